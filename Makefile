@@ -1,0 +1,56 @@
+# make demo: try it.  make test: check it.  Everything lives in .venv and var.
+PYTHON ?= python3
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+
+.PHONY: help setup demo serve test test-browser check lint format types clean
+
+help:
+	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
+	@echo "make test          the test suite, on SQLite"
+	@echo "make test-browser  the stories in a real Chromium"
+	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
+	@echo "make serve         web, worker and beat in production mode, through the Procfile"
+
+setup: .venv/.complete
+
+.venv/.complete: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup
+	$(MANAGE) demo
+
+serve: setup
+	$(MANAGE) migrate --no-input
+	$(MANAGE) collectstatic --no-input --verbosity 0
+	$(BIN)/honcho -f Procfile start
+
+test: setup
+	$(BIN)/python -m pytest -n auto -m "not browser"
+
+test-browser: setup
+	$(BIN)/python -m pytest -m browser
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/djade --target-version 5.2 $$(git ls-files 'templates/*.html')
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/djade --check --target-version 5.2 $$(git ls-files 'templates/*.html')
+
+types: setup
+	$(BIN)/mypy
+
+check: lint types
+	$(BIN)/lint-imports
+	$(MANAGE) makemigrations --check --dry-run
+	DEBUG=0 HTTPS=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
+	  $(MANAGE) check --deploy --fail-level WARNING
+
+clean:
+	rm -rf .venv var *.egg-info

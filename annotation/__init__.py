@@ -1,0 +1,1 @@
+"""The people: studies, assignments, sessions, labels, and agreement between people and judges."""

@@ -1,0 +1,47 @@
+"""All models of the app; each file holds one subject."""
+
+from __future__ import annotations
+
+from annotation.models.sessions import (
+    ActivePeriod,
+    ClockCredit,
+    CreditRequest,
+    DraftRevision,
+    Exclusion,
+    Session,
+    SessionEvent,
+    SessionReport,
+    Snapshot,
+)
+from annotation.models.studies import (
+    Annotator,
+    Assignment,
+    Consent,
+    ConsentText,
+    Exposure,
+    Guideline,
+    Membership,
+    Study,
+    WritingPlan,
+)
+
+__all__ = [
+    "ActivePeriod",
+    "Annotator",
+    "Assignment",
+    "ClockCredit",
+    "Consent",
+    "ConsentText",
+    "CreditRequest",
+    "DraftRevision",
+    "Exclusion",
+    "Exposure",
+    "Guideline",
+    "Membership",
+    "Session",
+    "SessionEvent",
+    "SessionReport",
+    "Snapshot",
+    "Study",
+    "WritingPlan",
+]

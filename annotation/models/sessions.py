@@ -1,0 +1,282 @@
+"""A timed writing session and everything recorded of it; durations in integer milliseconds.
+
+Revisions, snapshots, events and credits are append-only. The rules live in `annotation.clock` and
+`annotation.writing`; the constraints here say what may never be stored.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.studies import Annotator, Assignment, Guideline
+from annotation.querysets import SessionQuerySet
+from benchmarks.models import Summary
+
+
+class Session(models.Model):
+    """One person writing one summary against the server's clock."""
+
+    class State(models.TextChoices):
+        READY = "ready", "ready"
+        RUNNING = "running", "running"
+        PAUSED = "paused", "paused"
+        SUBMITTED = "submitted", "submitted"
+        EXPIRED = "expired", "time is over"
+        VOIDED = "voided", "voided"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="session")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="sessions")
+    guideline = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=9, choices=State, default=State.READY)
+
+    limit_ms = models.PositiveIntegerField(help_text="With credits.")
+    mark_every_ms = models.PositiveIntegerField()
+    grace_ms = models.PositiveIntegerField(default=10_000)
+    disconnect_policy = models.CharField(max_length=12, default="keep_running")
+    lease_ms = models.PositiveIntegerField(default=180_000)
+    config: models.JSONField[Any, Any] = models.JSONField(
+        default=dict, help_text="Frozen copy of the plan: preset, aids, paste policy, guideline version …"
+    )
+    document_numbers: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="Frozen order.")
+
+    acc_ms = models.PositiveIntegerField(default=0, help_text="Active time of the closed periods.")
+    run_started_at = models.DateTimeField(null=True, blank=True)
+    clock_hwm = models.DateTimeField(null=True, blank=True, help_text="Latest instant this session has seen.")
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    next_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    last_mark_ms = models.PositiveIntegerField(default=0, help_text="Latest mark with a snapshot.")
+
+    draft_rev = models.PositiveIntegerField(default=0)
+    draft_text = models.TextField(blank=True)
+    active_tab = models.CharField(max_length=40, blank=True)
+    notes_text = models.TextField(blank=True, help_text="The annotator's own; never scored.")
+    read_documents: models.JSONField[Any, Any] = models.JSONField(default=list, blank=True)
+
+    attested_before_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    end_reason = models.CharField(max_length=20, blank=True)
+    void_reason = models.TextField(blank=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        permissions = [("void_session", "Can void a session")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["ready", "running", "paused", "submitted", "expired", "voided"]),
+                name="session_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="running", run_started_at__isnull=False)
+                | (~Q(state="running") & Q(run_started_at=None)),
+                name="session_open_period_iff_running",
+            ),
+            models.CheckConstraint(condition=Q(acc_ms__lte=F("limit_ms")), name="session_never_over_limit"),
+            models.CheckConstraint(
+                condition=Q(disconnect_policy__in=["keep_running", "auto_pause"]),
+                name="session_disconnect_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.uid} ({self.state})"
+
+
+class ActivePeriod(models.Model):
+    """A stretch of work; the sum of the closed ones is `acc_ms`."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="periods")
+    seq = models.PositiveIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    acc_before_ms = models.PositiveIntegerField()
+    start_reason = models.CharField(max_length=20)
+    end_reason = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        ordering = ["session", "seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "seq"], name="period_seq_unique"),
+            models.UniqueConstraint(fields=["session"], condition=Q(ended_at=None), name="period_one_open"),
+            models.CheckConstraint(
+                condition=Q(ended_at=None) | Q(ended_at__gte=F("started_at")), name="period_ends_after_start"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}#{self.seq}"
+
+
+class DraftRevision(models.Model):
+    """A text that reached the server; rejected ones are kept too, with a code, and never counted."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="revisions")
+    rev = models.PositiveIntegerField(null=True, blank=True)
+    op_id = models.CharField(max_length=40)
+    base_rev = models.PositiveIntegerField()
+    tab_id = models.CharField(max_length=40, blank=True)
+    text = models.TextField(blank=True)
+    sha256 = models.CharField(max_length=64)
+    received_at = models.DateTimeField()
+    active_ms = models.PositiveIntegerField()
+    client_active_ms = models.PositiveIntegerField(null=True, blank=True)
+    late_ms = models.PositiveIntegerField(default=0)
+    source = models.CharField(max_length=20)
+    accepted = models.BooleanField()
+    reject_code = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        ordering = ["session", "pk"]
+        indexes = [models.Index(fields=["session", "accepted", "active_ms"], name="revision_by_time")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "op_id"], name="revision_op_unique"),
+            models.UniqueConstraint(
+                fields=["session", "rev"], condition=Q(accepted=True), name="revision_rev_unique"
+            ),
+            models.CheckConstraint(
+                condition=Q(accepted=True, rev__isnull=False, reject_code="")
+                | (Q(accepted=False, rev=None) & ~Q(reject_code="")),
+                name="revision_accepted_iff_numbered",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} r{self.rev or '-'}"
+
+
+class Snapshot(models.Model):
+    """The text at a mark of active time, or the final one; never updated except for its link to the summary."""
+
+    class Kind(models.TextChoices):
+        MARK = "mark", "mark"
+        FINAL = "final", "final"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="snapshots")
+    mark_ms = models.PositiveIntegerField()
+    kind = models.CharField(max_length=5, choices=Kind)
+    revision = models.ForeignKey(DraftRevision, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField(blank=True)
+    staleness_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Since the revision; empty: no save."
+    )
+    filled_by = models.CharField(max_length=10)
+    created_at = models.DateTimeField()
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="snapshots"
+    )
+
+    class Meta:
+        ordering = ["session", "mark_ms"]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(summary=None), name="snapshot_not_yet_scored"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "mark_ms"], name="snapshot_mark_unique"),
+            models.UniqueConstraint(fields=["session"], condition=Q(kind="final"), name="snapshot_one_final"),
+            models.CheckConstraint(condition=Q(kind__in=["mark", "final"]), name="snapshot_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} {self.kind} {self.mark_ms} ms"
+
+
+class SessionEvent(models.Model):
+    """What the browser tells of: searches, pastes by class, visibility, gaps. Never keystrokes or contents."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
+    tab_id = models.CharField(max_length=40)
+    client_seq = models.PositiveIntegerField()
+    type = models.CharField(max_length=30)
+    at_server = models.DateTimeField()
+    active_ms = models.PositiveIntegerField()
+    payload: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["session", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "tab_id", "client_seq"], name="event_seq_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} {self.type}"
+
+
+class ClockCredit(models.Model):
+    """Active time that an admin gave back, with a reason."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="credits")
+    delta_ms = models.IntegerField()
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["session", "pk"]
+        constraints = [models.CheckConstraint(condition=~Q(delta_ms=0), name="credit_not_zero")]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} {self.delta_ms:+d} ms"
+
+
+class CreditRequest(models.Model):
+    """An annotator asks for time back, or remarks on the measured time."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="credit_requests")
+    minutes = models.PositiveIntegerField(null=True, blank=True)
+    reason = models.TextField()
+    at = models.DateTimeField()
+    answer = models.TextField(blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    credit = models.OneToOneField(
+        ClockCredit, null=True, blank=True, on_delete=models.SET_NULL, related_name="request"
+    )
+
+    class Meta:
+        ordering = ["session", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {self.reason[:40]}"
+
+
+class SessionReport(models.Model):
+    """What the annotator says after the session."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="report")
+    time_was_enough = models.BooleanField()
+    used_no_model = models.BooleanField()
+    comment = models.TextField(blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["session"]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}"
+
+
+class Exclusion(models.Model):
+    """A researcher leaves a session out of figures, with a reason; lifting it keeps the row."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="exclusions")
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField()
+    lifted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["session", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session"], condition=Q(lifted_at=None), name="exclusion_one_current"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {self.reason[:40]}"

@@ -1,0 +1,346 @@
+"""Studies, their annotators, guidelines and assignments, and who has seen which reference insights."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.querysets import AnnotatorQuerySet, AssignmentQuerySet, StudyQuerySet
+from benchmarks.models import Haystack, Subtopic
+
+
+class Annotator(models.Model):
+    """A person at work, beside the user, so that a person can be erased and the work stay."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="annotator"
+    )
+    label = models.CharField(
+        max_length=120, help_text="How researchers see this person; never exported by default."
+    )
+    limit_factor = models.DecimalField(
+        max_digits=4, decimal_places=2, default=1, help_text="1.50 gives half as much time again."
+    )
+    may_paste = models.BooleanField(
+        default=False, help_text="Accommodation: pasted text from dictation tools is flagged, never blocked."
+    )
+    accommodation_note = models.TextField(blank=True)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+
+    objects = AnnotatorQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["label", "pk"]
+        permissions = [("do_work", "Can do the work of an annotator")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(limit_factor__gte=1) & Q(limit_factor__lte=10),
+                name="annotator_limit_factor_range",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class ConsentText(models.Model):
+    """A version of the consent and disclosure page; the newest one applies."""
+
+    version = models.PositiveIntegerField(unique=True)
+    body = models.TextField(help_text="Markdown.")
+    created_at = models.DateTimeField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-version"]
+
+    def __str__(self) -> str:
+        return f"v{self.version}"
+
+
+class Consent(models.Model):
+    """An annotator agreed to one version, or withdrew."""
+
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="consents")
+    text = models.ForeignKey(ConsentText, on_delete=models.PROTECT, related_name="consents")
+    given_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-given_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["annotator", "text"], condition=Q(withdrawn_at=None), name="consent_once_per_version"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} v{self.text_id}"
+
+
+class Study(models.Model):
+    """A set of tasks of one kind with its annotators, guidelines, overlap and limits."""
+
+    class Kind(models.TextChoices):
+        WRITING = "writing", "timed writing"
+        LINKING = "linking", "coverage linking"
+        VERIFICATION = "verification", "key point verification"
+        VALIDATION = "validation", "entailment validation"
+        EXTERNAL = "external", "labels made elsewhere"
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "being set up"
+        OPEN = "open", "open"
+        CLOSED = "closed", "closed"
+        ARCHIVED = "archived", "archived"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120, unique=True)
+    kind = models.CharField(max_length=12, choices=Kind)
+    state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
+    description = models.TextField(blank=True)
+    hourly_rate = models.DecimalField(max_digits=7, decimal_places=2, default=25)
+    currency = models.CharField(max_length=3, default="USD")
+    contact = models.EmailField(blank=True, help_text="Shown on every work page.")
+    due_at = models.DateTimeField(null=True, blank=True)
+    seed = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="studies", blank=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["writing", "linking", "verification", "validation", "external"]),
+                name="study_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "open", "closed", "archived"]), name="study_state_known"
+            ),
+            models.CheckConstraint(condition=Q(hourly_rate__gte=0), name="study_rate_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WritingPlan(models.Model):
+    """The settings of a writing study. They freeze with its first session, which keeps its own copy."""
+
+    class Setting(models.TextChoices):
+        ORACLE = "oracle", "oracle within a token budget"
+        FULL = "full", "full haystack"
+        RANKING = "ranking", "an imported retriever's ranking"
+
+    class Preset(models.TextChoices):
+        PAPER = "paper", "paper protocol"
+        ASSISTED = "assisted", "assisted"
+
+    class PastePolicy(models.TextChoices):
+        BLOCK = "block", "block text from elsewhere"
+        FLAG = "flag", "flag text from elsewhere"
+
+    class DisconnectPolicy(models.TextChoices):
+        KEEP_RUNNING = "keep_running", "the clock keeps running"
+        AUTO_PAUSE = "auto_pause", "pause after 3 minutes without contact"
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="writing_plan")
+    subtopics = models.ManyToManyField(Subtopic, related_name="writing_plans")
+    setting = models.CharField(max_length=7, choices=Setting, default=Setting.ORACLE)
+    retriever = models.CharField(max_length=120, blank=True, help_text="Of the imported ranking.")
+    token_budget = models.PositiveIntegerField(default=15_000)
+    include_zero_insight = models.BooleanField(default=False)
+    limit_ms = models.PositiveIntegerField(default=7_200_000)
+    mark_every_ms = models.PositiveIntegerField(default=600_000)
+    grace_ms = models.PositiveIntegerField(default=10_000)
+    paste_policy = models.CharField(max_length=5, choices=PastePolicy, default=PastePolicy.BLOCK)
+    disconnect_policy = models.CharField(
+        max_length=12, choices=DisconnectPolicy, default=DisconnectPolicy.KEEP_RUNNING
+    )
+    lease_ms = models.PositiveIntegerField(default=180_000)
+    preset = models.CharField(max_length=8, choices=Preset, default=Preset.ASSISTED)
+    show_hit_counts = models.BooleanField(default=True)
+    click_to_cite = models.BooleanField(default=True)
+    live_citation_check = models.BooleanField(default=True)
+    show_counters = models.BooleanField(default=True)
+    sessions_per_subtopic = models.PositiveSmallIntegerField(default=2)
+    allow_second_on_haystack = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(setting__in=["oracle", "full", "ranking"]), name="plan_setting_known"
+            ),
+            models.CheckConstraint(condition=Q(preset__in=["paper", "assisted"]), name="plan_preset_known"),
+            models.CheckConstraint(condition=Q(paste_policy__in=["block", "flag"]), name="plan_paste_known"),
+            models.CheckConstraint(
+                condition=Q(disconnect_policy__in=["keep_running", "auto_pause"]),
+                name="plan_disconnect_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(setting="ranking") | ~Q(retriever=""), name="plan_ranking_names_retriever"
+            ),
+            models.CheckConstraint(condition=Q(limit_ms__gte=60_000), name="plan_limit_at_least_a_minute"),
+            models.CheckConstraint(condition=Q(mark_every_ms__gte=10_000), name="plan_mark_at_least_10_s"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study} ({self.setting})"
+
+
+class Guideline(models.Model):
+    """A version of a study's guidelines; work remembers which one it followed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    body = models.TextField(help_text="Markdown.")
+    created_at = models.DateTimeField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["study", "-version"]
+        constraints = [models.UniqueConstraint(fields=["study", "version"], name="guideline_version_unique")]
+
+    def __str__(self) -> str:
+        return f"v{self.version}"
+
+
+class Membership(models.Model):
+    """An annotator takes part in a study, under a pseudonym that is stable within it."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="memberships")
+    number = models.PositiveIntegerField(help_text="annotator1, annotator2 … in exports.")
+    limit_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Instead of the study's limit.")
+    joined_at = models.DateTimeField()
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["study", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "annotator"], name="membership_once"),
+            models.UniqueConstraint(fields=["study", "number"], name="membership_number_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+    @property
+    def pseudonym(self) -> str:
+        """The name in exports."""
+        return f"annotator{self.number}"
+
+
+class Assignment(models.Model):
+    """One writing task of one person; its documents and their order are frozen when it is made."""
+
+    class State(models.TextChoices):
+        ASSIGNED = "assigned", "to do"
+        STARTED = "started", "started"
+        DONE = "done", "done"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="assignments")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments")
+    subtopic = models.ForeignKey(Subtopic, on_delete=models.PROTECT, related_name="assignments")
+    is_practice = models.BooleanField(default=False)
+    state = models.CharField(max_length=9, choices=State, default=State.ASSIGNED)
+    seed = models.PositiveBigIntegerField(default=0)
+    document_numbers: models.JSONField[Any, Any] = models.JSONField(
+        help_text="Shown documents, in the order shown."
+    )
+    n_words = models.PositiveIntegerField(default=0)
+    n_insights_present = models.PositiveIntegerField(default=0)
+    ceiling: models.JSONField[Any, Any] = models.JSONField(
+        default=dict,
+        help_text="Best citation recall and F1 that the shown documents allow; for researchers only.",
+    )
+    pane_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the rendered document pane.")
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_reason = models.TextField(blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["created_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["assigned", "started", "done", "withdrawn"]),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_practice=True, study=None) | Q(is_practice=False, study__isnull=False),
+                name="assignment_practice_iff_no_study",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "annotator", "subtopic"],
+                condition=~Q(state="withdrawn") & Q(is_practice=False),
+                name="assignment_once_per_subtopic",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} on {self.subtopic_id}"
+
+    @property
+    def haystack(self) -> Haystack:
+        """The haystack whose documents are shown."""
+        return self.subtopic.haystack
+
+
+class Exposure(models.Model):
+    """A user has seen reference insights of a haystack, and since when."""
+
+    class Reason(models.TextChoices):
+        PAGE = "page", "opened a page that shows insights"
+        RESEARCH = "research", "has a research role on it"
+        LINKING = "linking", "linked or validated summaries of it"
+        ADJUDICATION = "adjudication", "adjudicated on it"
+        SYNTHESIS = "synthesis", "reviewed its synthesis"
+        IMPORTED = "imported", "labels were imported"
+        WRITING = "writing", "has written on it"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="exposures")
+    haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="exposures")
+    reason = models.CharField(max_length=12, choices=Reason)
+    first_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["first_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "haystack", "reason"], name="exposure_once_per_reason"),
+            models.CheckConstraint(
+                condition=Q(
+                    reason__in=[
+                        "page",
+                        "research",
+                        "linking",
+                        "adjudication",
+                        "synthesis",
+                        "imported",
+                        "writing",
+                    ]
+                ),
+                name="exposure_reason_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} saw {self.haystack_id} ({self.reason})"

@@ -1,0 +1,1 @@
+"""Celery tasks: shells around verbs that are commands too."""

@@ -1,0 +1,1 @@
+"""What is measured: corpora, summaries, judges and scores. Knows no people."""

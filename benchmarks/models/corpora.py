@@ -1,0 +1,178 @@
+"""Corpora: haystacks with numbered documents, subtopics with queries, insights with gold documents.
+
+Texts are written by an import and never edited; what people do with them lives in `annotation`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from benchmarks.querysets import HaystackQuerySet, SubtopicQuerySet
+
+
+class Haystack(models.Model):
+    """About 100 documents on one topic; summaries cite documents by their number in it."""
+
+    class Direction(models.TextChoices):
+        LTR = "ltr", "left to right"
+        RTL = "rtl", "right to left"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    key = models.CharField(max_length=120, unique=True, help_text="The topic id of the file it came from.")
+    title = models.CharField(max_length=300)
+    dataset = models.SlugField(max_length=80, blank=True, db_index=True)
+    domain = models.CharField(max_length=60, blank=True)
+    language = models.CharField(max_length=20, default="en")
+    direction = models.CharField(max_length=3, choices=Direction, default=Direction.LTR)
+    n_documents = models.PositiveIntegerField(default=0)
+    n_words = models.PositiveIntegerField(default=0)
+    content_sha256 = models.CharField(max_length=64, blank=True)
+    metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    is_practice = models.BooleanField(default=False, help_text="Only for the practice session.")
+    created_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = HaystackQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["title", "pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(direction__in=["ltr", "rtl"]), name="haystack_direction_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Document(models.Model):
+    """One document of a haystack, numbered from 1."""
+
+    haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="documents")
+    number = models.PositiveIntegerField()
+    key = models.CharField(max_length=120)
+    title = models.CharField(max_length=300, blank=True)
+    text = models.TextField()
+    n_words = models.PositiveIntegerField()
+    metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["haystack", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["haystack", "number"], name="document_number_unique"),
+            models.UniqueConstraint(fields=["haystack", "key"], name="document_key_unique"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="document_number_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"[{self.number}]"
+
+
+class Subtopic(models.Model):
+    """A part of a haystack's topic, with the query that a summary answers."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="subtopics")
+    number = models.PositiveIntegerField()
+    key = models.CharField(max_length=120)
+    name = models.CharField(max_length=300)
+    description = models.TextField(blank=True, help_text="The subtopic in a phrase.")
+    query = models.TextField()
+
+    objects = SubtopicQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["haystack", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["haystack", "key"], name="subtopic_key_unique"),
+            models.UniqueConstraint(fields=["haystack", "number"], name="subtopic_number_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Insight(models.Model):
+    """A reference fact that repeats across documents, with the numbers of its gold documents."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="insights")
+    number = models.PositiveIntegerField()
+    key = models.CharField(max_length=120)
+    name = models.CharField(max_length=300, blank=True)
+    text = models.TextField()
+    gold_documents: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text="Sorted document numbers."
+    )
+
+    class Meta:
+        ordering = ["subtopic", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["subtopic", "key"], name="insight_key_unique"),
+            models.UniqueConstraint(fields=["subtopic", "number"], name="insight_number_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.key
+
+
+class RetrieverRanking(models.Model):
+    """What one retriever thinks of the documents for one subtopic: {document number: score}."""
+
+    subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="rankings")
+    retriever = models.CharField(max_length=120)
+    scores: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["subtopic", "retriever"]
+        constraints = [
+            models.UniqueConstraint(fields=["subtopic", "retriever"], name="ranking_retriever_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.retriever
+
+
+class ImportJob(models.Model):
+    """An uploaded file on its way in: checked first, imported when confirmed."""
+
+    class State(models.TextChoices):
+        UPLOADED = "uploaded", "uploaded"
+        CHECKED = "checked", "checked"
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    format = models.CharField(max_length=60)
+    dataset = models.SlugField(max_length=80, blank=True)
+    file_name = models.CharField(max_length=255)
+    file_path = models.CharField(max_length=500)
+    file_sha256 = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.UPLOADED)
+    n_done = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField(default=0)
+    report: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["uploaded", "checked", "queued", "running", "done", "failed"]),
+                name="importjob_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} ({self.state})"

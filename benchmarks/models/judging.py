@@ -1,0 +1,162 @@
+"""Judges, their runs and their verdicts: one table whatever kind of judge spoke."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from benchmarks.models.corpora import Insight
+from benchmarks.models.summaries import Summary
+from benchmarks.querysets import VerdictQuerySet
+
+
+class Coverage(models.TextChoices):
+    """How much of an insight a summary says."""
+
+    NONE = "none", "none"
+    PARTIAL = "partial", "partial"
+    FULL = "full", "full"
+
+
+class Judge(models.Model):
+    """Whoever gives verdicts, at one version of its configuration."""
+
+    class Kind(models.TextChoices):
+        LEXICAL = "lexical", "offline, lexical"
+        OPENAI = "openai", "OpenAI-compatible model"
+        IMPORTED = "imported", "imported predictions"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120)
+    version = models.PositiveIntegerField(default=1)
+    kind = models.CharField(max_length=8, choices=Kind)
+    config: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    config_sha256 = models.CharField(max_length=64)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["name", "version"], name="judge_version_unique"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["lexical", "openai", "imported"]), name="judge_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name if self.version == 1 else f"{self.name} v{self.version}"
+
+
+class JudgeRun(models.Model):
+    """A batch of summaries for one judge; its items are the queue, so a lost message loses nothing."""
+
+    class State(models.TextChoices):
+        PENDING = "pending", "waiting"
+        RUNNING = "running", "running"
+        PAUSED = "paused", "paused"
+        DONE = "done", "done"
+        CANCELLED = "cancelled", "cancelled"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    state = models.CharField(max_length=9, choices=State, default=State.PENDING)
+    reason = models.CharField(max_length=60, blank=True, help_text="What asked for it: session, import, person …")
+    message = models.TextField(blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "running", "paused", "done", "cancelled"]),
+                name="judgerun_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge} {self.created_at:%Y-%m-%d %H:%M} ({self.state})"
+
+
+class JudgeRunItem(models.Model):
+    """One summary of a run: pending, claimed by a worker for a while, then done or failed."""
+
+    class State(models.TextChoices):
+        PENDING = "pending", "waiting"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="run_items")
+    state = models.CharField(max_length=7, choices=State, default=State.PENDING)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["run", "pk"]
+        indexes = [models.Index(fields=["run", "state"], name="runitem_by_state")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "summary"], name="runitem_unique"),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "done", "failed"]), name="runitem_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.summary_id} ({self.state})"
+
+
+class Verdict(models.Model):
+    """What a judge says of one insight in one summary; append-only.
+
+    `lines` are the 1-based line numbers of the covering bullets. Verdicts made here are covered exactly when
+    linked; imported ones are kept as published (`raw`) and `breaks_rule` says where they are not.
+    """
+
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="verdicts")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="verdicts")
+    insight = models.ForeignKey(Insight, on_delete=models.CASCADE, related_name="verdicts")
+    repeat = models.PositiveSmallIntegerField(default=0)
+    coverage = models.CharField(max_length=7, choices=Coverage, blank=True, help_text="Empty: invalid answer.")
+    lines: models.JSONField[Any, Any] = models.JSONField(default=list)
+    is_linked = models.BooleanField()
+    score = models.FloatField(null=True, blank=True)
+    is_valid = models.BooleanField(default=True)
+    is_imported = models.BooleanField(default=False)
+    breaks_rule = models.BooleanField(default=False)
+    input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
+    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts")
+    raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    objects = VerdictQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["summary", "insight", "judge"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "summary", "insight", "repeat"], name="verdict_unique"),
+            models.CheckConstraint(
+                condition=Q(coverage__in=["none", "partial", "full"]) | Q(coverage="", is_valid=False),
+                name="verdict_coverage_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_imported=True)
+                | Q(is_valid=False)
+                | Q(coverage="none", is_linked=False)
+                | (~Q(coverage="none") & Q(is_linked=True)),
+                name="verdict_covered_iff_linked",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id}: {self.coverage or 'invalid'}"

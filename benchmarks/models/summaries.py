@@ -1,0 +1,87 @@
+"""Systems and their summaries. A summary's text never changes; links point at its numbered lines."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from benchmarks.models.corpora import Haystack, Subtopic
+from benchmarks.querysets import SummaryQuerySet
+
+
+class System(models.Model):
+    """A summarizer with its retriever (or the full context in some document order), or people."""
+
+    class Kind(models.TextChoices):
+        MODEL = "model", "model"
+        HUMAN = "human", "human"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    key = models.CharField(max_length=200, unique=True)
+    kind = models.CharField(max_length=5, choices=Kind, default=Kind.MODEL)
+    summarizer = models.CharField(max_length=120)
+    retriever = models.CharField(max_length=120, blank=True, help_text="Empty: the full context.")
+    document_order = models.CharField(
+        max_length=40, blank=True, help_text="Of a full-context run: sort, rev-sort …"
+    )
+
+    class Meta:
+        ordering = ["summarizer", "retriever", "document_order"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["model", "human"]), name="system_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return " · ".join(
+            part for part in (self.summarizer, self.retriever or "full", self.document_order) if part
+        )
+
+
+class Summary(models.Model):
+    """One immutable text that answers a subtopic's query; line n is the n-th line of `text`.
+
+    Texts of writing sessions are rows too (origin `session`): one for each distinct text of a subtopic,
+    so that the same text is judged once whoever wrote it and however often it was saved.
+    """
+
+    class Origin(models.TextChoices):
+        IMPORTED = "imported", "imported"
+        SESSION = "session", "written in a session"
+        GENERATED = "generated", "generated here"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="summaries")
+    haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="summaries")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="summaries")
+    origin = models.CharField(max_length=9, choices=Origin, default=Origin.IMPORTED)
+    text = models.TextField(blank=True)
+    text_sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+
+    objects = SummaryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["subtopic", "system", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(origin__in=["imported", "session", "generated"]), name="summary_origin_known"
+            ),
+            models.UniqueConstraint(
+                fields=["subtopic", "system"], condition=~Q(origin="session"), name="summary_one_per_system"
+            ),
+            models.UniqueConstraint(
+                fields=["subtopic", "text_sha256"],
+                condition=Q(origin="session"),
+                name="summary_session_text_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subtopic_id}/{self.system_id}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that links and verdicts number from 1; published texts keep their empty lines."""
+        return self.text.split("\n") if self.text else []

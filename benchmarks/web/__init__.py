@@ -1,0 +1,1 @@
+"""What both apps share on the web: fragments, permissions, downloads, the audit log."""

@@ -1,0 +1,56 @@
+"""Who may open a view. Every view carries exactly one of these marks; a test walks the URLs for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+def public(view: View) -> View:
+    """Anybody, logged in or not."""
+    view.access = "public"  # type: ignore[attr-defined]
+    return view
+
+
+def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
+    """Only users with this permission: strangers are asked to log in, others are refused (403).
+
+    With `json`, or for an htmx request that writes, a lost login is a 401 with an event instead of a redirect,
+    so that text on screen survives.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _ask_to_log_in(request, json=json)
+            if permission != LOGGED_IN and not request.user.has_perm(permission):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        guarded.access = permission  # type: ignore[attr-defined]
+        return guarded  # type: ignore[return-value]
+
+    return decorate
+
+
+LOGGED_IN = "logged-in"
+
+
+def _ask_to_log_in(request: HttpRequest, *, json: bool) -> HttpResponseBase:
+    is_htmx = bool(getattr(request, "htmx", False))
+    if json or (is_htmx and request.method != "GET"):
+        response = JsonResponse({"code": "login", "message": "Your login has expired."}, status=401)
+        response["HX-Trigger"] = "login-expired"
+        return response
+    redirect = redirect_to_login(request.get_full_path())
+    if is_htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": redirect["Location"]})
+    return redirect

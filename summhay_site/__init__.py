@@ -1,0 +1,1 @@
+"""The site: settings, accounts, roles, middleware and the pages every role shares."""

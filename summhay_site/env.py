@@ -1,0 +1,127 @@
+"""Strict readers of environment variables.
+
+A wrong value stops the program with a sentence that names the variable and what was expected.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def flag(name: str, *, default: bool = False) -> bool:
+    """Read a switch: 1/true/yes/on or 0/false/no/off."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return default
+    value = raw.strip().lower()
+    if value in TRUE:
+        return True
+    if value in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name}={raw!r} is not a switch; use 1 or 0.")
+
+
+def text(name: str, default: str = "") -> str:
+    """Read a text, without surrounding white space."""
+    return os.environ.get(name, default).strip()
+
+
+def integer(name: str, default: int, *, low: int, high: int) -> int:
+    """Read a whole number from low to high, both included."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return default
+    try:
+        value = int(raw)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}={raw!r} is not a whole number.") from None
+    if not low <= value <= high:
+        raise ImproperlyConfigured(f"{name}={value} is out of range; use {low} to {high}.")
+    return value
+
+
+def names(name: str, default: str = "") -> list[str]:
+    """Read a comma-separated list."""
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def database(name: str, *, default_path: Path) -> dict[str, Any]:
+    """Read a database URL; SQLite runs in WAL mode with full durability and immediate transactions."""
+    raw = text(name) or f"sqlite:///{default_path}"
+    try:
+        config: dict[str, Any] = dict(dj_database_url.parse(raw))
+    except Exception as error:
+        raise ImproperlyConfigured(
+            f"{name} is not a database URL ({error}); use sqlite:///FILE or postgres://USER:PASSWORD@HOST/NAME."
+        ) from error
+    engine = config.get("ENGINE", "")
+    if engine == "django.db.backends.sqlite3":
+        config["CONN_MAX_AGE"] = 600
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000;",
+        }
+    elif engine == "django.db.backends.postgresql":
+        config.setdefault("CONN_MAX_AGE", 600)
+        config["CONN_MAX_AGE"] = config["CONN_MAX_AGE"] or 600
+        config["CONN_HEALTH_CHECKS"] = True
+    else:
+        raise ImproperlyConfigured(f"{name} asks for {engine!r}; use SQLite or PostgreSQL.")
+    return config
+
+
+def secret_key(name: str, *, file: Path, required: bool) -> str:
+    """Read the secret key, or keep a generated one in a file that only its owner can read."""
+    given = text(name)
+    if given:
+        return given
+    if required:
+        raise ImproperlyConfigured(f"{name} must be set when HTTPS is on; use 50 or more random characters.")
+    try:
+        return file.read_text().strip()
+    except FileNotFoundError:
+        pass
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # two processes started at once: the other one won
+        return file.read_text().strip()
+    key = secrets.token_urlsafe(64)
+    with os.fdopen(handle, "w") as out:
+        out.write(key)
+    return key
+
+
+def email(name: str) -> dict[str, Any]:
+    """Read smtp://USER:PASSWORD@HOST:PORT (smtps:// for TLS from the start, ?tls=1 for STARTTLS)."""
+    raw = text(name)
+    if not raw:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+    parts = urlsplit(raw)
+    if parts.scheme == "console":
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ImproperlyConfigured(f"{name} is not smtp://HOST, smtps://HOST or console://.")
+    query = parse_qs(parts.query)
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and query.get("tls", ["0"])[0] in TRUE,
+        "EMAIL_TIMEOUT": 15,
+        "DEFAULT_FROM_EMAIL": query.get("from", ["summhay@localhost"])[0],
+    }

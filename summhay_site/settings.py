@@ -1,0 +1,203 @@
+"""Settings, all from the environment; safe defaults for a laptop, explicit values in production."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from summhay_site import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var").resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+DEBUG = env.flag("DEBUG")
+HTTPS = env.flag("HTTPS")
+TESTING = "pytest" in sys.modules
+SECRET_KEY = env.secret_key("SECRET_KEY", file=DATA_DIR / "secret_key", required=HTTPS)
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "" if HTTPS else "localhost,127.0.0.1,[::1]")
+if HTTPS and not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("ALLOWED_HOSTS must name the hosts of this site when HTTPS is on.")
+CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS] if HTTPS else []
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials",
+    "axes",
+    "csp",
+    "benchmarks.apps.BenchmarksConfig",
+    "annotation.apps.AnnotationConfig",
+    "summhay_site.apps.SiteConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "summhay_site.middleware.PersonMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "summhay_site.urls"
+WSGI_APPLICATION = "summhay_site.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "summhay_site.context.site",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": env.database("DATABASE_URL", default_path=DATA_DIR / "db.sqlite3")}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+# Accounts
+AUTH_USER_MODEL = "summhay_site.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+SESSION_COOKIE_AGE = 14 * 24 * 3600  # a log-in outlasts any session of work
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_VERBOSE = False
+
+# Words and time
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English"))]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+# Static files: hashed names with long-lived caching, except where nothing was collected
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or TESTING
+        else "summhay_site.staticfiles.HashedStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG or TESTING
+WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
+
+# Uploads
+UPLOAD_DIR = DATA_DIR / "uploads"
+UPLOAD_LIMIT_BYTES = env.integer("UPLOAD_LIMIT_MB", 200, low=1, high=10_000) * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+# Mail, only where EMAIL_URL is set
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+globals().update(env.email("EMAIL_URL"))
+EMAIL_IS_SET = bool(env.text("EMAIL_URL"))
+CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
+
+# Work outside the request: the database is the truth, the broker carries only hints
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "filesystem://"
+if CELERY_BROKER_URL.startswith("filesystem"):
+    _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {key: str(DATA_DIR / "broker" / name) for key, name in _folders.items()}
+    for _folder in CELERY_BROKER_TRANSPORT_OPTIONS.values():
+        Path(_folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_ALWAYS_EAGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# Judges that speak the OpenAI protocol: keys only from the environment, addresses only from this list
+OPENAI_BASE_URLS = env.names("OPENAI_BASE_URLS") or env.names("OPENAI_BASE_URL", "https://api.openai.com/v1")
+
+# Headers
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "summhay_site.views.errors.csrf_failure"
+if HTTPS and env.flag("TRUST_PROXY", default=True):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {"axes": {"level": "WARNING"}, "celery": {"level": env.text("LOG_LEVEL", "INFO")}},
+}
+
+if TESTING:
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    CELERY_TASK_ALWAYS_EAGER = env.flag("TEST_CELERY_EAGER", default=True)
+    CELERY_TASK_EAGER_PROPAGATES = True
+    LOGGING["root"]["level"] = "WARNING"  # type: ignore[index]

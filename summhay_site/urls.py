@@ -1,0 +1,18 @@
+"""All addresses of the site."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+from summhay_site.views.health import health
+from summhay_site.views.home import home
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("health/", health, name="health"),
+    path("", include("summhay_site.account_urls")),
+    path("", include("benchmarks.urls")),
+    path("", include("annotation.urls")),
+    path("admin/", admin.site.urls),
+]
