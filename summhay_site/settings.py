@@ -117,6 +117,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 # Static files: hashed names with long-lived caching, except where nothing was collected
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},

@@ -1,0 +1,23 @@
+"""The ground: health, home and login answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+
+@pytest.mark.django_db
+def test_health_answers_anybody(client: Client) -> None:
+    assert client.get("/health/").json() == {"ok": True}
+
+
+@pytest.mark.django_db
+def test_home_asks_a_stranger_to_log_in(client: Client) -> None:
+    assert client.get("/").headers["Location"] == "/login/?next=/"
+
+
+def test_home_greets_each_role(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    for user in (ada, ben, eve):
+        assert login(user).get("/").status_code == 200
