@@ -1,0 +1,252 @@
+"""Rows that many tests need, made straight in the database with plain values: a haystack, a writing study, an
+assignment, a session. Everything is deterministic and can be overridden by keyword.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from annotation.models import (
+    ActivePeriod,
+    Annotator,
+    Assignment,
+    Consent,
+    ConsentText,
+    DraftRevision,
+    Guideline,
+    Membership,
+    Session,
+    Study,
+    WritingPlan,
+)
+from benchmarks.models import Document, Haystack, Insight, Subtopic
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+FACTS = (
+    "the ferry leaves at six in the morning",
+    "the new pier opens in the spring of 2031",
+    "a crossing costs four euros for adults",
+    "the harbour master counts twelve berths",
+    "fog closed the route on nineteen days",
+    "two captains retire at the end of the year",
+)
+FILLER = "harbour boats weather market rope gulls timetable engine deck cargo quay lantern tide".split()
+
+
+def make_haystack(
+    *,
+    key: str = "ferry",
+    title: str = "The island ferry",
+    n_documents: int = 6,
+    words_per_document: int = 40,
+    golds: Sequence[Sequence[Sequence[int]]] = (((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6))),
+    now: datetime = NOW,
+    **fields: Any,
+) -> Haystack:
+    """Make a haystack with documents 1..n of a given length and, per subtopic, one insight per gold list.
+
+    `golds[s][i]` holds the gold document numbers of insight i+1 of subtopic s+1; document 6 of the default has
+    no insight of subtopic 1. The text of an insight stands in each of its gold documents.
+    """
+    haystack = Haystack.objects.create(
+        key=key,
+        title=title,
+        n_documents=n_documents,
+        n_words=n_documents * words_per_document,
+        created_at=now,
+        **fields,
+    )
+    sentences: dict[int, list[str]] = {number: [] for number in range(1, n_documents + 1)}
+    for s, insights in enumerate(golds, 1):
+        subtopic = Subtopic.objects.create(
+            haystack=haystack,
+            number=s,
+            key=f"{key}-s{s}",
+            name=f"Subtopic {s}",
+            query=f"What do the reports say about part {s}?",
+        )
+        for i, numbers in enumerate(insights, 1):
+            fact = f"In part {s}, {FACTS[(i - 1) % len(FACTS)]}."
+            Insight.objects.create(
+                subtopic=subtopic,
+                number=i,
+                key=f"{key}-s{s}-i{i}",
+                name=f"Insight {s}.{i}",
+                text=fact,
+                gold_documents=sorted(numbers),
+            )
+            for number in numbers:
+                sentences[number].append(fact)
+    Document.objects.bulk_create(
+        Document(
+            haystack=haystack,
+            number=number,
+            key=f"{key}-d{number}",
+            title=f"Report {number}",
+            text=_document_text(number, sentences[number], words_per_document),
+            n_words=words_per_document,
+        )
+        for number in sentences
+    )
+    return haystack
+
+
+def _document_text(number: int, sentences: list[str], n_words: int) -> str:
+    words = " ".join(sentences).split()
+    while len(words) < n_words:
+        words.append(FILLER[(number * 7 + len(words)) % len(FILLER)])
+    return " ".join(words[: max(n_words, len(words))])
+
+
+def annotator_of(person: Any) -> Annotator:
+    """Take a user or an annotator, give the annotator."""
+    return person if isinstance(person, Annotator) else Annotator.objects.get(user=person)
+
+
+def make_writing_study(
+    *,
+    haystack: Haystack | None = None,
+    name: str = "Ferry summaries",
+    researcher: Any = None,
+    annotators: Iterable[Any] = (),
+    state: str = Study.State.OPEN,
+    now: datetime = NOW,
+    study_fields: dict[str, Any] | None = None,
+    **plan: Any,
+) -> Study:
+    """Make a writing study on all subtopics of a haystack, with guidelines and members (users or annotators)."""
+    haystack = haystack or make_haystack(now=now)
+    fields = {"contact": "study@example.org", "seed": 7, **(study_fields or {})}
+    study = Study.objects.create(
+        name=name, kind=Study.Kind.WRITING, state=state, created_at=now, created_by=researcher, **fields
+    )
+    if researcher is not None:
+        study.researchers.add(researcher)
+    writing_plan = WritingPlan.objects.create(study=study, **plan)
+    writing_plan.subtopics.set(haystack.subtopics.all())
+    Guideline.objects.create(study=study, version=1, body="Report what repeats.", created_at=now)
+    for number, person in enumerate(annotators, 1):
+        Membership.objects.create(study=study, annotator=annotator_of(person), number=number, joined_at=now)
+    return study
+
+
+def give_consent(*people: Any, now: datetime = NOW) -> ConsentText:
+    """Let users or annotators agree to the newest consent text, made if there is none."""
+    text = ConsentText.objects.order_by("-version").first()
+    if text is None:
+        text = ConsentText.objects.create(version=1, body="We record what you write.", created_at=now)
+    for person in people:
+        Consent.objects.get_or_create(
+            annotator=annotator_of(person), text=text, withdrawn_at=None, defaults={"given_at": now}
+        )
+    return text
+
+
+def make_assignment(
+    *,
+    annotator: Any,
+    study: Study | None = None,
+    subtopic: Subtopic | None = None,
+    document_numbers: Sequence[int] | None = None,
+    state: str = Assignment.State.ASSIGNED,
+    is_practice: bool = False,
+    now: datetime = NOW,
+    **fields: Any,
+) -> Assignment:
+    """Make one task of a user or annotator: by default the study's first subtopic, all documents in order."""
+    if study is None and not is_practice:
+        study = make_writing_study(annotators=[annotator], now=now)
+    if subtopic is None:
+        if study is None:
+            haystack = make_haystack(key="practice", title="Practice", is_practice=True, now=now)
+            subtopic = haystack.subtopics.get(number=1)
+        else:
+            subtopic = study.writing_plan.subtopics.order_by("haystack", "number").first()
+    assert subtopic is not None
+    documents = {doc.number: doc.n_words for doc in subtopic.haystack.documents.all()}
+    numbers = list(document_numbers) if document_numbers is not None else sorted(documents)
+    golds = [set(insight.gold_documents) for insight in subtopic.insights.all()]
+    values = {
+        "n_words": sum(documents[number] for number in numbers),
+        "n_insights_present": sum(bool(gold & set(numbers)) for gold in golds),
+        **fields,
+    }
+    return Assignment.objects.create(
+        study=study,
+        annotator=annotator_of(annotator),
+        subtopic=subtopic,
+        document_numbers=numbers,
+        state=state,
+        is_practice=is_practice,
+        created_at=now,
+        **values,
+    )
+
+
+def make_session(
+    *,
+    assignment: Assignment | None = None,
+    annotator: Any = None,
+    state: str = Session.State.READY,
+    revisions: Sequence[tuple[int, str]] = (),
+    now: datetime = NOW,
+    **fields: Any,
+) -> Session:
+    """Make a session row in any state; `revisions` are (active_ms, text) in order and are all accepted.
+
+    A running session began at `now`; one that is over has one closed period that ends at its active time
+    (`acc_ms`, by default that of the last revision). No rule of the clock is applied here.
+    """
+    if assignment is None:
+        assert annotator is not None, "name an assignment or an annotator"
+        assignment = make_assignment(annotator=annotator, now=now)
+    plan = assignment.study.writing_plan if assignment.study else None
+    last_ms, last_text = revisions[-1] if revisions else (0, "")
+    is_over = state in {"submitted", "expired", "voided"}
+    acc_ms = fields.pop("acc_ms", last_ms if state not in {"ready", "running"} else 0)
+    values = {
+        "limit_ms": plan.limit_ms if plan else 180_000,
+        "mark_every_ms": plan.mark_every_ms if plan else 60_000,
+        "document_numbers": assignment.document_numbers,
+        "guideline": assignment.study.guidelines.first() if assignment.study else None,
+        "acc_ms": acc_ms,
+        "draft_rev": len(revisions),
+        "draft_text": last_text,
+        "created_at": now,
+        "started_at": None if state == "ready" else now,
+        "run_started_at": now if state == "running" else None,
+        "clock_hwm": None if state == "ready" else now,
+        "ended_at": now + timedelta(milliseconds=acc_ms) if is_over else None,
+        "end_reason": state if is_over else "",
+        **fields,
+    }
+    session = Session.objects.create(assignment=assignment, annotator=assignment.annotator, state=state, **values)
+    if state != "ready":
+        ActivePeriod.objects.create(
+            session=session,
+            seq=1,
+            started_at=now,
+            ended_at=None if state == "running" else now + timedelta(milliseconds=acc_ms),
+            acc_before_ms=0,
+            start_reason="start",
+            end_reason="" if state == "running" else ("pause" if state == "paused" else state),
+        )
+    DraftRevision.objects.bulk_create(
+        DraftRevision(
+            session=session,
+            rev=rev,
+            op_id=f"op-{rev}",
+            base_rev=rev - 1,
+            text=text,
+            sha256=hashlib.sha256(text.encode()).hexdigest(),
+            received_at=now + timedelta(milliseconds=active_ms),
+            active_ms=active_ms,
+            source="typing",
+            accepted=True,
+        )
+        for rev, (active_ms, text) in enumerate(revisions, 1)
+    )
+    return session
