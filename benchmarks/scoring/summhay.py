@@ -1,0 +1,319 @@
+"""Coverage, citation and joint score of a summary, and the two ways to average them (Summary of a Haystack, §4).
+
+All figures are shares from 0 to 1; `Stat.scaled(100)` gives the papers' unit. No interval is made here:
+`sums` hands sufficient statistics to `intervals`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchmarks.scoring.stat import Stat, mean
+from benchmarks.scoring.text import Line
+
+Insights = Sequence[tuple[str, frozenset[int]]]
+"""Key and gold document numbers of each reference insight of a subtopic."""
+
+MEASURES = ("coverage", "citation", "precision", "recall", "joint")
+
+
+class Coverage(StrEnum):
+    """How much of an insight a summary says."""
+
+    NONE = "none"
+    PARTIAL = "partial"
+    FULL = "full"
+
+
+class Average(StrEnum):
+    """What a figure is the mean of."""
+
+    SUMMARY = "one_summary"
+    OVER_SUMMARIES = "mean_over_summaries"
+    OVER_INSIGHTS = "pooled_over_insights"
+
+
+class UnknownMeasure(ValueError):
+    """Not one of the five measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers."""
+
+    coverage: Coverage
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CitationScore:
+    """Precision, recall and F1 of cited against gold documents, each 0 where nothing right is cited."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class InsightScore:
+    """One insight in one summary.
+
+    `lines` are the linked lines that exist in the summary, `cited` the union of what they cite. `citation` is
+    None for an insight that is not covered, covered without a link (`is_unlinked`), or without gold documents.
+    `joint` is None only without gold documents.
+    """
+
+    key: str
+    coverage: Coverage
+    value: float
+    lines: tuple[int, ...]
+    cited: tuple[int, ...]
+    citation: CitationScore | None
+    joint: float | None
+    is_unlinked: bool
+
+    def measure(self, name: str) -> float | None:
+        """One of the five measures, None where this insight has none."""
+        if name == "coverage":
+            return self.value
+        if name == "joint":
+            return self.joint
+        if name not in MEASURES:
+            raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
+        if self.citation is None:
+            return None
+        return {
+            "citation": self.citation.f1,
+            "precision": self.citation.precision,
+            "recall": self.citation.recall,
+        }[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The five measures under one average, and what was counted apart.
+
+    `n_missing` insights have no (valid) verdict and are left out of everything; `n_unlinked` are covered
+    without a line: 0 for joint, no citation score; `n_without_gold` have coverage only.
+    """
+
+    average: Average
+    coverage: Stat
+    citation: Stat
+    precision: Stat
+    recall: Stat
+    joint: Stat
+    n_summaries: int
+    n_unlinked: int
+    n_missing: int
+    n_without_gold: int
+
+    def measure(self, name: str) -> Stat:
+        """One of the five measures by name."""
+        if name not in MEASURES:
+            raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
+        figure: Stat = getattr(self, name)
+        return figure
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryScore:
+    """The scores of one summary with the insights behind them."""
+
+    scores: Scores
+    insights: tuple[InsightScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """Best citation figures that the shown documents allow, at precision 1.
+
+    `recall` and `f1` are means over all insights, those without a shown gold document as 0 (`n_absent`); the
+    `present_` pair leaves these out. Insights without gold documents are in neither (`n_without_gold`).
+    """
+
+    recall: Stat
+    f1: Stat
+    present_recall: Stat
+    present_f1: Stat
+    n_absent: int
+    n_without_gold: int
+
+
+def score_citations(cited: Iterable[int], gold: frozenset[int]) -> CitationScore:
+    """Compare cited with gold documents (§4.1); numbers of no document count as wrong for precision."""
+    cited_set = frozenset(cited)
+    hits = len(cited_set & gold)
+    if hits == 0:
+        return CitationScore(0.0, 0.0, 0.0)
+    precision, recall = hits / len(cited_set), hits / len(gold)
+    return CitationScore(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def score_insight(
+    *, key: str, gold: frozenset[int], verdict: Verdict, lines: Sequence[Line], half: float = 0.5
+) -> InsightScore:
+    """Score one insight by its verdict; links of an uncovered insight are ignored.
+
+    `half` is what partial coverage is worth. Line numbers outside the summary count as no link.
+    """
+    coverage = Coverage(verdict.coverage)
+    value = {Coverage.NONE: 0.0, Coverage.PARTIAL: half, Coverage.FULL: 1.0}[coverage]
+    is_covered = coverage is not Coverage.NONE
+    linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
+    cited = tuple(dict.fromkeys(number for line in linked for number in lines[line - 1].citations))
+    citation = score_citations(cited, gold) if linked and gold else None
+    joint = value * (citation.f1 if citation else 0.0) if gold else None
+    return InsightScore(
+        key=key,
+        coverage=coverage,
+        value=value,
+        lines=tuple(linked),
+        cited=cited,
+        citation=citation,
+        joint=joint,
+        is_unlinked=is_covered and not linked,
+    )
+
+
+def score_summary(
+    insights: Insights, verdicts: Mapping[str, Verdict], lines: Sequence[Line], *, half: float = 0.5
+) -> SummaryScore:
+    """Score a summary against the insights of its subtopic (§4.1).
+
+    `verdicts` may lack insights: those are counted as missing and left out. `lines` are the summary's, in
+    order from line 1. Coverage and joint are means over insights, the citation figures over linked ones.
+    """
+    scored = tuple(
+        score_insight(key=key, gold=gold, verdict=verdicts[key], lines=lines, half=half)
+        for key, gold in insights
+        if key in verdicts
+    )
+    scores = _average(
+        Average.SUMMARY,
+        {name: [value for item in scored if (value := item.measure(name)) is not None] for name in MEASURES},
+        n_summaries=1,
+        n_unlinked=sum(item.is_unlinked for item in scored),
+        n_missing=sum(key not in verdicts for key, _ in insights),
+        n_without_gold=sum(item.joint is None for item in scored),
+    )
+    return SummaryScore(scores=scores, insights=scored)
+
+
+def mean_over_summaries(summaries: Sequence[SummaryScore]) -> Scores:
+    """Each measure per summary, then the mean of the summaries that have it: what the paper's text says."""
+    values = {
+        name: [value for item in summaries if (value := item.scores.measure(name).value) is not None]
+        for name in MEASURES
+    }
+    return _average(Average.OVER_SUMMARIES, values, **_counts(summaries))
+
+
+def pooled_over_insights(summaries: Sequence[SummaryScore]) -> Scores:
+    """Mean over the insights of all summaries together: what the published leaderboard computes."""
+    values = {
+        name: [value for item in summaries for row in item.insights if (value := row.measure(name)) is not None]
+        for name in MEASURES
+    }
+    return _average(Average.OVER_INSIGHTS, values, **_counts(summaries))
+
+
+def average(summaries: Sequence[SummaryScore], rule: Average) -> Scores:
+    """Average by name of the rule."""
+    if rule is Average.OVER_INSIGHTS:
+        return pooled_over_insights(summaries)
+    return mean_over_summaries(summaries)
+
+
+def sums(summaries: Sequence[SummaryScore], measure: str, rule: Average) -> tuple[list[float], list[int]]:
+    """Numerator and denominator of a measure for each summary, whose ratio of totals is the average.
+
+    Pooled: sum and count over the summary's insights. Over summaries: its value and 1, or 0 and 0 where it is
+    undefined. Rows for `intervals.bootstrap_ratio`.
+    """
+    totals: list[float] = []
+    counts: list[int] = []
+    for item in summaries:
+        if rule is Average.OVER_INSIGHTS:
+            values = [value for row in item.insights if (value := row.measure(measure)) is not None]
+        else:
+            figure = item.scores.measure(measure).value
+            values = [] if figure is None else [figure]
+        totals.append(math.fsum(values))
+        counts.append(len(values))
+    return totals, counts
+
+
+def present_insights(insights: Insights, shown: Collection[int]) -> list[tuple[str, frozenset[int]]]:
+    """The insights with at least one gold document among the shown ones: what a writer could have found."""
+    visible = frozenset(shown)
+    return [(key, gold) for key, gold in insights if gold & visible]
+
+
+def attainable_ceiling(golds: Iterable[frozenset[int]], shown: Collection[int]) -> Ceiling:
+    """Best citation recall and F1 that the shown documents allow, averaged over insights."""
+    visible = frozenset(shown)
+    listed = list(golds)
+    recalls = [len(gold & visible) / len(gold) for gold in listed if gold]
+    present = [recall for recall in recalls if recall > 0]
+    no_gold, none_shown = "no insight has gold documents", "no insight is present in the shown documents"
+    return Ceiling(
+        recall=mean(recalls, reason=no_gold),
+        f1=mean([2 * recall / (1 + recall) for recall in recalls], reason=no_gold),
+        present_recall=mean(present, reason=none_shown),
+        present_f1=mean([2 * recall / (1 + recall) for recall in present], reason=none_shown),
+        n_absent=len(recalls) - len(present),
+        n_without_gold=len(listed) - len(recalls),
+    )
+
+
+def position_sensitivity(*, top: Stat, bottom: Stat, random: Stat) -> Stat:
+    """Largest distance of the joint score at the top or bottom order from the random order (Table 3)."""
+    method = "largest distance from the random order"
+    if random.value is None:
+        return Stat.undefined("no score in random order", method=method)
+    distances = [abs(figure.value - random.value) for figure in (top, bottom) if figure.value is not None]
+    if not distances:
+        return Stat.undefined("no score in an ordered run", method=method)
+    return Stat(max(distances), n_items=random.n_items, method=method)
+
+
+_REASONS = {
+    "coverage": "no insight was judged",
+    "joint": "no judged insight has gold documents",
+    "citation": "no covered insight has a linked line",
+    "precision": "no covered insight has a linked line",
+    "recall": "no covered insight has a linked line",
+}
+
+
+def _average(
+    rule: Average,
+    values: Mapping[str, list[float]],
+    *,
+    n_summaries: int,
+    n_unlinked: int,
+    n_missing: int,
+    n_without_gold: int,
+) -> Scores:
+    figures = {name: mean(values[name], reason=_REASONS[name], method=rule.value) for name in MEASURES}
+    return Scores(
+        average=rule,
+        n_summaries=n_summaries,
+        n_unlinked=n_unlinked,
+        n_missing=n_missing,
+        n_without_gold=n_without_gold,
+        **figures,
+    )
+
+
+def _counts(summaries: Sequence[SummaryScore]) -> dict[str, int]:
+    return {
+        "n_summaries": len(summaries),
+        "n_unlinked": sum(item.scores.n_unlinked for item in summaries),
+        "n_missing": sum(item.scores.n_missing for item in summaries),
+        "n_without_gold": sum(item.scores.n_without_gold for item in summaries),
+    }

@@ -1,0 +1,184 @@
+"""A summary as numbered lines: what kind each is, what it cites, how long it is.
+
+Links and verdicts point at 1-based line numbers. Standard library only: pages that show a summary load this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchmarks.scoring.stat import Stat
+
+MAX_RANGE = 500
+"""Documents that one range may cite; a longer one names its two ends only, so that it shows as a problem."""
+
+_GLYPHS = "•◦‣▪▫●○■□·∙⁃"
+_MARKER = re.compile(
+    rf"""\s*(?:
+        [{_GLYPHS}]+\s*                         # a typographic bullet, with or without a space
+        | [-–—+*](?=\s|$)\s*                    # a typed one, with a space
+        | [-–](?=[^\W\d])                       # ... or before a letter
+        | \(?\d{{1,3}}[.)](?=\s|$|[^\W\d]|\*)\s*  # 1. or 1) or (1)
+        | \(?[a-z]\)\s+                         # a) or (a)
+    )""",
+    re.VERBOSE,
+)
+_HEADING = re.compile(r"\s*#{1,6}(?=\s|[^\W\d]|\d)")
+_BOLD_ONLY = re.compile(r"\s*(?:\*\*(?!\s)[^*]+\*\*|__(?!\s)[^_]+__)\s*:?\s*$")
+_NOTE = re.compile(r"\s*(?:\[[^\[\]]*\]|\(?\s*(?:total\s+)?word\s*count\W*\d+\W*(?:words\W*)?)\s*$", re.IGNORECASE)
+
+_DASH = r"\-‐‑–—"
+_CITATION = re.compile(rf"\[\s*(\d{{1,6}}(?:[\s,;&{_DASH}]+\d{{1,6}})*)[\s,;]*\]")
+_PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
+_LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
+
+
+class LineKind(StrEnum):
+    """What a line of a summary is; only bullets get a bullet number and count for length."""
+
+    BULLET = "bullet"
+    HEADER = "header"
+    PREAMBLE = "preamble"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a summary.
+
+    `number` counts lines from 1, `bullet` counts bullets from 1 (None for the rest). `text` is the line as it
+    is, `plain` is it without marker, bold marks and citations; `citations` are in order of first mention, each
+    once; `n_words` are the words of `plain` that have a letter or digit.
+    """
+
+    number: int
+    text: str
+    kind: LineKind
+    bullet: int | None
+    plain: str
+    citations: tuple[int, ...]
+    n_words: int
+
+    @property
+    def is_bullet(self) -> bool:
+        """Whether it is one of the summary's points."""
+        return self.kind is LineKind.BULLET
+
+
+def parse_citations(text: str) -> tuple[int, ...]:
+    """Numbers cited in `text`, in order of first mention, each once.
+
+    Brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges `[1-3]`
+    with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
+    """
+    found: dict[int, None] = {}
+    for group in _CITATION.finditer(text):
+        for part in _PART.finditer(group[1]):
+            first, last = int(part[1]), int(part[2] or part[1])
+            if 0 <= last - first < MAX_RANGE:
+                found.update(dict.fromkeys(range(first, last + 1)))
+            else:
+                found.update({first: None, last: None})
+    return tuple(found)
+
+
+def format_citations(numbers: Sequence[int]) -> str:
+    """The way the app writes citations, `[3, 7]`; nothing for no numbers."""
+    return f"[{', '.join(map(str, numbers))}]" if numbers else ""
+
+
+def without_citations(text: str) -> str:
+    """`text` without its citation brackets, and without the spaces they leave behind."""
+    bare = _CITATION.sub(" ", text)
+    if bare == text:
+        return " ".join(text.split())
+    return re.sub(r"\s+([.,;:!?])", r"\1", " ".join(bare.split()))
+
+
+def invalid_citations(line: Line, known_numbers: Collection[int]) -> tuple[int, ...]:
+    """Cited numbers that are no document of the haystack."""
+    return tuple(number for number in line.citations if number not in known_numbers)
+
+
+def lines_from_list(texts: Sequence[str]) -> tuple[Line, ...]:
+    """Lines of a published summary: one for each element, empty ones too, numbered by position."""
+    marked = [_marker_end(text) > 0 for text in texts]
+    first_marked = marked.index(True) if True in marked else None
+    opening = next((index for index, text in enumerate(texts) if _is_prose(text)), None)
+    return tuple(_numbered(texts, marked=marked, first_marked=first_marked, opening=opening))
+
+
+def lines_from_text(text: str) -> tuple[Line, ...]:
+    """Lines of a freely typed summary: split at line breaks, blank lines dropped before numbering."""
+    return lines_from_list(split_text(text))
+
+
+def split_text(text: str) -> list[str]:
+    """The lines of a freely typed text that are not blank; joined with newlines they are its stored form."""
+    return [line.rstrip() for line in _LINE_BREAK.split(text) if line.strip()]
+
+
+def bullets(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The points of a summary."""
+    return tuple(line for line in lines if line.is_bullet)
+
+
+def words_per_bullet(lines: Sequence[Line], *, all_lines: bool = False) -> Stat:
+    """Mean words of the bullets; with `all_lines`, of every line that has words (headers, preamble, rest)."""
+    counted = [line.n_words for line in lines if (line.n_words if all_lines else line.is_bullet)]
+    method = "words per line" if all_lines else "words per bullet"
+    if not counted:
+        return Stat.undefined("no bullets" if not all_lines else "no lines", method=method)
+    return Stat(sum(counted) / len(counted), n_items=len(counted), method=method)
+
+
+def _numbered(
+    texts: Sequence[str], *, marked: Sequence[bool], first_marked: int | None, opening: int | None
+) -> Iterator[Line]:
+    n_bullets = 0
+    for index, text in enumerate(texts):
+        plain = _plain(text)
+        n_words = sum(1 for word in plain.split() if any(character.isalnum() for character in word))
+        if n_words == 0 or _NOTE.match(text):
+            kind = LineKind.OTHER
+        elif _HEADING.match(text) or (not marked[index] and _BOLD_ONLY.match(text)):
+            kind = LineKind.HEADER
+        elif marked[index]:
+            kind = LineKind.BULLET
+        elif first_marked is not None:
+            kind = LineKind.PREAMBLE if index < first_marked else LineKind.OTHER
+        else:
+            leads_in = index == opening and index + 1 < len(texts) and plain.endswith(":")
+            kind = LineKind.PREAMBLE if leads_in else LineKind.BULLET
+        if kind is LineKind.BULLET:
+            n_bullets += 1
+        yield Line(
+            number=index + 1,
+            text=text,
+            kind=kind,
+            bullet=n_bullets if kind is LineKind.BULLET else None,
+            plain=plain,
+            citations=parse_citations(text),
+            n_words=n_words,
+        )
+
+
+def _marker_end(text: str) -> int:
+    """Length of the bullet marker that starts `text`, 0 if it has none."""
+    if _BOLD_ONLY.match(text) or _HEADING.match(text):
+        return 0
+    match = _MARKER.match(text)
+    return match.end() if match else 0
+
+
+def _is_prose(text: str) -> bool:
+    return bool(text.strip()) and not (_HEADING.match(text) or _BOLD_ONLY.match(text) or _NOTE.match(text))
+
+
+def _plain(text: str) -> str:
+    heading = _HEADING.match(text)
+    start = heading.end() if heading else _marker_end(text)
+    return without_citations(text[start:].replace("**", "").replace("__", ""))
