@@ -1,0 +1,61 @@
+"""How published files spell coverage and links, read into ours; what they said stays beside it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+COVERAGES = ("none", "partial", "full")
+PUBLISHED = {"none": "NO_COVERAGE", "partial": "PARTIAL_COVERAGE", "full": "FULL_COVERAGE"}
+_SPELLINGS = {
+    "full_coverage": "full",
+    "fully_covered": "full",
+    "full": "full",
+    "partial_coverage": "partial",
+    "partially_covered": "partial",
+    "partial": "partial",
+    "no_coverage": "none",
+    "not_covered": "none",
+    "none": "none",
+    "no": "none",
+}
+_NO_LINE = {"", "na", "n/a", "none", "null", "no_selection", "-"}
+_NUMBERS = re.compile(r"\d{1,6}(?:\s*[,;\s]\s*\d{1,6})*")
+
+
+def coverage_of(value: Any) -> str | None:
+    """Give none, partial or full; None where the spelling is unknown."""
+    if not isinstance(value, str):
+        return None
+    return _SPELLINGS.get(re.sub(r"[\s-]+", "_", value.strip().lower()))
+
+
+def lines_of(value: Any) -> tuple[int, ...] | None:
+    """Give the 1-based lines that a link names, sorted; () for none, None where it cannot be read.
+
+    Links are whole numbers, texts of them, "NA" and its like, or lists of all these.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return (value,)
+    if isinstance(value, float):
+        return (int(value),) if value.is_integer() else None
+    if isinstance(value, str):
+        text = value.strip().lower().strip("[]").strip()
+        if text in _NO_LINE:
+            return ()
+        return (
+            tuple(sorted({int(part) for part in re.findall(r"\d+", text)})) if _NUMBERS.fullmatch(text) else None
+        )
+    if isinstance(value, list):
+        found: set[int] = set()
+        for part in value:
+            lines = None if isinstance(part, list) else lines_of(part)
+            if lines is None:
+                return None
+            found.update(lines)
+        return tuple(sorted(found))
+    return None
