@@ -33,7 +33,21 @@ FACTS = (
     "fog closed the route on nineteen days",
     "two captains retire at the end of the year",
 )
-FILLER = "harbour boats weather market rope gulls timetable engine deck cargo quay lantern tide".split()
+FILLER = (
+    "harbour",
+    "boats",
+    "weather",
+    "market",
+    "rope",
+    "gulls",
+    "timetable",
+    "engine",
+    "deck",
+    "cargo",
+    "quay",
+    "lantern",
+    "tide",
+)
 
 
 def make_haystack(
@@ -41,7 +55,7 @@ def make_haystack(
     key: str = "ferry",
     title: str = "The island ferry",
     n_documents: int = 6,
-    words_per_document: int = 40,
+    words_per_document: int = 60,
     golds: Sequence[Sequence[Sequence[int]]] = (((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6))),
     now: datetime = NOW,
     **fields: Any,
@@ -80,16 +94,17 @@ def make_haystack(
             )
             for number in numbers:
                 sentences[number].append(fact)
+    texts = {number: _document_text(number, sentences[number], words_per_document) for number in sentences}
     Document.objects.bulk_create(
         Document(
             haystack=haystack,
             number=number,
             key=f"{key}-d{number}",
             title=f"Report {number}",
-            text=_document_text(number, sentences[number], words_per_document),
-            n_words=words_per_document,
+            text=text,
+            n_words=len(text.split()),
         )
-        for number in sentences
+        for number, text in texts.items()
     )
     return haystack
 
@@ -98,7 +113,7 @@ def _document_text(number: int, sentences: list[str], n_words: int) -> str:
     words = " ".join(sentences).split()
     while len(words) < n_words:
         words.append(FILLER[(number * 7 + len(words)) % len(FILLER)])
-    return " ".join(words[: max(n_words, len(words))])
+    return " ".join(words)
 
 
 def annotator_of(person: Any) -> Annotator:

@@ -195,6 +195,8 @@ class WritingPlan(models.Model):
             ),
             models.CheckConstraint(condition=Q(limit_ms__gte=60_000), name="plan_limit_at_least_a_minute"),
             models.CheckConstraint(condition=Q(mark_every_ms__gte=10_000), name="plan_mark_at_least_10_s"),
+            models.CheckConstraint(condition=Q(token_budget__gte=1), name="plan_budget_positive"),
+            models.CheckConstraint(condition=Q(sessions_per_subtopic__gte=1), name="plan_sessions_positive"),
         ]
 
     def __str__(self) -> str:
@@ -234,6 +236,9 @@ class Membership(models.Model):
         ordering = ["study", "number"]
         constraints = [
             models.UniqueConstraint(fields=["study", "annotator"], name="membership_once"),
+            models.CheckConstraint(
+                condition=Q(limit_ms=None) | Q(limit_ms__gte=60_000), name="membership_limit_at_least_a_minute"
+            ),
             models.UniqueConstraint(fields=["study", "number"], name="membership_number_unique"),
         ]
 
@@ -275,6 +280,7 @@ class Assignment(models.Model):
     created_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True, blank=True)
     withdrawn_reason = models.TextField(blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -293,6 +299,11 @@ class Assignment(models.Model):
                 fields=["study", "annotator", "subtopic"],
                 condition=~Q(state="withdrawn") & Q(is_practice=False),
                 name="assignment_once_per_subtopic",
+            ),
+            models.UniqueConstraint(
+                fields=["annotator"],
+                condition=Q(is_practice=True, state__in=["assigned", "started"]),
+                name="assignment_one_open_practice",
             ),
         ]
 
