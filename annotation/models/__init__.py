@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.models.results import CopyCheck
 from annotation.models.sessions import (
     ActivePeriod,
     ClockCredit,
@@ -32,6 +33,7 @@ __all__ = [
     "ClockCredit",
     "Consent",
     "ConsentText",
+    "CopyCheck",
     "CreditRequest",
     "DraftRevision",
     "Exclusion",
