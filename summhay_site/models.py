@@ -1,31 +1,90 @@
-"""The user: whoever can log in. What a person does lives in `annotation`."""
+"""The user: whoever can log in, and the sign of life of the workers. What a person does lives in `annotation`."""
 
 from __future__ import annotations
 
 import uuid
 import zoneinfo
+from functools import cache
+from typing import ClassVar
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
+
+from summhay_site.querysets import UserQuerySet
+from summhay_site.roles import role_of
+
+
+@cache
+def known_time_zones() -> frozenset[str]:
+    """All IANA names that this machine knows, and UTC in any case."""
+    return frozenset(zoneinfo.available_timezones() | {"UTC"})
 
 
 def validate_time_zone(value: str) -> None:
     """Refuse a name that is no IANA time zone."""
-    if value not in zoneinfo.available_timezones():
+    if value not in known_time_zones():
         raise ValidationError(
             _("“%(value)s” is not a time zone; use a name like Europe/Lisbon."), params={"value": value}
         )
 
 
+class AccountManager(UserManager.from_queryset(UserQuerySet)):  # type: ignore[misc]
+    """Accounts, with the reads of `UserQuerySet`."""
+
+    use_in_migrations = False
+
+
 class User(AbstractUser):
-    """Somebody who can log in; roles are groups."""
+    """Somebody who can log in; the role is a group."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    first_name = None  # type: ignore[assignment]
+    last_name = None  # type: ignore[assignment]
+    name = models.CharField(_("name"), max_length=150, blank=True)
+    time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
+    links_made = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Part of the hash of a password link: a new link cancels older ones."
+    )
+    link_mailed_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[AccountManager] = AccountManager()
+
+    class Meta:
+        ordering = ["username"]
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="user_username_unique_in_any_case"),
+        ]
+
+    def get_full_name(self) -> str:
+        """The name as the person writes it."""
+        return self.name
+
+    def get_short_name(self) -> str:
+        """The name as the person writes it."""
+        return self.name
 
     @property
     def display_name(self) -> str:
-        """The full name, or the login where there is none."""
-        return self.get_full_name() or self.get_username()
+        """The name, or the login where there is none."""
+        return self.name or self.get_username()
+
+    @property
+    def role(self) -> str:
+        """The highest role; empty where none was given."""
+        return role_of(self)
+
+
+class WorkerHeartbeat(models.Model):
+    """When each worker last said that it lives."""
+
+    name = models.CharField(max_length=200, unique=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.at:%Y-%m-%d %H:%M:%S}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import Group, Permission
 
 ANNOTATOR = "annotator"
 RESEARCHER = "researcher"
 ADMIN = "admin"
+BY_RANK = (ADMIN, RESEARCHER, ANNOTATOR)
 
 _RESEARCHER = (
     "benchmarks.view_haystack",
@@ -39,8 +42,18 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
         "summhay_site.view_user",
         "summhay_site.add_user",
         "summhay_site.change_user",
+        "summhay_site.delete_user",
+        "summhay_site.view_workerheartbeat",
     ),
 }
+
+
+def role_of(user: Any) -> str:
+    """The highest role of a user; a superuser is an admin; empty where there is none."""
+    if user.is_superuser:
+        return ADMIN
+    names = {group.name for group in user.groups.all()}
+    return next((role for role in BY_RANK if role in names), "")
 
 
 def sync_roles() -> None:
