@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.scoring.stat import Stat, mean
-from benchmarks.scoring.text import Line
+from benchmarks.scoring.text import Line, citation_mentions
 
 Insights = Sequence[tuple[str, frozenset[int]]]
 """Key and gold document numbers of each reference insight of a subtopic."""
@@ -34,6 +34,17 @@ class Average(StrEnum):
     SUMMARY = "one_summary"
     OVER_SUMMARIES = "mean_over_summaries"
     OVER_INSIGHTS = "pooled_over_insights"
+
+
+class Repeats(StrEnum):
+    """What a document cited twice in a linked bullet counts for precision.
+
+    `ONCE` is the rule of the published code and the default; `EACH_TIME` counts every mention, which is what
+    the paper's Figure 4 needs (its second example).
+    """
+
+    ONCE = "once"
+    EACH_TIME = "each_time"
 
 
 class UnknownMeasure(ValueError):
@@ -143,18 +154,28 @@ class Ceiling:
     n_without_gold: int
 
 
-def score_citations(cited: Iterable[int], gold: frozenset[int]) -> CitationScore:
+def score_citations(
+    cited: Iterable[int], gold: frozenset[int], *, repeats: Repeats = Repeats.ONCE
+) -> CitationScore:
     """Compare cited with gold documents (§4.1); numbers of no document count as wrong for precision."""
-    cited_set = frozenset(cited)
-    hits = len(cited_set & gold)
+    mentions = list(cited)
+    distinct = frozenset(mentions)
+    hits = len(distinct & gold)
     if hits == 0:
         return CitationScore(0.0, 0.0, 0.0)
-    precision, recall = hits / len(cited_set), hits / len(gold)
+    precision = hits / len(distinct if repeats is Repeats.ONCE else mentions)
+    recall = hits / len(gold)
     return CitationScore(precision, recall, 2 * precision * recall / (precision + recall))
 
 
 def score_insight(
-    *, key: str, gold: frozenset[int], verdict: Verdict, lines: Sequence[Line], half: float = 0.5
+    *,
+    key: str,
+    gold: frozenset[int],
+    verdict: Verdict,
+    lines: Sequence[Line],
+    half: float = 0.5,
+    repeats: Repeats = Repeats.ONCE,
 ) -> InsightScore:
     """Score one insight by its verdict; links of an uncovered insight are ignored.
 
@@ -164,15 +185,15 @@ def score_insight(
     value = {Coverage.NONE: 0.0, Coverage.PARTIAL: half, Coverage.FULL: 1.0}[coverage]
     is_covered = coverage is not Coverage.NONE
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
-    cited = tuple(dict.fromkeys(number for line in linked for number in lines[line - 1].citations))
-    citation = score_citations(cited, gold) if linked and gold else None
+    mentions = [number for line in linked for number in citation_mentions(lines[line - 1].text)]
+    citation = score_citations(mentions, gold, repeats=repeats) if linked and gold else None
     joint = value * (citation.f1 if citation else 0.0) if gold else None
     return InsightScore(
         key=key,
         coverage=coverage,
         value=value,
         lines=tuple(linked),
-        cited=cited,
+        cited=tuple(dict.fromkeys(mentions)),
         citation=citation,
         joint=joint,
         is_unlinked=is_covered and not linked,
@@ -180,7 +201,12 @@ def score_insight(
 
 
 def score_summary(
-    insights: Insights, verdicts: Mapping[str, Verdict], lines: Sequence[Line], *, half: float = 0.5
+    insights: Insights,
+    verdicts: Mapping[str, Verdict],
+    lines: Sequence[Line],
+    *,
+    half: float = 0.5,
+    repeats: Repeats = Repeats.ONCE,
 ) -> SummaryScore:
     """Score a summary against the insights of its subtopic (§4.1).
 
@@ -188,7 +214,7 @@ def score_summary(
     order from line 1. Coverage and joint are means over insights, the citation figures over linked ones.
     """
     scored = tuple(
-        score_insight(key=key, gold=gold, verdict=verdicts[key], lines=lines, half=half)
+        score_insight(key=key, gold=gold, verdict=verdicts[key], lines=lines, half=half, repeats=repeats)
         for key, gold in insights
         if key in verdicts
     )

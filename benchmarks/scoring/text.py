@@ -31,7 +31,7 @@ _BOLD_ONLY = re.compile(r"\s*(?:\*\*(?!\s)[^*]+\*\*|__(?!\s)[^_]+__)\s*:?\s*$")
 _NOTE = re.compile(r"\s*(?:\[[^\[\]]*\]|\(?\s*(?:total\s+)?word\s*count\W*\d+\W*(?:words\W*)?)\s*$", re.IGNORECASE)
 
 _DASH = r"\-‐‑–—"
-_CITATION = re.compile(rf"\[\s*(\d{{1,6}}(?:[\s,;&{_DASH}]+\d{{1,6}})*)[\s,;]*\]")
+_CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;]*\]")
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
 
@@ -68,21 +68,23 @@ class Line:
         return self.kind is LineKind.BULLET
 
 
-def parse_citations(text: str) -> tuple[int, ...]:
-    """Numbers cited in `text`, in order of first mention, each once.
+def citation_mentions(text: str) -> tuple[int, ...]:
+    """Numbers cited in `text`, in order, as often as they are cited.
 
     Brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges `[1-3]`
     with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
     """
-    found: dict[int, None] = {}
+    found: list[int] = []
     for group in _CITATION.finditer(text):
         for part in _PART.finditer(group[1]):
             first, last = int(part[1]), int(part[2] or part[1])
-            if 0 <= last - first < MAX_RANGE:
-                found.update(dict.fromkeys(range(first, last + 1)))
-            else:
-                found.update({first: None, last: None})
+            found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
     return tuple(found)
+
+
+def parse_citations(text: str) -> tuple[int, ...]:
+    """Numbers cited in `text`, in order of first mention, each once."""
+    return tuple(dict.fromkeys(citation_mentions(text)))
 
 
 def format_citations(numbers: Sequence[int]) -> str:

@@ -1,0 +1,212 @@
+"""Lines, kinds and citations of a summary."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.scoring.text import (
+    MAX_RANGE,
+    LineKind,
+    bullets,
+    citation_mentions,
+    format_citations,
+    invalid_citations,
+    lines_from_list,
+    lines_from_text,
+    parse_citations,
+    split_text,
+    without_citations,
+    words_per_bullet,
+)
+
+CITED = [
+    ("[3, 7]", (3, 7)),
+    ("[3][7]", (3, 7)),
+    ("[7][3][7]", (7, 3)),
+    ("[1-3]", (1, 2, 3)),
+    ("[1–3; 9]", (1, 2, 3, 9)),
+    ("[1 — 3]", (1, 2, 3)),
+    ("[3; 7]", (3, 7)),
+    ("[1 2]", (1, 2)),
+    ("[ 4 ]", (4,)),
+    ("[4,]", (4,)),
+    ("[[5]]", (5,)),
+    ("[3-1]", (3, 1)),
+    ("[1-100000]", (1, 100000)),
+    ("[Word count: 37]", ()),
+    ("[80 words]", ()),
+    ("[References: 3, 8]", ()),
+    ("[1.5]", ()),
+    ("[]", ()),
+    ("(3, 7)", ()),
+    ("3, 7", ()),
+    ("[8] of 170 engines [9]", (8, 9)),
+]
+
+
+@pytest.mark.parametrize(("text", "numbers"), CITED)
+def test_brackets_of_numbers_and_separators_cite(text: str, numbers: tuple[int, ...]) -> None:
+    assert parse_citations(f"The engine runs on ethanol {text}.") == numbers
+
+
+@given(st.lists(st.integers(0, 999_999_999), unique=True, max_size=30))
+def test_what_the_app_writes_it_reads_back(numbers: list[int]) -> None:
+    assert parse_citations(f"a claim {format_citations(numbers)}") == tuple(numbers)
+
+
+@given(st.text(alphabet="[]0123456789-–,; ab", max_size=60))
+def test_mentions_are_the_citations_with_repeats(text: str) -> None:
+    mentions = citation_mentions(text)
+    assert tuple(dict.fromkeys(mentions)) == parse_citations(text)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_range_never_cites_more_than_the_limit(first: int, last: int) -> None:
+    numbers = parse_citations(f"[{first}-{last}]")
+    assert len(numbers) <= MAX_RANGE
+    assert {first, last} == {numbers[0], numbers[-1]}
+
+
+def test_citations_and_the_space_before_them_leave_the_plain_text() -> None:
+    assert without_citations("Tea [3, 7], then coffee [1-2].") == "Tea, then coffee."
+    assert without_citations("Tea  then [80 words]") == "Tea then [80 words]"
+
+
+def test_numbers_that_are_no_document_are_named_in_order() -> None:
+    (line,) = lines_from_text("- A claim [120, 3, 0]")
+    assert invalid_citations(line, range(1, 101)) == (120, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Tea helps",
+        "* Tea helps",
+        "• Tea helps",
+        "•Tea helps",
+        "*   Tea helps",
+        "– Tea helps",
+        "-Tea helps",
+        "1. Tea helps",
+        "12) Tea helps",
+        "(3) Tea helps",
+        "a) Tea helps",
+        "  - Tea helps",
+        "- **Tea** helps",
+        "10.Tea helps",
+        "1.**Tea** helps",
+    ],
+)
+def test_every_common_marker_makes_a_bullet_and_leaves_the_plain_text(text: str) -> None:
+    line = lines_from_list(["An opening", text])[1]
+    assert (line.kind, line.bullet, line.plain, line.n_words) == (LineKind.BULLET, 1, "Tea helps", 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["1.5 million people", "2023. A year", "-5 degrees", "*Tea* helps", "A. Smith said"]
+)
+def test_numbers_and_emphasis_at_the_start_are_no_marker(text: str) -> None:
+    line = lines_from_list(["- A bullet", text])[1]
+    assert line.kind is LineKind.OTHER
+    assert line.plain == text
+
+
+def test_kinds_of_a_marked_summary() -> None:
+    lines = lines_from_list(
+        [
+            "## Findings",
+            "Here is what repeats:",
+            "**Health**",
+            "- Tea helps [3]",
+            "",
+            "[3][4]",
+            "* Coffee does not [4]",
+            "In short, drink tea.",
+            "[Word count: 12]",
+            "---",
+        ]
+    )
+    assert [line.kind.value for line in lines] == [
+        "header",
+        "preamble",
+        "header",
+        "bullet",
+        "other",
+        "other",
+        "bullet",
+        "other",
+        "other",
+        "other",
+    ]
+    assert [line.number for line in lines] == list(range(1, 11))
+    assert [line.bullet for line in bullets(lines)] == [1, 2]
+    assert lines[5].citations == (3, 4)
+
+
+def test_without_any_marker_the_lines_are_the_bullets() -> None:
+    lines = lines_from_text("My findings:\n\nTea helps [3]\r\nCoffee does not [4]\n**Rest**\nword count: 7")
+    assert [line.kind.value for line in lines] == ["preamble", "bullet", "bullet", "header", "other"]
+    assert [line.number for line in lines] == [1, 2, 3, 4, 5]
+
+
+def test_a_single_line_that_ends_in_a_colon_is_still_a_bullet() -> None:
+    assert lines_from_text("Tea helps:")[0].is_bullet
+
+
+def test_typed_text_drops_blank_lines_and_a_published_list_keeps_them() -> None:
+    assert [line.text for line in lines_from_text("a\n\n \t\nb\n")] == ["a", "b"]
+    assert [line.text for line in lines_from_list(["a", "", "b"])] == ["a", "", "b"]
+    assert lines_from_text("") == ()
+    assert lines_from_list([]) == ()
+
+
+def test_length_counts_words_of_bullets_or_of_all_lines() -> None:
+    lines = lines_from_list(["Here it is:", "- Tea helps a lot [3, 4]", "- **Coffee** – no [5]"])
+    assert words_per_bullet(lines).value == 3
+    assert words_per_bullet(lines).n_items == 2
+    assert words_per_bullet(lines, all_lines=True).value == 3
+    assert words_per_bullet(lines, all_lines=True).n_items == 3
+    nothing = words_per_bullet(lines_from_text("# Title"))
+    assert nothing.value is None
+    assert nothing.undefined_reason == "no bullets"
+
+
+@given(st.lists(st.text(max_size=80), max_size=12))
+def test_any_list_gives_one_line_per_element_and_bullets_count_up(texts: list[str]) -> None:
+    lines = lines_from_list(texts)
+    assert [line.text for line in lines] == texts
+    assert [line.number for line in lines] == list(range(1, len(texts) + 1))
+    numbered = [line.bullet for line in lines if line.bullet is not None]
+    assert numbered == list(range(1, len(numbered) + 1))
+    for line in lines:
+        assert (line.bullet is not None) == line.is_bullet
+        assert parse_citations(line.plain) == () or "[" in line.plain
+        assert line.n_words <= len(line.text.split()) + line.text.count("]") + 1
+
+
+@given(st.text(alphabet="ab [3]-*.\n\r\u2028", max_size=80))
+def test_a_typed_text_reads_the_same_in_its_stored_form(text: str) -> None:
+    stored = "\n".join(split_text(text))
+    assert lines_from_text(stored) == lines_from_text(text)
+    assert lines_from_list(stored.split("\n") if stored else []) == lines_from_text(text)
+
+
+def test_every_published_summary_has_bullets_and_its_shape_is_seen(published: Path) -> None:
+    topic = json.loads((published / "topic_news1.json").read_text())
+    summaries = [lines for subtopic in topic["subtopics"] for lines in subtopic["summaries"].values()]
+    assert len(summaries) == 702
+    parsed = [lines_from_list(summary) for summary in summaries]
+    assert all(bullets(lines) for lines in parsed)
+    kinds = [line.kind for lines in parsed for line in lines]
+    counts = {kind: kinds.count(kind) for kind in LineKind}
+    assert counts == {LineKind.BULLET: 5065, LineKind.HEADER: 13, LineKind.PREAMBLE: 353, LineKind.OTHER: 60}
+    opening = [line for lines in parsed for line in lines if line.kind is LineKind.PREAMBLE]
+    assert all(line.number == 1 for line in opening)
+    notes = [line for lines in parsed for line in lines if line.text.lower().lstrip("[").startswith("word count")]
+    assert notes
+    assert all(line.kind is LineKind.OTHER and line.citations == () for line in notes)
