@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.db import models
-from django.db.models import Count
+from django.db.models import Count, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+
+
+def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
+    """Rows of a model that point at the outer row: joining several at once would multiply them."""
+    rows = apps.get_model("benchmarks", model).objects.order_by().filter(only or Q(), **{path: OuterRef("pk")})
+    return Coalesce(Subquery(rows.values(path).annotate(n=Count("pk")).values("n")), Value(0))
 
 
 class HaystackQuerySet(models.QuerySet[Any]):
@@ -19,12 +27,17 @@ class HaystackQuerySet(models.QuerySet[Any]):
         """Haystacks that a study may use: current, and not the practice corpus."""
         return self.current().filter(is_practice=False)
 
+    def named(self, name: str) -> HaystackQuerySet:
+        """Those whose published id, file stem or title is `name`; a file may be named with its ending."""
+        stem = name.removesuffix(".json")
+        return self.filter(Q(key=name) | Q(title=name) | Q(metadata__source_name=stem))
+
     def with_counts(self) -> HaystackQuerySet:
-        """Add n_subtopics, n_insights and n_summaries."""
+        """Add n_subtopics, n_insights and n_summaries (of systems), each counted on its own."""
         rows: HaystackQuerySet = self.annotate(
-            n_subtopics=Count("subtopics", distinct=True),
-            n_insights=Count("subtopics__insights", distinct=True),
-            n_summaries=Count("summaries", distinct=True),
+            n_subtopics=_count("Subtopic", "haystack"),
+            n_insights=_count("Insight", "subtopic__haystack"),
+            n_summaries=_count("Summary", "haystack", ~Q(origin="session")),
         )
         return rows
 
@@ -33,9 +46,10 @@ class SubtopicQuerySet(models.QuerySet[Any]):
     """Reads of subtopics."""
 
     def with_counts(self) -> SubtopicQuerySet:
-        """Add n_insights and n_summaries."""
+        """Add n_insights and n_summaries (of systems)."""
         rows: SubtopicQuerySet = self.annotate(
-            n_insights=Count("insights", distinct=True), n_summaries=Count("summaries", distinct=True)
+            n_insights=_count("Insight", "subtopic"),
+            n_summaries=_count("Summary", "subtopic", ~Q(origin="session")),
         )
         return rows
 

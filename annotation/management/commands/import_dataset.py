@@ -1,0 +1,104 @@
+"""Import files of corpora; all of them are checked before anything is written."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from benchmarks.exchange.formats import FORMATS, get_format
+from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.importing import PUBLISHED_JUDGE, ImportReport, import_topic, merged_json
+
+EXIT_REFUSED = 1
+
+
+class Command(BaseCommand):
+    """Take published corpora in; exit code 1 when a file was refused, and then nothing of any file is in."""
+
+    help = "Import corpora from files: all or nothing; importing a file again changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("format", choices=sorted(FORMATS), help="format of the files")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--dry-run", action="store_true", help="check and count, write nothing")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON")
+        parser.add_argument("--dataset", default=None, help="a name for these corpora together")
+        parser.add_argument(
+            "--judge",
+            default=PUBLISHED_JUDGE,
+            metavar="NAME",
+            help="imported judge that the published evaluations are of (default: %(default)s)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check all files first, then import them one by one; a single file is one transaction anyway."""
+        only_check = options.pop("dry_run")
+        reports, failures = (
+            self._pass(dry_run=True, **options) if only_check or len(options["files"]) > 1 else ([], [])
+        )
+        if not failures and not only_check:
+            reports, failures = self._pass(dry_run=False, **options)
+        elif failures:
+            reports = []
+        merged = merged_json(reports, failures)
+        if options["json"]:
+            self.stdout.write(orjson.dumps(merged, option=orjson.OPT_INDENT_2).decode())
+        else:
+            self._print(merged, dry_run=only_check)
+        if failures:
+            sys.exit(EXIT_REFUSED)
+
+    def _pass(
+        self, *, dry_run: bool, format: str, files: list[Path], dataset: str | None, judge: str, **_: Any
+    ) -> tuple[list[ImportReport], list[tuple[str, Problems]]]:
+        parse = get_format(format).parse
+        reports, failures = [], []
+        for number, path in enumerate(files, 1):
+            problems = Problems()
+            self._say(f"{'Checking' if dry_run else 'Importing'} {path.name} ({number} of {len(files)})")
+            try:
+                topic = parse(path, problems=problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES)
+                report = import_topic(
+                    topic,
+                    actor=None,
+                    now=timezone.now(),
+                    dataset=dataset,
+                    judge_name=judge,
+                    problems=problems,
+                    dry_run=dry_run,
+                )
+                reports.append(report)
+            except ImportFailed as failure:
+                failures.append((path.name, failure.problems))
+        return reports, failures
+
+    def _say(self, message: str) -> None:
+        self.stderr.write(message, self.style.NOTICE if self.stderr.isatty() else None)
+
+    def _print(self, merged: dict[str, Any], *, dry_run: bool) -> None:
+        rows = [
+            (kind, *(merged[name][kind] for name in ("created", "unchanged", "updated")))
+            for kind in merged["created"]
+        ]
+        self.stdout.write(f"{'':<18}{'created':>10}{'unchanged':>12}{'updated':>10}")
+        for kind, *counts in rows:
+            created, unchanged, updated = (f"{count:,}" for count in counts)
+            self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
+        for warning in merged["warnings"]:
+            self.stdout.write(f"warning: {warning['kind']} × {warning['count']:,}: {warning['example']}")
+        for error in merged["errors"]:
+            self.stderr.write(f"error: {error['file']}: {error['message']}")
+        if hidden := merged["n_errors"] - len(merged["errors"]):
+            self.stderr.write(f"and {hidden:,} more errors")
+        if merged["n_errors"]:
+            self.stderr.write("Nothing was imported.")
+        elif dry_run:
+            self.stdout.write("Dry run: nothing was written.")
