@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import Permission
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, F, Q
 
 
 class AnnotatorQuerySet(models.QuerySet[Any]):
@@ -14,6 +15,57 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
     def active(self) -> AnnotatorQuerySet:
         """People who can be given work."""
         return self.filter(is_active=True, user__is_active=True)
+
+    def with_research_role(self) -> AnnotatorQuerySet:
+        """People whose account, by whatever way, may open reference insights."""
+        may_view = Permission.objects.filter(content_type__app_label="benchmarks", codename="view_haystack")
+        return self.filter(
+            Q(user__is_superuser=True)
+            | Q(user__groups__permissions__in=may_view)
+            | Q(user__user_permissions__in=may_view)
+        ).distinct()
+
+    def free_for(self, study: Any) -> AnnotatorQuerySet:
+        """Active people who are not, or no longer, members of the study."""
+        members = study.memberships.filter(left_at=None).values("annotator")
+        return self.active().exclude(pk__in=members).select_related("user")
+
+
+class ExposureQuerySet(models.QuerySet[Any]):
+    """Reads of who has seen what."""
+
+    def contaminating(self) -> ExposureQuerySet:
+        """Exposures that forbid writing; having written is a rule of its own."""
+        return self.exclude(reason="writing")
+
+
+class ConsentQuerySet(models.QuerySet[Any]):
+    """Reads of consents."""
+
+    def in_force(self) -> ConsentQuerySet:
+        """Consents that were not withdrawn."""
+        return self.filter(withdrawn_at=None)
+
+
+class MembershipQuerySet(models.QuerySet[Any]):
+    """Reads of memberships."""
+
+    def current(self) -> MembershipQuerySet:
+        """People who have not left."""
+        return self.filter(left_at=None)
+
+    def with_progress(self) -> MembershipQuerySet:
+        """Add n_assigned, n_started and n_done."""
+        own = Q(annotator__assignments__study=F("study"))
+        rows: MembershipQuerySet = self.annotate(
+            **{
+                f"n_{state}": Count(
+                    "annotator__assignments", filter=own & Q(annotator__assignments__state=state), distinct=True
+                )
+                for state in ("assigned", "started", "done")
+            }
+        ).select_related("annotator__user")
+        return rows
 
 
 class StudyQuerySet(models.QuerySet[Any]):
@@ -24,6 +76,16 @@ class StudyQuerySet(models.QuerySet[Any]):
         if user.has_perm("annotation.delete_study"):
             return self
         return self.filter(Q(researchers=user) | Q(created_by=user)).distinct()
+
+    def with_progress(self) -> StudyQuerySet:
+        """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done."""
+        live = ~Q(assignments__state="withdrawn")
+        rows: StudyQuerySet = self.annotate(
+            n_annotators=Count("memberships", filter=Q(memberships__left_at=None), distinct=True),
+            n_tasks=Count("assignments", filter=live, distinct=True),
+            n_done=Count("assignments", filter=Q(assignments__state="done"), distinct=True),
+        )
+        return rows
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
@@ -36,6 +98,18 @@ class AssignmentQuerySet(models.QuerySet[Any]):
     def live(self) -> AssignmentQuerySet:
         """Tasks that were not withdrawn."""
         return self.exclude(state="withdrawn")
+
+    def unfinished(self) -> AssignmentQuerySet:
+        """Tasks to do or begun."""
+        return self.filter(state__in=["assigned", "started"])
+
+    def visible(self) -> AssignmentQuerySet:
+        """Tasks that an annotator may see: of open studies, practice, and whatever was begun or done."""
+        return self.filter(Q(is_practice=True) | Q(study__state="open") | Q(state__in=["started", "done"]))
+
+    def for_list(self) -> AssignmentQuerySet:
+        """With all that a list of tasks shows."""
+        return self.select_related("study__writing_plan", "subtopic__haystack", "annotator", "session")
 
 
 class SessionQuerySet(models.QuerySet[Any]):

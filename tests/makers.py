@@ -143,9 +143,16 @@ def make_writing_study(
     writing_plan = WritingPlan.objects.create(study=study, **plan)
     writing_plan.subtopics.set(haystack.subtopics.all())
     Guideline.objects.create(study=study, version=1, body="Report what repeats.", created_at=now)
-    for number, person in enumerate(annotators, 1):
-        Membership.objects.create(study=study, annotator=annotator_of(person), number=number, joined_at=now)
+    for person in annotators:
+        _join(study, annotator_of(person), now)
     return study
+
+
+def _join(study: Study, annotator: Annotator, now: datetime) -> None:
+    if not study.memberships.filter(annotator=annotator).exists():
+        Membership.objects.create(
+            study=study, annotator=annotator, number=study.memberships.count() + 1, joined_at=now
+        )
 
 
 def give_consent(*people: Any, now: datetime = NOW) -> ConsentText:
@@ -168,10 +175,14 @@ def make_assignment(
     document_numbers: Sequence[int] | None = None,
     state: str = Assignment.State.ASSIGNED,
     is_practice: bool = False,
+    with_consent: bool = True,
     now: datetime = NOW,
     **fields: Any,
 ) -> Assignment:
-    """Make one task of a user or annotator: by default the study's first subtopic, all documents in order."""
+    """Make one task of a user or annotator: by default the study's first subtopic, all documents in order.
+
+    The person becomes a member of the study and has agreed to the consent text, so that the task can be started.
+    """
     if study is None and not is_practice:
         study = make_writing_study(annotators=[annotator], now=now)
     if subtopic is None:
@@ -181,6 +192,10 @@ def make_assignment(
         else:
             subtopic = study.writing_plan.subtopics.order_by("haystack", "number").first()
     assert subtopic is not None
+    if study is not None:
+        _join(study, annotator_of(annotator), now)
+    if with_consent:
+        give_consent(annotator, now=now)
     documents = {doc.number: doc.n_words for doc in subtopic.haystack.documents.all()}
     numbers = list(document_numbers) if document_numbers is not None else sorted(documents)
     golds = [set(insight.gold_documents) for insight in subtopic.insights.all()]

@@ -9,7 +9,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.querysets import AnnotatorQuerySet, AssignmentQuerySet, StudyQuerySet
+from annotation.querysets import (
+    AnnotatorQuerySet,
+    AssignmentQuerySet,
+    ConsentQuerySet,
+    ExposureQuerySet,
+    MembershipQuerySet,
+    StudyQuerySet,
+)
 from benchmarks.models import Haystack, Subtopic
 
 
@@ -73,6 +80,8 @@ class Consent(models.Model):
     text = models.ForeignKey(ConsentText, on_delete=models.PROTECT, related_name="consents")
     given_at = models.DateTimeField()
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ConsentQuerySet.as_manager()
 
     class Meta:
         ordering = ["-given_at"]
@@ -232,6 +241,8 @@ class Membership(models.Model):
     joined_at = models.DateTimeField()
     left_at = models.DateTimeField(null=True, blank=True)
 
+    objects = MembershipQuerySet.as_manager()
+
     class Meta:
         ordering = ["study", "number"]
         constraints = [
@@ -332,6 +343,8 @@ class Exposure(models.Model):
     haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="exposures")
     reason = models.CharField(max_length=12, choices=Reason)
     first_at = models.DateTimeField()
+
+    objects = ExposureQuerySet.as_manager()
 
     class Meta:
         ordering = ["first_at"]

@@ -1,0 +1,113 @@
+"""Consent and disclosure: versioned texts, who agreed to which, and who withdrew.
+
+Texts are only ever added; the newest one applies, so a new version asks everybody again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from annotation.models import Annotator, Consent, ConsentText
+from benchmarks import audit
+
+DEFAULT_BODY = """\
+## What you are asked to do
+
+You read documents and write summaries, or you judge statements about texts. Each task says what it wants, how
+long it takes at most, and what it pays. Taking part is your own choice. You may refuse a task, pause, finish
+early or stop altogether at any time, without giving a reason and without losing what you have earned by then.
+
+## What is recorded
+
+- What you write, each version of it with the time it reached the server, and the labels you give.
+- The time you work: from start to pause or end. Pauses are not counted.
+- While a writing task is open: when its page is hidden or loses the focus, long gaps, the words you search for
+  in the documents, and pastes by kind and size, not by content.
+
+## What is not recorded
+
+No single keystrokes, no contents of your clipboard, no other pages or programs, no address of your computer;
+only a failed login keeps one, for a day.
+
+## Who sees it
+
+The researchers of your study see your work together with the name you have here. In published data and figures
+you are *annotator1*, *annotator2* and so on; your name is never part of them. Your texts and labels may be
+published in that form.
+
+## Please keep in mind
+
+The texts are machine-written and can contain errors or unpleasant topics; skip what you do not want to read and
+tell us. Do not use a language model for any of the tasks, and do not put personal facts into your texts.
+
+## If you change your mind
+
+You can withdraw your consent on this page. You then get no further tasks; what you have earned is paid. If you
+want your past work to be deleted as well, write to the contact address.
+"""
+
+
+class StaleConsentText(Exception):
+    """A newer version was published since the page was opened."""
+
+
+def ensure_default_consent(*, now: datetime) -> ConsentText:
+    """The newest text; version 1 in our own wording is made where there is none."""
+    newest = current_text()
+    if newest is not None:
+        return newest
+    text, _made = ConsentText.objects.get_or_create(version=1, defaults={"body": DEFAULT_BODY, "created_at": now})
+    return text
+
+
+def current_text() -> ConsentText | None:
+    """The text that applies; None on a site that has none."""
+    return ConsentText.objects.order_by("-version").first()
+
+
+def is_given(annotator: Annotator) -> bool:
+    """Whether this person agreed to the current text, or there is nothing to agree to."""
+    text = current_text()
+    return text is None or annotator.consents.in_force().filter(text=text).exists()
+
+
+@transaction.atomic
+def publish(*, body: str, by: Any, now: datetime) -> ConsentText:
+    """Add a version; everybody is asked again. The same words as now change nothing."""
+    newest = ConsentText.objects.select_for_update().order_by("-version").first()
+    if newest is not None and newest.body == body:
+        return newest
+    version = (ConsentText.objects.aggregate(last=Max("version"))["last"] or 0) + 1
+    text = ConsentText.objects.create(version=version, body=body, created_at=now, created_by=by)
+    audit.record(actor=by, action="consent.publish", target=text, now=now, version=version)
+    return text
+
+
+def give(*, annotator: Annotator, version: int, now: datetime) -> Consent:
+    """Agree to the version that was shown; StaleConsentText if it is no longer the current one."""
+    text = current_text()
+    if text is None or text.version != version:
+        raise StaleConsentText
+    try:
+        with transaction.atomic():
+            consent: Consent
+            consent, _made = Consent.objects.in_force().get_or_create(
+                annotator=annotator, text=text, defaults={"given_at": now}
+            )
+    except IntegrityError:
+        # A double click: the other request made the row.
+        return Consent.objects.get(annotator=annotator, text=text, withdrawn_at=None)
+    return consent
+
+
+@transaction.atomic
+def withdraw(*, annotator: Annotator, by: Any, now: datetime) -> int:
+    """Withdraw every consent of a person; what was earned and written stays. Gives the number withdrawn."""
+    count: int = annotator.consents.in_force().update(withdrawn_at=now)
+    if count:
+        audit.record(actor=by, action="consent.withdraw", target=annotator, now=now)
+    return count

@@ -1,0 +1,88 @@
+"""Load what the no-contamination rule asks about people, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.db.models import Q
+
+from annotation.eligibility import Person, Target
+from annotation.models import Annotator, Assignment, Exposure, Study
+from benchmarks.models import Subtopic
+
+
+def load_people(
+    annotators: Iterable[Annotator], *, study: Study, starting: Assignment | None = None
+) -> dict[int, Person]:
+    """The facts about each annotator, by id.
+
+    Without `starting`, tasks that wait to be done count as writing; with it, only what was begun elsewhere does,
+    and the task itself never stands in its own way.
+    """
+    ids = [annotator.pk for annotator in annotators]
+    rows = Annotator.objects.filter(pk__in=ids)
+    active = set(rows.active().values_list("pk", flat=True))
+    members = set(study.memberships.current().filter(annotator__in=ids).values_list("annotator_id", flat=True))
+    researchers = set(rows.with_research_role().values_list("pk", flat=True))
+    seen, written = _exposures(rows, starting=starting)
+    subtopics = _tasks(ids, written, starting=starting)
+    return {
+        pk: Person(
+            is_active=pk in active,
+            is_member=pk in members,
+            has_research_role=pk in researchers,
+            exposures={haystack: tuple(labels) for haystack, labels in seen[pk].items()},
+            written=frozenset(written[pk]),
+            subtopics=frozenset(subtopics[pk]),
+        )
+        for pk in ids
+    }
+
+
+def target_of(subtopic: Subtopic, *, is_in_study: bool) -> Target:
+    """The facts about a subtopic, whose haystack is loaded with it."""
+    return Target(
+        subtopic_id=subtopic.pk,
+        haystack_id=subtopic.haystack_id,
+        is_in_study=is_in_study,
+        is_archived=subtopic.haystack.archived_at is not None,
+    )
+
+
+def _exposures(
+    annotators: Iterable[Annotator], *, starting: Assignment | None
+) -> tuple[dict[int, dict[int, list[str]]], dict[int, set[int]]]:
+    """Reasons by annotator and haystack, and the haystacks written on."""
+    seen: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    written: dict[int, set[int]] = defaultdict(set)
+    for annotator_id, haystack_id, reason in Exposure.objects.filter(user__annotator__in=annotators).values_list(
+        "user__annotator", "haystack_id", "reason"
+    ):
+        if reason != Exposure.Reason.WRITING:
+            seen[annotator_id][haystack_id].append(str(Exposure.Reason(reason).label))
+        elif starting is None or not _has_begun(starting):
+            written[annotator_id].add(haystack_id)
+    return seen, written
+
+
+def _tasks(ids: list[int], written: dict[int, set[int]], *, starting: Assignment | None) -> dict[int, set[int]]:
+    """Subtopics of other tasks that count; their haystacks are added to `written`."""
+    begun = Q(session__started_at__isnull=False) | Q(state__in=["started", "done"])
+    counts = begun if starting is not None else begun | Q(state="assigned")
+    tasks = Assignment.objects.filter(counts, annotator__in=ids, is_practice=False)
+    if starting is not None:
+        tasks = tasks.exclude(pk=starting.pk)
+    subtopics: dict[int, set[int]] = defaultdict(set)
+    for annotator_id, subtopic_id, haystack_id in tasks.values_list(
+        "annotator_id", "subtopic_id", "subtopic__haystack_id"
+    ):
+        subtopics[annotator_id].add(subtopic_id)
+        written[annotator_id].add(haystack_id)
+    return subtopics
+
+
+def _has_begun(assignment: Assignment) -> bool:
+    """A session that began has left its own mark among the exposures."""
+    session = getattr(assignment, "session", None)
+    return session is not None and session.started_at is not None

@@ -1,0 +1,158 @@
+"""Which documents of a haystack a writing task shows, and what can be reached with them.
+
+The oracle rule and the ceiling are pure functions of `benchmarks.scoring`; here they meet the tables.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import WritingPlan
+from benchmarks.models import Document, Insight, RetrieverRanking, Subtopic
+from benchmarks.scoring.oracle import select_documents
+from benchmarks.scoring.summhay import attainable_ceiling
+
+
+class NoDocuments(ValueError):
+    """The setting shows no document for a subtopic; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How documents are chosen: the part of a plan that decides on them."""
+
+    setting: str = WritingPlan.Setting.ORACLE
+    token_budget: int = 15_000
+    include_zero_insight: bool = False
+    retriever: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is known of one subtopic: (number, words) of all documents, gold numbers, scores by retriever."""
+
+    subtopic_id: int
+    name: str
+    documents: tuple[tuple[int, int], ...]
+    golds: tuple[frozenset[int], ...]
+    rankings: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+
+    @property
+    def insight_counts(self) -> dict[int, int]:
+        """Insights of this subtopic in each document that has any."""
+        counts: dict[int, int] = defaultdict(int)
+        for gold in self.golds:
+            for number in gold:
+                counts[number] += 1
+        return dict(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSet:
+    """The documents of one task by ascending number, and what they hold."""
+
+    numbers: tuple[int, ...]
+    n_words: int
+    n_insights: int
+    n_insights_present: int
+    ceiling: dict[str, Any]
+
+
+def rule_of(plan: WritingPlan) -> Rule:
+    """The part of a stored plan that decides on the documents."""
+    return Rule(
+        setting=plan.setting,
+        token_budget=plan.token_budget,
+        include_zero_insight=plan.include_zero_insight,
+        retriever=plan.retriever,
+    )
+
+
+def load_material(subtopics: Iterable[Subtopic], *, retriever: str = "") -> dict[int, Material]:
+    """Read what choosing needs, by subtopic id, in three queries however many subtopics there are."""
+    wanted = list(subtopics)
+    documents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for haystack_id, number, n_words in (
+        Document.objects.filter(haystack__in={subtopic.haystack_id for subtopic in wanted})
+        .order_by("number")
+        .values_list("haystack_id", "number", "n_words")
+    ):
+        documents[haystack_id].append((number, n_words))
+    golds: dict[int, list[frozenset[int]]] = defaultdict(list)
+    for subtopic_id, gold in Insight.objects.filter(subtopic__in=wanted).values_list(
+        "subtopic_id", "gold_documents"
+    ):
+        golds[subtopic_id].append(frozenset(gold))
+    rankings: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
+    if retriever:
+        for ranking in RetrieverRanking.objects.filter(subtopic__in=wanted, retriever=retriever):
+            scores = {int(number): float(score) for number, score in ranking.scores.items()}
+            rankings[ranking.subtopic_id][ranking.retriever] = scores
+    return {
+        subtopic.pk: Material(
+            subtopic_id=subtopic.pk,
+            name=subtopic.name,
+            documents=tuple(documents[subtopic.haystack_id]),
+            golds=tuple(golds[subtopic.pk]),
+            rankings=rankings[subtopic.pk],
+        )
+        for subtopic in wanted
+    }
+
+
+def choose(material: Material, rule: Rule) -> DocumentSet:
+    """The documents that `rule` shows for one subtopic; NoDocuments if there are none."""
+    if rule.setting == WritingPlan.Setting.FULL:
+        numbers = tuple(number for number, _words in material.documents)
+    elif rule.setting == WritingPlan.Setting.RANKING:
+        numbers = _by_ranking(material, rule)
+    else:
+        numbers = select_documents(
+            material.documents,
+            material.insight_counts,
+            token_budget=rule.token_budget,
+            include_zero=rule.include_zero_insight,
+        ).numbers
+    if not numbers:
+        raise NoDocuments(
+            _("“%(subtopic)s” has no document to show: none holds an insight.") % {"subtopic": material.name}
+        )
+    return describe(material, numbers)
+
+
+def describe(material: Material, numbers: Sequence[int]) -> DocumentSet:
+    """What these documents hold of the subtopic's insights, and the ceiling they allow."""
+    shown = frozenset(numbers)
+    words = dict(material.documents)
+    ceiling = attainable_ceiling(material.golds, shown)
+    return DocumentSet(
+        numbers=tuple(sorted(shown)),
+        n_words=sum(words[number] for number in shown),
+        n_insights=len(material.golds),
+        n_insights_present=sum(bool(gold & shown) for gold in material.golds),
+        ceiling={
+            "recall": ceiling.recall.value,
+            "f1": ceiling.f1.value,
+            "present_recall": ceiling.present_recall.value,
+            "present_f1": ceiling.present_f1.value,
+            "n_absent": ceiling.n_absent,
+        },
+    )
+
+
+def _by_ranking(material: Material, rule: Rule) -> tuple[int, ...]:
+    scores = material.rankings.get(rule.retriever)
+    if not scores:
+        raise NoDocuments(
+            _("“%(subtopic)s” has no imported ranking of “%(retriever)s”.")
+            % {"subtopic": material.name, "retriever": rule.retriever}
+        )
+    known = [row for row in material.documents if row[0] in scores]
+    worst_first = sorted((number for number, _words in known), key=lambda number: (scores[number], -number))
+    ranks = {number: rank for rank, number in enumerate(worst_first, 1)}
+    return select_documents(known, ranks, token_budget=rule.token_budget, include_zero=True).numbers

@@ -1,0 +1,106 @@
+"""Who may write on what, and why not: pure rules over plain facts. `assigning` loads the facts.
+
+Whoever has seen reference insights of a haystack never writes on it, nor, by default, a second time on the
+same haystack (A.4 of Summary of a Haystack); reading them after writing is fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+
+class Code(StrEnum):
+    """Why somebody may not write."""
+
+    INACTIVE = "inactive"
+    NOT_MEMBER = "not_member"
+    RESEARCH_ROLE = "research_role"
+    EXPOSED = "exposed"
+    SECOND_ON_HAYSTACK = "second_on_haystack"
+    SAME_SUBTOPIC = "same_subtopic"
+    NOT_IN_STUDY = "not_in_study"
+    ARCHIVED = "archived"
+    STUDY_CLOSED = "study_closed"
+    WITHDRAWN = "withdrawn"
+    NO_CONSENT = "no_consent"
+    NO_PRACTICE = "no_practice"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One reason, as a code and as a sentence for a researcher."""
+
+    code: Code
+    text: str
+
+
+class NotEligible(Exception):
+    """This person may not do this task; `obstacles` says why, all reasons at once."""
+
+    def __init__(self, obstacles: Iterable[Obstacle]) -> None:
+        self.obstacles = tuple(obstacles)
+        super().__init__(" ".join(obstacle.text for obstacle in self.obstacles))
+
+    @property
+    def codes(self) -> frozenset[Code]:
+        """The reasons as codes."""
+        return frozenset(obstacle.code for obstacle in self.obstacles)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What is known of one annotator; haystacks and subtopics by id.
+
+    `exposures` holds the labels of the reasons other than writing; `written` the haystacks written on or, when
+    asked before a task is given, to be written on; `subtopics` the same for subtopics.
+    """
+
+    is_active: bool = True
+    is_member: bool = True
+    has_research_role: bool = False
+    exposures: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    written: frozenset[int] = frozenset()
+    subtopics: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A subtopic that somebody is wanted for."""
+
+    subtopic_id: int
+    haystack_id: int
+    is_in_study: bool = True
+    is_archived: bool = False
+
+
+def find_obstacles(person: Person, target: Target, *, allow_second: bool = False) -> tuple[Obstacle, ...]:
+    """All reasons against this pair; empty when the person may write on the subtopic."""
+    found: list[Obstacle] = []
+
+    def against(is_so: bool, code: Code, text: str) -> None:
+        if is_so:
+            found.append(Obstacle(code, text))
+
+    against(not person.is_active, Code.INACTIVE, _("The account is not active."))
+    against(not person.is_member, Code.NOT_MEMBER, _("Not, or no longer, a member of this study."))
+    against(not target.is_in_study, Code.NOT_IN_STUDY, _("The subtopic is not part of this study."))
+    against(target.is_archived, Code.ARCHIVED, _("The haystack is archived."))
+    against(
+        person.has_research_role,
+        Code.RESEARCH_ROLE,
+        _("Has a research role, which opens the reference insights."),
+    )
+    for label in person.exposures.get(target.haystack_id, ()):
+        text = _("Has seen reference insights of this haystack: %(reason)s.") % {"reason": label}
+        against(True, Code.EXPOSED, text)
+    if target.subtopic_id in person.subtopics:
+        found.append(Obstacle(Code.SAME_SUBTOPIC, _("Has this subtopic already, or has written on it.")))
+    elif target.haystack_id in person.written and not allow_second:
+        found.append(
+            Obstacle(Code.SECOND_ON_HAYSTACK, _("Has another task on this haystack, or has written on it."))
+        )
+    return tuple(found)
