@@ -1,0 +1,58 @@
+"""Which documents the oracle shows to a summarizer or a writer, and how long they take to read.
+
+Standard library only: the study form computes this while it is filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+TOKEN_BUDGET = 15_000
+TOKENS_PER_WORD = 1.25
+WORDS_PER_MINUTE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Chosen document numbers in rank order, their size, and how many of them hold no insight.
+
+    `tokens` is an estimate, words times a constant; the last document may cross the budget.
+    """
+
+    numbers: tuple[int, ...]
+    tokens: float
+    n_words: int
+    n_zero: int
+
+
+def select_documents(
+    documents: Iterable[tuple[int, int]],
+    insight_counts: Mapping[int, int],
+    *,
+    token_budget: float = TOKEN_BUDGET,
+    tokens_per_word: float = TOKENS_PER_WORD,
+    include_zero: bool = False,
+) -> Selection:
+    """Rank documents by how many of the subtopic's insights they hold and fill the token budget.
+
+    `documents` are (number, words); ties go to the lower number; the document that crosses the budget is
+    included and is the last. Documents without an insight are shown only with `include_zero`, as the
+    published systems saw them where there was room.
+    """
+    ranked = sorted(documents, key=lambda document: (-insight_counts.get(document[0], 0), document[0]))
+    chosen: list[int] = []
+    n_words = n_zero = 0
+    for number, words in ranked:
+        holds_insight = insight_counts.get(number, 0) > 0
+        if n_words * tokens_per_word >= token_budget or not (holds_insight or include_zero):
+            break
+        chosen.append(number)
+        n_words += words
+        n_zero += not holds_insight
+    return Selection(numbers=tuple(chosen), tokens=n_words * tokens_per_word, n_words=n_words, n_zero=n_zero)
+
+
+def reading_minutes(n_words: int, *, words_per_minute: int = WORDS_PER_MINUTE) -> float:
+    """Minutes to read `n_words` once; the paper's 12,000 words are one hour (§5.3)."""
+    return n_words / words_per_minute
