@@ -12,7 +12,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the lower app who keeps the list of people that have seen reference insights."""
-        from annotation.exposures import record_exposure
+        from annotation.exposures import record_exposures
         from benchmarks.web import exposure
 
-        exposure.register(record_exposure)
+        exposure.register(record_exposures)

@@ -16,13 +16,15 @@ def record_exposure(*, user: Any, haystack: Haystack, reason: str, now: datetime
 
 
 def record_exposures(*, users: Iterable[Any], haystacks: Iterable[Haystack], reason: str, now: datetime) -> None:
-    """Note it for several users and haystacks in one statement."""
-    known = list(haystacks)
-    Exposure.objects.bulk_create(
-        [
-            Exposure(user=user, haystack=haystack, reason=reason, first_at=now)
-            for user in users
-            for haystack in known
-        ],
-        ignore_conflicts=True,
-    )
+    """Note it for several users and haystacks: one read, and one write where something is new."""
+    people, seen = {user.pk for user in users}, {haystack.pk for haystack in haystacks}
+    rows = Exposure.objects.filter(user__in=people, haystack__in=seen, reason=reason)
+    new = {(user, haystack) for user in people for haystack in seen} - set(rows.values_list("user", "haystack"))
+    if new:
+        Exposure.objects.bulk_create(
+            [
+                Exposure(user_id=user, haystack_id=haystack, reason=reason, first_at=now)
+                for user, haystack in sorted(new)
+            ],
+            ignore_conflicts=True,
+        )

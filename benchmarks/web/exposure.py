@@ -13,12 +13,12 @@ _listeners: list[Callable[..., None]] = []
 
 
 def register(listener: Callable[..., None]) -> None:
-    """Call `listener(user=, haystack=, reason=, now=)` at every exposure."""
+    """Call `listener(users=, haystacks=, reason=, now=)` at every exposure."""
     if listener not in _listeners:
         _listeners.append(listener)
 
 
-def saw_insights(user: Any, haystack: Haystack, *, reason: str = "page") -> None:
-    """Tell that this user is being shown reference insights of this haystack."""
+def saw_insights(user: Any, *haystacks: Haystack, reason: str = "page") -> None:
+    """Tell that this user is being shown reference insights of these haystacks."""
     for listener in _listeners:
-        listener(user=user, haystack=haystack, reason=reason, now=timezone.now())
+        listener(users=[user], haystacks=haystacks, reason=reason, now=timezone.now())
