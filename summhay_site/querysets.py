@@ -52,6 +52,14 @@ class UserQuerySet(models.QuerySet[Any]):
             return self
         return self.filter(Q(username__icontains=text) | Q(name__icontains=text) | Q(email__icontains=text))
 
+    def in_state(self, state: str) -> UserQuerySet:
+        """Accounts that are active (the default), `inactive`, `new` (active, never logged in), or `all`."""
+        if state == "all":
+            return self
+        if state == "inactive":
+            return self.filter(is_active=False)
+        return self.filter(is_active=True, last_login=None) if state == "new" else self.filter(is_active=True)
+
     def taken(self, usernames: Iterable[str]) -> set[str]:
         """The lower-cased user names among these that exist already, whatever their case."""
         wanted = sorted({name.lower() for name in usernames})

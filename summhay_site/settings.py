@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -98,12 +99,15 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 SESSION_COOKIE_AGE = 14 * 24 * 3600  # a log-in outlasts any session of work
+TRUST_PROXY = HTTPS and env.flag("TRUST_PROXY", default=True)
 AXES_FAILURE_LIMIT = 8
-AXES_COOLOFF_TIME = 0.25  # hours
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait that the page names stays true
+AXES_CLIENT_IP_CALLABLE = "summhay_site.logins.client_ip"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
-AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_LOCKOUT_CALLABLE = "summhay_site.logins.locked"
 AXES_VERBOSE = False
 
 # Words and time
@@ -159,6 +163,16 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A message that nobody took before the next one is due expires: a queue without a worker does not pile up.
+CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
+    "purge-logins": {"task": "summhay_site.purge_failed_logins", "schedule": 3600, "options": {"expires": 3600}},
+    "purge-web-sessions": {
+        "task": "summhay_site.purge_web_sessions",
+        "schedule": 86_400,
+        "options": {"expires": 3600},
+    },
+}
 
 # Judges that speak the OpenAI protocol: keys only from the environment, addresses only from this list
 OPENAI_BASE_URLS = env.names("OPENAI_BASE_URLS") or env.names("OPENAI_BASE_URL", "https://api.openai.com/v1")
@@ -185,7 +199,7 @@ SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "summhay_site.views.errors.csrf_failure"
-if HTTPS and env.flag("TRUST_PROXY", default=True):
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOGGING = {

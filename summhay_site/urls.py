@@ -7,6 +7,7 @@ from django.urls import include, path
 
 from summhay_site.views.health import health
 from summhay_site.views.home import home
+from summhay_site.views.passwords import admin_login
 
 urlpatterns = [
     path("", home, name="home"),
@@ -14,5 +15,6 @@ urlpatterns = [
     path("", include("summhay_site.account_urls")),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
+    path("admin/login/", admin_login),
     path("admin/", admin.site.urls),
 ]

@@ -1,13 +1,17 @@
-"""Whether the site and its worker are alive."""
+"""Whether the site and its worker are alive: one answer for machines, one page for admins."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import connection
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from benchmarks.web.permissions import public
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import public, requires
+from summhay_site import system as signs
 
 
 @public
@@ -18,3 +22,21 @@ def health(request: HttpRequest) -> JsonResponse:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return JsonResponse({"ok": True})
+
+
+@requires("summhay_site.view_workerheartbeat")
+@require_safe
+@never_cache
+def system(request: HttpRequest) -> HttpResponse:
+    """Workers, disk, database and queue."""
+    now = timezone.now()
+    context = {
+        "alarm": signs.read_alarm(now=now),
+        "workers": signs.read_workers(now=now),
+        "queue": signs.read_queue(now=now),
+        "database_bytes": signs.database_bytes(),
+        "database_kind": connection.vendor,
+        "can_mail": settings.EMAIL_IS_SET,
+        "now": now,
+    }
+    return page(request, "site/system.html", context)

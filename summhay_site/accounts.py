@@ -1,0 +1,228 @@
+"""The life of an account: made, given a role, switched off, erased. Every act is in the audit log, in one
+transaction with what it did. Links for passwords live in `links`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from axes.models import AccessAttempt
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import Group
+from django.contrib.contenttypes.models import ContentType
+from django.db import IntegrityError, transaction
+
+from annotation.models import Annotator
+from benchmarks.audit import record
+from benchmarks.models import AuditEvent
+from summhay_site.models import User
+from summhay_site.roles import ADMIN, ANNOTATOR
+
+
+class UsernameTaken(Exception):
+    """Accounts with these user names exist already; nothing was made."""
+
+    def __init__(self, usernames: Sequence[str]) -> None:
+        super().__init__(", ".join(usernames))
+        self.usernames = list(usernames)
+
+
+class NotAllowed(Exception):
+    """The actor's role does not reach this far."""
+
+
+class LastAdmin(Exception):
+    """Without this account nobody could look after the site."""
+
+
+class OwnAccount(Exception):
+    """One cannot do this to oneself."""
+
+
+@dataclass(frozen=True)
+class NewAccount:
+    """What is needed to make an account; the password is set later through a link."""
+
+    username: str
+    name: str
+    email: str = ""
+
+
+def create_accounts(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: datetime) -> list[User]:
+    """Make accounts without a password, all or none.
+
+    `actor` is None for commands. Raises `NotAllowed` where the actor may not give this role and
+    `UsernameTaken` where a name exists, in whatever case.
+    """
+    if actor is not None and not may_create(actor, role=role):
+        raise NotAllowed
+    try:
+        with transaction.atomic():
+            return _create(actor=actor, rows=rows, role=role, now=now)
+    except IntegrityError as error:  # somebody else took a name between the check and the insert
+        raise UsernameTaken(_taken(rows)) from error
+
+
+def create_account(*, actor: User | None, row: NewAccount, role: str, now: datetime) -> User:
+    """Make one account; see `create_accounts`."""
+    return create_accounts(actor=actor, rows=[row], role=role, now=now)[0]
+
+
+def may_create(actor: User, *, role: str) -> bool:
+    """Admins give any role; whoever may add annotators gives that one."""
+    if actor.has_perm("summhay_site.add_user"):
+        return True
+    return role == ANNOTATOR and actor.has_perm("annotation.add_annotator")
+
+
+def _taken(rows: Sequence[NewAccount]) -> list[str]:
+    taken = User.objects.taken(row.username for row in rows)
+    return [row.username for row in rows if row.username.lower() in taken]
+
+
+def _create(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: datetime) -> list[User]:
+    if taken := _taken(rows):
+        raise UsernameTaken(taken)
+    users: list[User] = User.objects.bulk_create(
+        [
+            User(
+                username=User.normalize_username(row.username),
+                name=row.name,
+                email=row.email,
+                password=make_password(None),
+                is_staff=role == ADMIN,
+                date_joined=now,
+            )
+            for row in rows
+        ]
+    )
+    group = Group.objects.get(name=role)
+    through = User.groups.through
+    through.objects.bulk_create([through(user_id=user.pk, group_id=group.pk) for user in users])
+    if role == ANNOTATOR:
+        Annotator.objects.bulk_create(
+            [Annotator(user=user, label=user.display_name[:120], created_at=now) for user in users]
+        )
+    for user in users:
+        record(actor=actor, action="account.created", target=user, now=now, role=role)
+    return users
+
+
+@transaction.atomic
+def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> None:
+    """Give a user exactly this role. Who stops being an annotator gets no new work; what was done stays."""
+    before = user.role
+    if before == role:
+        return
+    if before == ADMIN:
+        _keep_an_admin(but=user)
+    user.groups.set([Group.objects.get(name=role)])
+    user.is_superuser = user.is_superuser and role == ADMIN
+    user.is_staff = role == ADMIN
+    user.save(update_fields=["is_superuser", "is_staff"])
+    if role == ANNOTATOR:
+        Annotator.objects.update_or_create(
+            user=user,
+            defaults={"is_active": True},
+            create_defaults={"label": user.display_name[:120], "created_at": now},
+        )
+    else:
+        Annotator.objects.filter(user=user).update(is_active=False)
+    record(actor=actor, action="account.role", target=user, now=now, before=before, after=role)
+
+
+@transaction.atomic
+def deactivate(*, actor: User, user: User, now: datetime) -> None:
+    """Switch an account off: it is logged out at once, and its open password links stop working."""
+    if actor.pk == user.pk:
+        raise OwnAccount
+    if not user.is_active:
+        return
+    if user.role == ADMIN:
+        _keep_an_admin(but=user)
+    user.is_active = False
+    user.links_made += 1
+    user.save(update_fields=["is_active", "links_made"])
+    record(actor=actor, action="account.deactivated", target=user, now=now)
+
+
+@transaction.atomic
+def reactivate(*, actor: User, user: User, now: datetime) -> None:
+    """Switch an account on again; the old password works."""
+    if user.is_active:
+        return
+    user.is_active = True
+    user.save(update_fields=["is_active"])
+    record(actor=actor, action="account.reactivated", target=user, now=now)
+
+
+@transaction.atomic
+def set_accommodation(
+    *, actor: User, annotator: Annotator, limit_factor: Decimal, may_paste: bool, note: str, now: datetime
+) -> None:
+    """Give an annotator more time (1 to 10 times the limit) or leave to paste; applies to sessions not yet begun.
+
+    The note may say something of a person's health, so it stays out of the audit log.
+    """
+    annotator.limit_factor, annotator.may_paste, annotator.accommodation_note = limit_factor, may_paste, note
+    annotator.save(update_fields=["limit_factor", "may_paste", "accommodation_note"])
+    record(
+        actor=actor,
+        action="annotator.accommodation",
+        target=annotator,
+        now=now,
+        limit_factor=str(limit_factor),
+        may_paste=may_paste,
+    )
+
+
+@transaction.atomic
+def update_profile(*, user: User, name: str, time_zone: str, now: datetime) -> None:
+    """Change one's own name and time zone; the label that researchers see follows where it was the name."""
+    before = user.display_name
+    renamed = user.name != name
+    user.name, user.time_zone = name, time_zone
+    user.save(update_fields=["name", "time_zone"])
+    if renamed:
+        Annotator.objects.filter(user=user, label=before[:120]).update(label=user.display_name[:120])
+        record(actor=user, action="account.renamed", target=user, now=now)
+
+
+@transaction.atomic
+def erase(*, actor: User, user: User, now: datetime) -> None:
+    """Remove a person: account, name and address go, from the audit log too; the work stays, neutrally labelled.
+
+    Raises `OwnAccount` and `LastAdmin`.
+    """
+    if actor.pk == user.pk:
+        raise OwnAccount
+    if user.role == ADMIN:
+        _keep_an_admin(but=user)
+    annotator = Annotator.objects.filter(user=user).first()
+    if annotator is not None:
+        annotator.label = f"Erased person {annotator.uid.hex[:6]}"
+        annotator.accommodation_note = ""
+        annotator.is_active = False
+        annotator.save(update_fields=["label", "accommodation_note", "is_active"])
+        _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
+    _forget_in_audit(user._meta.label_lower, str(user.uid), "Erased person")
+    content_type = ContentType.objects.get_for_model(User)
+    LogEntry.objects.filter(content_type=content_type, object_id=str(user.pk)).delete()
+    AccessAttempt.objects.filter(username__iexact=user.username).delete()
+    record(actor=actor, action="account.erased", target=annotator, now=now, uid=str(user.uid))
+    user.delete()
+
+
+def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
+    AuditEvent.objects.filter(object_type=object_type, object_uid=uid).update(object_name=name)
+
+
+def _keep_an_admin(*, but: User) -> None:
+    """Lock the admins, so that two of them cannot remove each other at the same moment."""
+    others = [admin for admin in User.objects.active_admins().select_for_update() if admin.pk != but.pk]
+    if not others:
+        raise LastAdmin

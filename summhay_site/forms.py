@@ -1,0 +1,191 @@
+"""The forms of accounts, people and the audit log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import UsernameField
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Annotator
+from summhay_site import people_csv
+from summhay_site.accounts import NewAccount, may_create
+from summhay_site.models import User, known_time_zones
+from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
+
+ROLES = ((ANNOTATOR, _("annotator")), (RESEARCHER, _("researcher")), (ADMIN, _("admin")))
+LEGACY_AREAS = {"Etc", "SystemV", "US", "Brazil", "Canada", "Chile", "Mexico", "posix", "right"}
+
+
+def time_zone_choices(current: str) -> list[tuple[str, Any]]:
+    """UTC first, then the areas with their places; a legacy name only where the person has it."""
+    areas: dict[str, list[tuple[str, str]]] = {}
+    for name in sorted(known_time_zones()):
+        area, slash, place = name.partition("/")
+        if slash and area not in LEGACY_AREAS:
+            areas.setdefault(area, []).append((name, place.replace("_", " ")))
+    own = [] if current == "UTC" or any(current == n for rows in areas.values() for n, _p in rows) else [current]
+    return [("UTC", "UTC"), *((name, name) for name in own), *areas.items()]
+
+
+class AccountForm(forms.Form):
+    """One new account; only the roles that the actor may give."""
+
+    username = UsernameField(
+        label=_("User name"),
+        max_length=150,
+        validators=User._meta.get_field("username").validators,
+        help_text=_("To log in with: letters, digits and @ . + - _"),
+    )
+    name = forms.CharField(label=_("Name"), max_length=120, help_text=_("Never part of an export."))
+    email = forms.EmailField(label=_("Mail address"), required=False, help_text=_("Not needed."))
+    role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=ANNOTATOR)
+
+    def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].widget.attrs.update(autocomplete="off", autofocus=False)
+        choices = [choice for choice in ROLES if may_create(actor, role=choice[0])]
+        self.fields["role"].choices = choices  # type: ignore[attr-defined]
+        if len(choices) == 1:
+            self.fields["role"].widget = forms.HiddenInput()
+
+    def clean_username(self) -> str:
+        """Refuse a name that exists, in whatever case."""
+        username: str = self.cleaned_data["username"]
+        if User.objects.taken([username]):
+            raise ValidationError(_("This user name exists already; choose another."))
+        return username
+
+    def row(self) -> NewAccount:
+        """What was entered."""
+        data = self.cleaned_data
+        return NewAccount(username=data["username"], name=data["name"], email=data["email"])
+
+
+class PeopleFileForm(forms.Form):
+    """An uploaded list of people."""
+
+    file = forms.FileField(
+        label=_("CSV file"),
+        help_text=_(
+            "The first line names the columns: username, name and, if you like, email. Up to 1,000 people."
+        ),
+        widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
+    )
+
+    def clean_file(self) -> str:
+        """The text of the file."""
+        try:
+            return people_csv.decode(self.cleaned_data["file"].chunks())
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+
+
+class RoleForm(forms.Form):
+    """Another role."""
+
+    role = forms.ChoiceField(label=_("Role"), choices=ROLES)
+
+
+class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What a person needs to work on equal terms."""
+
+    class Meta:
+        model = Annotator
+        fields = ("limit_factor", "may_paste", "accommodation_note")
+        labels = {
+            "limit_factor": _("Time, as a multiple of the limit"),
+            "may_paste": _("Pasted text is flagged, never blocked (dictation tools)"),
+            "accommodation_note": _("Note"),
+        }
+        help_texts = {
+            "limit_factor": _("1 to 10; 1.50 gives half as much time again. For sessions that have not begun."),
+            "may_paste": "",
+            "accommodation_note": _("Only admins see it. It is not in the audit log, and erased with the person."),
+        }
+        widgets = {
+            "limit_factor": forms.NumberInput(attrs={"min": "1", "max": "10", "step": "0.05"}),
+            "accommodation_note": forms.Textarea(attrs={"rows": 3}),
+        }
+
+    def clean_limit_factor(self) -> Any:
+        """Keep to what the database allows."""
+        value = self.cleaned_data["limit_factor"]
+        if not 1 <= value <= 10:
+            raise ValidationError(_("Use a number from 1 to 10."))
+        return value
+
+
+class EraseForm(forms.Form):
+    """The user name again, so that nobody is erased by a slip."""
+
+    username = forms.CharField(label=_("User name of the person to erase"), max_length=150)
+
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+        self.fields["username"].widget.attrs.update(autocomplete="off", autocapitalize="none")
+
+    def clean_username(self) -> str:
+        """It must be the one on the page."""
+        username: str = self.cleaned_data["username"].strip()
+        if username != self.person.username:
+            raise ValidationError(_("That is not the user name of this person."))
+        return username
+
+
+class ProfileForm(forms.Form):
+    """One's own name and time zone."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=120, required=False, help_text=_("Researchers see it; exports do not have it.")
+    )
+    time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("Times on all pages are shown in it."))
+
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
+        kwargs["initial"] = {"name": person.name, "time_zone": person.time_zone}
+        super().__init__(*args, **kwargs)
+        self.fields["time_zone"].choices = time_zone_choices(person.time_zone)  # type: ignore[attr-defined]
+        self.fields["name"].widget.attrs["autocomplete"] = "name"
+
+
+class ForgottenForm(forms.Form):
+    """The address to mail a link to."""
+
+    email = forms.EmailField(
+        label=_("Mail address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+
+
+class PeopleFilter(forms.Form):
+    """Which people to list."""
+
+    q = forms.CharField(label=_("Name or address"), required=False, max_length=150)
+    role = forms.ChoiceField(label=_("Role"), required=False, choices=(("", _("any role")), *ROLES))
+    state = forms.ChoiceField(
+        label=_("State"),
+        required=False,
+        choices=(
+            ("", _("active")),
+            ("inactive", _("deactivated")),
+            ("new", _("never logged in")),
+            ("all", _("everybody")),
+        ),
+    )
+
+
+class AuditFilter(forms.Form):
+    """Which events to list."""
+
+    action = forms.ChoiceField(label=_("Action"), required=False)
+    actor = forms.CharField(label=_("Who (user name)"), required=False, max_length=150)
+    object = forms.CharField(label=_("What (name or id)"), required=False, max_length=200)
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, *args: Any, actions: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", _("any action")), *((name, name) for name in actions)]
+        self.fields["action"].choices = choices  # type: ignore[attr-defined]

@@ -1,0 +1,104 @@
+"""What each role finds on its home page: how things stand and the next step. A few queries each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Min, Q
+
+from annotation.models import Annotator, Assignment, Session, Study
+from benchmarks.models import Haystack, JudgeRun
+from summhay_site.models import User
+
+
+@dataclass(frozen=True)
+class AnnotatorHome:
+    """Tasks of one person; `running` is the session whose clock runs, if any."""
+
+    to_do: int
+    started: int
+    done: int
+    next_due_at: datetime | None
+    running: Session | None
+
+    @property
+    def open(self) -> int:
+        """Tasks to do or begun."""
+        return self.to_do + self.started
+
+
+@dataclass(frozen=True)
+class ResearcherHome:
+    """Corpora are shared, studies are one's own; admins see all."""
+
+    haystacks: int
+    annotators: int
+    studies: int
+    open_studies: int
+    draft_studies: int
+    tasks: int
+    tasks_done: int
+    sessions_running: int
+    runs_waiting: int
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is everything that work needs."""
+        return bool(self.haystacks and self.annotators and self.open_studies)
+
+
+@dataclass(frozen=True)
+class AdminHome:
+    """Accounts at a glance."""
+
+    people: int
+    inactive: int
+    never_logged_in: int
+
+
+def read_annotator(user: Any) -> AnnotatorHome:
+    """Two queries."""
+    tasks = Assignment.objects.for_annotator(user).visible().live()
+    open_task = Q(state__in=["assigned", "started"])
+    counts = tasks.aggregate(
+        to_do=Count("pk", filter=Q(state="assigned")),
+        started=Count("pk", filter=Q(state="started")),
+        done=Count("pk", filter=Q(state="done")),
+        next_due_at=Min("due_at", filter=open_task),
+    )
+    running = Session.objects.for_writer(user).filter(state=Session.State.RUNNING).first()
+    return AnnotatorHome(running=running, **counts)
+
+
+def read_researcher(user: Any) -> ResearcherHome:
+    """Six queries, whatever the number of studies."""
+    studies = Study.objects.filter(pk__in=Study.objects.for_user(user).values("pk"))
+    states = studies.aggregate(
+        studies=Count("pk", filter=~Q(state="archived")),
+        open_studies=Count("pk", filter=Q(state="open")),
+        draft_studies=Count("pk", filter=Q(state="draft")),
+    )
+    tasks = Assignment.objects.live().filter(study__in=studies.filter(state="open").values("pk"))
+    progress = tasks.aggregate(tasks=Count("pk"), tasks_done=Count("pk", filter=Q(state="done")))
+    return ResearcherHome(
+        haystacks=Haystack.objects.for_work().count(),
+        annotators=Annotator.objects.active().count(),
+        sessions_running=Session.objects.filter(
+            state__in=["running", "paused"], assignment__study__in=studies.values("pk")
+        ).count(),
+        runs_waiting=JudgeRun.objects.filter(state__in=["pending", "running"]).count(),
+        **states,
+        **progress,
+    )
+
+
+def read_admin() -> AdminHome:
+    """One query."""
+    counts = User.objects.aggregate(
+        people=Count("pk", filter=Q(is_active=True)),
+        inactive=Count("pk", filter=Q(is_active=False)),
+        never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
+    )
+    return AdminHome(**counts)

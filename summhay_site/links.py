@@ -1,0 +1,106 @@
+"""One-time links by which a person sets a password: made by an admin, shown once, or sent by mail."""
+
+from __future__ import annotations
+
+import smtplib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urljoin
+
+from django.conf import settings
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.core.mail import send_mail
+from django.db import transaction
+from django.db.models import F, Q
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchmarks.audit import record
+from summhay_site.models import User
+from summhay_site.roles import ANNOTATOR
+
+MAIL_AGAIN_AFTER = timedelta(minutes=10)
+
+
+class NoMail(Exception):
+    """The mail could not be handed over; the link is still good."""
+
+
+class LinkTokens(PasswordResetTokenGenerator):
+    """Tokens that die with use (the password changes), with the next link, and with age."""
+
+    key_salt = "summhay_site.links"
+
+    def _make_hash_value(self, user: Any, timestamp: int) -> str:
+        return f"{super()._make_hash_value(user, timestamp)}{user.links_made}"
+
+
+tokens = LinkTokens()
+
+
+@dataclass(frozen=True)
+class PasswordLink:
+    """A link of one person; whoever holds it can set the password."""
+
+    user: User
+    url: str
+    expires_at: datetime
+
+
+def link_for(*, user: User, base_url: str, now: datetime) -> PasswordLink:
+    """The link for a user's present state; it cancels nothing."""
+    path = reverse("password-set", args=[user.uid.hex, tokens.make_token(user)])
+    expires_at = now + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
+    return PasswordLink(user=user, url=urljoin(base_url, path), expires_at=expires_at)
+
+
+@transaction.atomic
+def make_link(*, actor: User | None, user: User, base_url: str, now: datetime) -> PasswordLink:
+    """Make a new link and cancel those made before."""
+    User.objects.filter(pk=user.pk).update(links_made=F("links_made") + 1)
+    user.refresh_from_db(fields=["links_made"])
+    record(actor=actor, action="account.link", target=user, now=now)
+    return link_for(user=user, base_url=base_url, now=now)
+
+
+def may_make_link(actor: User, *, user: User) -> bool:
+    """Admins for everybody who is active; whoever adds annotators, for those who never set a password."""
+    if not user.is_active:
+        return False
+    if actor.has_perm("summhay_site.change_user"):
+        return True
+    is_new = user.role == ANNOTATOR and not user.has_usable_password()
+    return is_new and actor.has_perm("annotation.add_annotator")
+
+
+def mail_link(*, link: PasswordLink) -> None:
+    """Send a link to its person's address; raises `NoMail` with the reason."""
+    text = render_to_string("registration/mail_link.txt", {"link": link, "person": link.user})
+    try:
+        send_mail(_("Set your password"), text, None, [link.user.email])
+    except (OSError, smtplib.SMTPException) as error:
+        raise NoMail(str(error) or type(error).__name__) from error
+
+
+def mail_forgotten(*, email: str, base_url: str, now: datetime) -> int:
+    """Mail a link to every active account with this address, at most one in ten minutes; returns how many.
+
+    Runs in the worker, so that the page answers alike, and as fast, whether the address is known or not.
+    """
+    sent = 0
+    for user in User.objects.filter(email__iexact=email, is_active=True).exclude(email="")[:10]:
+        # compare-and-swap: of two requests at once only one mails
+        fresh = User.objects.filter(
+            Q(link_mailed_at=None) | Q(link_mailed_at__lt=now - MAIL_AGAIN_AFTER), pk=user.pk
+        )
+        if not fresh.update(link_mailed_at=now):
+            continue
+        try:
+            mail_link(link=link_for(user=user, base_url=base_url, now=now))
+        except NoMail:
+            User.objects.filter(pk=user.pk).update(link_mailed_at=None)
+            raise
+        sent += 1
+    return sent

@@ -1,0 +1,46 @@
+"""Celery tasks: shells around verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import shared_task
+from django.core.management import call_command
+from django.utils import timezone
+
+from summhay_site.links import link_for, mail_forgotten, mail_link
+from summhay_site.logins import purge_failed_logins
+from summhay_site.models import User
+from summhay_site.system import record_heartbeat
+
+
+@shared_task(name="summhay_site.heartbeat", bind=True)
+def heartbeat(self: Any) -> None:
+    """Say that this worker lives."""
+    record_heartbeat(name=self.request.hostname or "worker", now=timezone.now())
+
+
+@shared_task(name="summhay_site.purge_failed_logins")
+def purge_failed_logins_task() -> None:
+    """Forget failed logins after a day."""
+    purge_failed_logins(now=timezone.now())
+
+
+@shared_task(name="summhay_site.purge_web_sessions")
+def purge_web_sessions() -> None:
+    """Forget browser sessions that have expired."""
+    call_command("clearsessions")
+
+
+@shared_task(name="summhay_site.mail_forgotten")
+def mail_forgotten_task(email: str, base_url: str) -> None:
+    """Mail password links to whoever has this address."""
+    mail_forgotten(email=email, base_url=base_url, now=timezone.now())
+
+
+@shared_task(name="summhay_site.mail_new_link")
+def mail_new_link(user_pk: int, base_url: str) -> None:
+    """Mail a new account its link; whoever set a password meanwhile needs none."""
+    user = User.objects.filter(pk=user_pk, is_active=True).exclude(email="").first()
+    if user is not None and not user.has_usable_password():
+        mail_link(link=link_for(user=user, base_url=base_url, now=timezone.now()))

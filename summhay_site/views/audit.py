@@ -1,0 +1,38 @@
+"""The audit log, for admins: filtered by address, paged, and as a download."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from benchmarks.web.downloads import csv_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from summhay_site.audit_log import COLUMNS, Wanted, read_actions, read_events, table
+from summhay_site.forms import AuditFilter
+
+PER_PAGE = 50
+
+
+@requires("benchmarks.view_auditevent")
+@require_safe
+def audit_log(request: HttpRequest) -> HttpResponse:
+    """Who did what, the newest first."""
+    form = AuditFilter(request.GET, actions=read_actions())
+    wanted = Wanted(**form.cleaned_data) if form.is_valid() else Wanted()
+    found = Paginator(read_events(wanted), PER_PAGE).get_page(request.GET.get("page"))
+    params = request.GET.copy()
+    params.pop("page", None)
+    context = {"form": form, "found": found, "query": params.urlencode()}
+    return page(request, "site/audit_log.html", context, status=422 if form.errors else 200)
+
+
+@requires("benchmarks.view_auditevent")
+@require_safe
+def audit_csv(request: HttpRequest) -> HttpResponseBase:
+    """The same rows as CSV."""
+    form = AuditFilter(request.GET, actions=read_actions())
+    if not form.is_valid():
+        return audit_log(request)
+    return csv_download(COLUMNS, table(read_events(Wanted(**form.cleaned_data))), name="audit-log.csv")

@@ -1,0 +1,103 @@
+"""Login, logout, and the ways to a password: change it, set it through a one-time link, ask for such a link."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views as auth
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.audit import record
+from benchmarks.hints import hint
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import LOGGED_IN, public, requires
+from summhay_site.forms import ForgottenForm
+from summhay_site.links import tokens
+from summhay_site.models import User
+from summhay_site.tasks import mail_forgotten_task
+
+
+class _Login(auth.LoginView):
+    redirect_authenticated_user = True
+    extra_context = {"can_mail": settings.EMAIL_IS_SET}
+
+
+class _PasswordChange(auth.PasswordChangeView):
+    template_name = "registration/password_change.html"
+    success_url = reverse_lazy("profile")
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> Any:
+        record(
+            actor=self.request.user, action="account.password", target=form.user, now=timezone.now(), by="change"
+        )
+        messages.success(self.request, _("Your password was changed. Other devices are logged out."))
+        return super().form_valid(form)
+
+
+class _PasswordSet(auth.PasswordResetConfirmView):
+    template_name = "registration/password_set.html"
+    token_generator = tokens
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+    success_url = reverse_lazy("home")
+
+    def get_user(self, uidb64: str) -> Any:
+        """The account of the link; its public id stands in for the encoded primary key."""
+        try:
+            return User.objects.filter(uid=uuid.UUID(uidb64), is_active=True).first()
+        except ValueError:
+            return None
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> Any:
+        record(actor=form.user, action="account.password", target=form.user, now=timezone.now(), by="link")
+        messages.success(self.request, _("Your password is set, and you are logged in."))
+        return super().form_valid(form)
+
+    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> Any:
+        """A dead link is 410, a mistake in the form 422."""
+        if not self.validlink:
+            kwargs["status"] = 410
+        elif context["form"].errors:
+            kwargs["status"] = 422
+        return super().render_to_response(context, **kwargs)
+
+
+login = public(_Login.as_view())
+logout = public(auth.LogoutView.as_view())
+password_change = requires(LOGGED_IN)(_PasswordChange.as_view())
+password_set = public(_PasswordSet.as_view())
+
+
+@public
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_forgotten(request: HttpRequest) -> HttpResponse:
+    """Ask for a link by mail. The answer is the same whether the address is known or not."""
+    form = ForgottenForm(request.POST or None)
+    if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():
+        hint(mail_forgotten_task, form.cleaned_data["email"], request.build_absolute_uri("/"))
+        return page(request, "registration/password_forgotten_sent.html", {"email": form.cleaned_data["email"]})
+    context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
+    return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)
+
+
+@public
+@require_safe
+def admin_login(request: HttpRequest) -> HttpResponse:
+    """The admin site has no login of its own: strangers use the one of the site, others are refused."""
+    if request.user.is_authenticated:
+        raise PermissionDenied
+    following = request.GET.get("next", reverse("admin:index"))
+    return redirect(f"{reverse('login')}?{urlencode({'next': following})}")

@@ -1,0 +1,159 @@
+"""One person: what is known, and what an admin may do: role, state, link, accommodation, erasure."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Annotator
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from summhay_site import accounts
+from summhay_site.audit_log import Wanted, read_events
+from summhay_site.forms import AccommodationForm, EraseForm, RoleForm
+from summhay_site.links import make_link, may_make_link
+from summhay_site.models import User
+from summhay_site.views.actor import actor
+from summhay_site.views.people import mail_now, show_links
+
+
+def _person(request: HttpRequest, uid: UUID) -> User:
+    person: User = get_object_or_404(User.objects.visible_to(request.user).with_role(), uid=uid)
+    return person
+
+
+@requires("annotation.view_annotator")
+@require_safe
+def person(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Show a person and what may be done."""
+    return _show(request, _person(request, uid))
+
+
+def _show(request: HttpRequest, shown: User, *, form: AccommodationForm | None = None) -> HttpResponse:
+    annotator = Annotator.objects.filter(user=shown).first()
+    context: dict[str, Any] = {
+        "person": shown,
+        "annotator": annotator,
+        "may_link": may_make_link(actor(request), user=shown),
+        "mail_is_set": settings.EMAIL_IS_SET,
+        "role_form": RoleForm(initial={"role": shown.role}),
+        "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
+    }
+    if request.user.has_perm("benchmarks.view_auditevent"):
+        context["events"] = list(read_events(Wanted(object=str(shown.uid)))[:10])
+    return page(request, "site/person.html", context, status=422 if form else 200)
+
+
+@requires("summhay_site.change_user")
+@require_POST
+def person_role(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Give another role."""
+    shown = _person(request, uid)
+    form = RoleForm(request.POST)
+    if form.is_valid():
+        try:
+            accounts.change_role(
+                actor=actor(request),
+                user=shown,
+                role=form.cleaned_data["role"],
+                now=timezone.now(),
+            )
+        except accounts.LastAdmin:
+            messages.error(request, _say_last_admin())
+        else:
+            messages.success(request, _("The role was changed."))
+    else:
+        messages.error(request, _("There is no such role."))
+    return redirect("person", uid=uid)
+
+
+@requires("summhay_site.change_user")
+@require_POST
+def person_active(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Switch an account off, or on with `active=1`."""
+    shown = _person(request, uid)
+    try:
+        if request.POST.get("active") == "1":
+            accounts.reactivate(actor=actor(request), user=shown, now=timezone.now())
+            messages.success(request, _("The account is active again."))
+        else:
+            accounts.deactivate(actor=actor(request), user=shown, now=timezone.now())
+            messages.success(request, _("The account is switched off; what this person did stays."))
+    except accounts.OwnAccount:
+        messages.error(request, _("You cannot switch off your own account."))
+    except accounts.LastAdmin:
+        messages.error(request, _say_last_admin())
+    return redirect("person", uid=uid)
+
+
+@requires("annotation.add_annotator")
+@never_cache
+@require_POST
+def person_link(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Make a new password link, and mail it if asked."""
+    shown = _person(request, uid)
+    if not may_make_link(actor(request), user=shown):
+        raise PermissionDenied
+    link = make_link(
+        actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=timezone.now()
+    )
+    if request.POST.get("mail"):
+        mail_now(request, link)
+    return show_links(request, [link], is_new=False)
+
+
+@requires("annotation.change_annotator")
+@require_POST
+def person_accommodation(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Give more time, or leave to paste."""
+    shown = _person(request, uid)
+    annotator = get_object_or_404(Annotator, user=shown)
+    form = AccommodationForm(request.POST, instance=annotator)
+    if not form.is_valid():
+        return _show(request, shown, form=form)
+    data = form.cleaned_data
+    accounts.set_accommodation(
+        actor=actor,  # type: ignore[arg-type]
+        annotator=annotator,
+        limit_factor=data["limit_factor"],
+        may_paste=data["may_paste"],
+        note=data["accommodation_note"],
+        now=timezone.now(),
+    )
+    messages.success(request, _("Saved. It applies to sessions that have not begun."))
+    return redirect("person", uid=uid)
+
+
+@requires("summhay_site.delete_user")
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_erase(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Remove a person for good; the work stays without the name."""
+    shown = _person(request, uid)
+    form = EraseForm(request.POST or None, person=shown)
+    if request.method == "POST" and form.is_valid():
+        try:
+            accounts.erase(actor=actor(request), user=shown, now=timezone.now())
+        except accounts.OwnAccount:
+            form.add_error(None, _("You cannot erase yourself; another admin can."))
+        except accounts.LastAdmin:
+            form.add_error(None, _say_last_admin())
+        else:
+            messages.success(request, _("The person was erased."))
+            return redirect("people")
+    return page(
+        request, "site/person_erase.html", {"person": shown, "form": form}, status=422 if form.errors else 200
+    )
+
+
+def _say_last_admin() -> str:
+    return _("This is the last active admin; make another one first.")
