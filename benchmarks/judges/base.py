@@ -87,8 +87,6 @@ class CoverageJudge(Protocol):
 class EntailmentJudge(Protocol):
     """Answers whether responses entail key points."""
 
-    def judge_entailment(
-        self, batch: Sequence[EntailmentItem], background: Background
-    ) -> list[EntailmentVerdict]:
+    def judge_entailment(self, batch: Sequence[EntailmentItem], background: Background) -> list[EntailmentVerdict]:
         """Judge every item, in order."""
         ...

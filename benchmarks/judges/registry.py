@@ -1,0 +1,25 @@
+"""From a stored judge (kind and configuration) to the object that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.judges.base import CoverageJudge
+from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
+
+
+class UnknownJudgeKind(LookupError):
+    """No code answers for this kind of judge."""
+
+
+def coverage_judge(kind: str, config: Mapping[str, Any]) -> CoverageJudge:
+    """Make the judge that answers coverage questions."""
+    if kind == "lexical":
+        return LexicalJudge(LexicalConfig.from_mapping(config))
+    raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
+
+
+def lexical_config() -> dict[str, Any]:
+    """The offline judge's default configuration."""
+    return LexicalConfig().as_mapping()

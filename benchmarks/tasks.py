@@ -1,0 +1,24 @@
+"""Celery tasks: shells around verbs that are commands too. A lost message is a delay, never a loss."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from benchmarks import judging
+from benchmarks.models import JudgeRun
+
+
+@shared_task
+def run_judge(run_uid: str) -> None:
+    """Judge what is left of a run."""
+    run = JudgeRun.objects.select_related("judge").filter(uid=run_uid).first()
+    if run is not None:
+        judging.run_pending(run=run, clock=timezone.now)
+
+
+@shared_task
+def resume_runs() -> None:
+    """Take up runs that nobody holds; beat calls it every minute."""
+    for uid in judging.unfinished_runs(now=timezone.now()):
+        run_judge(str(uid))

@@ -1,0 +1,68 @@
+"""How figures are shown: undefined is a dash with its reason, never 0; shares are percent with one decimal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from benchmarks.scoring.stat import Stat
+
+register = template.Library()
+LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, "event": 140}
+
+
+@register.simple_tag
+def stat(figure: Stat | None) -> SafeString:
+    """Show a share as percent with its interval, or a dash that says why there is none."""
+    if figure is None:
+        return SafeString("—")
+    if figure.value is None:
+        return format_html(
+            '<span class="muted" title="{}"><span aria-hidden="true">—</span>'
+            '<span class="visually-hidden">{}</span></span>',
+            figure.undefined_reason,
+            figure.undefined_reason,
+        )
+    if figure.low is None or figure.high is None:
+        return format_html("{}", f"{100 * figure.value:.1f}")
+    bounds = f"{100 * figure.low:.1f}–{100 * figure.high:.1f}"
+    return format_html('{} <span class="muted small">({})</span>', f"{100 * figure.value:.1f}", bounds)
+
+
+@register.simple_tag
+def percent(value: float | None) -> str:
+    """Show a share as percent; a missing one as a dash."""
+    return f"{100 * value:.1f}" if isinstance(value, int | float) else "—"
+
+
+@register.filter
+def minutes(value_ms: int | None) -> str:
+    """Milliseconds as minutes with one decimal."""
+    return "—" if value_ms is None else f"{value_ms / 60_000:.1f}"
+
+
+@register.filter
+def seconds(value_ms: int | None) -> str:
+    """Milliseconds as whole seconds."""
+    return "—" if value_ms is None else f"{value_ms // 1000}"
+
+
+@register.filter
+def unlocalized(value: Any) -> str:
+    """A number as SVG wants it."""
+    return f"{value:g}"
+
+
+@register.filter
+def lane_top(lane: str) -> int:
+    """Upper end of a lane of the timeline."""
+    return LANES[lane]
+
+
+@register.filter
+def lane_bottom(lane: str) -> int:
+    """Lower end of a lane of the timeline."""
+    return LANES[lane] + 16
