@@ -173,13 +173,20 @@ def bootstrap_mean(
     return bootstrap_ratio(array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method)
 
 
-def rate(hits: ArrayLike, *, clusters: Sequence[Hashable] | None = None, resampling: Resampling = DEFAULT) -> Stat:
+def rate(
+    hits: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    resampling: Resampling = DEFAULT,
+    method: str = "rate",
+) -> Stat:
     """Share of true `hits`, shape (n,): Wilson where items are independent or all agree, else by cluster."""
     array = np.asarray(hits, dtype=np.float64)
     n_hits, n = round(float(array.sum())), len(array)
     if clusters is None or n_hits in (0, n):
-        return replace(wilson(n_hits, n), n_clusters=int(cluster_index(clusters, n).max(initial=-1)) + 1)
-    return bootstrap_ratio(array, np.ones(n), clusters=clusters, resampling=resampling, method="rate")
+        n_clusters = int(cluster_index(clusters, n).max(initial=-1)) + 1
+        return replace(wilson(n_hits, n, level=resampling.level, method=method), n_clusters=n_clusters)
+    return bootstrap_ratio(array, np.ones(n), clusters=clusters, resampling=resampling, method=method)
 
 
 def bootstrap_difference(
@@ -205,21 +212,21 @@ def bootstrap_difference(
     return interval.on(Stat(value, n_items=count, method=method))
 
 
-def wilson(n_hits: int, n: int, *, level: float = 0.95) -> Stat:
+def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
     """Share of hits among `n` independent items with Wilson's score interval."""
     if n == 0:
-        return Stat.undefined("no items", method="rate")
+        return Stat.undefined("no items", method=method)
     if not 0 <= n_hits <= n:
         raise BadShape(f"{n_hits} hits among {n} items")
-    z = NormalDist().inv_cdf(0.5 + level / 2)
     share = n_hits / n
+    if n < MIN_ITEMS:
+        return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
+    z = NormalDist().inv_cdf(0.5 + level / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    if n < MIN_ITEMS:
-        return Stat(share, n_items=n, method="rate", interval_reason=_too_small(n, MIN_CLUSTERS))
     # Rounding must not push an end past the share at 0/n and n/n.
     low, high = max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
-    return Stat(share, n_items=n, low=low, high=high, method="rate, Wilson interval")
+    return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")
 
 
 def _multiplicities(rng: np.random.Generator, n_resamples: int, n_clusters: int) -> Floats:

@@ -1,0 +1,171 @@
+"""Intervals: known values, coverage of the truth, and the smallest samples that get one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.scoring.intervals import (
+    BadShape,
+    Resampling,
+    bootstrap_difference,
+    bootstrap_mean,
+    bootstrap_ratio,
+    bootstrap_rows,
+    cluster_index,
+    rate,
+    sum_by_cluster,
+    wilson,
+)
+from benchmarks.scoring.stat import Stat
+
+QUICK = Resampling(n_resamples=200)
+
+
+def ends(figure: Stat) -> tuple[float, float]:
+    assert figure.low is not None
+    assert figure.high is not None
+    return figure.low, figure.high
+
+
+def test_wilson_matches_the_worked_example() -> None:
+    figure = wilson(157, 180)
+    assert figure.value == pytest.approx(157 / 180)
+    assert ends(figure) == pytest.approx((0.8156, 0.9133), abs=5e-5)
+
+
+def test_wilson_at_the_edges_stays_within_0_and_1_and_has_a_width() -> None:
+    assert wilson(0, 10).low == 0
+    assert ends(wilson(0, 10))[1] > 0.2
+    assert wilson(10, 10).high == 1
+    assert wilson(0, 0).undefined_reason == "no items"
+    with pytest.raises(BadShape):
+        wilson(5, 4)
+
+
+@given(st.integers(4, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_holds_its_share(case: tuple[int, int]) -> None:
+    hits, n = case
+    low, high = ends(wilson(hits, n))
+    assert 0 <= low <= hits / n <= high <= 1
+
+
+def test_wilson_agrees_with_statsmodels() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    for hits, n in ((0, 9), (3, 9), (88, 99), (99, 99)):
+        assert ends(wilson(hits, n)) == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-12)
+
+
+def test_the_same_seed_gives_the_same_interval_and_both_are_kept() -> None:
+    values, keys = list(range(40)), [index % 8 for index in range(40)]
+    first = bootstrap_mean(values, clusters=keys, resampling=Resampling(seed=3, n_resamples=300))
+    again = bootstrap_mean(values, clusters=keys, resampling=Resampling(seed=3, n_resamples=300))
+    other = bootstrap_mean(values, clusters=keys, resampling=Resampling(seed=4, n_resamples=300))
+    assert first == again
+    assert ends(first) != ends(other)
+    assert (first.seed, first.n_resamples, first.n_clusters, first.n_items) == (3, 300, 8, 40)
+    assert first.method == "mean, cluster bootstrap"
+
+
+def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    centres = rng.normal(size=20)
+    once = bootstrap_mean(centres, clusters=list(range(20)))
+    tenfold = bootstrap_mean(np.repeat(centres, 10), clusters=np.repeat(np.arange(20), 10).tolist())
+    naive = bootstrap_mean(np.repeat(centres, 10))
+    assert ends(tenfold) == pytest.approx(ends(once))
+    assert np.ptp(ends(naive)) < 0.5 * np.ptp(ends(tenfold))
+
+
+def test_a_bootstrap_of_a_mean_is_close_to_the_normal_interval() -> None:
+    values = np.random.default_rng(2).normal(size=400)
+    error = values.std(ddof=1) / np.sqrt(400)
+    low, high = ends(bootstrap_mean(values))
+    assert low == pytest.approx(values.mean() - 1.96 * error, abs=0.02)
+    assert high == pytest.approx(values.mean() + 1.96 * error, abs=0.02)
+
+
+def test_small_samples_have_a_value_and_a_reason_instead_of_an_interval() -> None:
+    few_items = bootstrap_mean([0.1, 0.2, 0.3])
+    assert few_items.value == pytest.approx(0.2)
+    assert few_items.low is None
+    assert few_items.interval_reason == "no interval under 4 items"
+    few_clusters = bootstrap_mean([1, 2, 3, 4, 5, 6], clusters=list("aabbcc"))
+    assert few_clusters.low is None
+    assert few_clusters.interval_reason == "no interval under 5 clusters"
+    assert few_clusters.n_clusters == 3
+    assert wilson(1, 3).interval_reason == "no interval under 4 items"
+    assert bootstrap_mean([1, 2, 3, 4, 5, 6], clusters=list("abcdea")).low is not None
+
+
+def test_a_mean_of_nothing_is_undefined() -> None:
+    assert bootstrap_mean([]).undefined_reason == "nothing to average"
+    assert bootstrap_ratio([0, 0], [0, 0], reason="no questions").undefined_reason == "no questions"
+
+
+def test_rates_take_wilson_when_all_agree_and_the_clusters_otherwise() -> None:
+    keys = [index // 4 for index in range(40)]
+    assert rate([1.0] * 40, clusters=keys).method == "rate, Wilson interval"
+    mixed = rate([float(key % 2) for key in keys], clusters=keys)
+    assert mixed.method == "rate, cluster bootstrap"
+    independent = rate([float(key % 2) for key in keys])
+    assert independent.method == "rate, Wilson interval"
+    assert np.ptp(ends(independent)) < np.ptp(ends(mixed))
+    assert rate([1.0] * 40, clusters=keys).n_clusters == 10
+    assert rate([]).value is None
+
+
+def test_a_paired_difference_is_sharper_than_its_sides() -> None:
+    rng = np.random.default_rng(5)
+    base = rng.normal(size=60)
+    ones = np.ones(60)
+    shifted = base + 0.1 + rng.normal(scale=0.01, size=60)
+    figure = bootstrap_difference((shifted, ones), (base, ones))
+    assert figure.value == pytest.approx(0.1, abs=0.01)
+    low, high = ends(figure)
+    assert 0 < low < 0.1 < high < 0.12
+    assert figure.method == "paired difference, cluster bootstrap"
+    assert bootstrap_difference((base, ones), (base, 0 * ones)).value is None
+
+
+def test_a_figure_that_is_mostly_undefined_gets_no_interval() -> None:
+    values = [0.0] * 30 + [1.0]
+    counts = [0.0] * 30 + [1.0]
+    figure = bootstrap_ratio(values, counts, n_items=31)
+    assert figure.value == 1
+    assert figure.interval_reason == "undefined in too many resamples"
+
+
+def test_rows_can_be_resampled_for_any_figure() -> None:
+    values = np.random.default_rng(0).normal(size=50)
+    keys = [index // 2 for index in range(50)]
+    by_rows = bootstrap_rows(lambda rows: float(values[rows].mean()), keys, n_rows=50)
+    by_sums = bootstrap_mean(values, clusters=keys)
+    assert (by_rows.low, by_rows.high) == pytest.approx(ends(by_sums), abs=0.05)
+    assert bootstrap_rows(lambda rows: 0.0, None, n_rows=3).reason == "no interval under 4 items"
+    assert bootstrap_rows(lambda rows: None, None, n_rows=9).reason == "undefined in too many resamples"
+
+
+def test_shapes_that_do_not_match_are_refused() -> None:
+    with pytest.raises(BadShape):
+        cluster_index(["a"], 2)
+    with pytest.raises(BadShape):
+        bootstrap_ratio([1, 2], [1])
+
+
+@given(st.lists(st.tuples(st.floats(-5, 5), st.sampled_from("abcdef")), min_size=1, max_size=30))
+def test_sums_by_cluster_keep_the_total(rows: list[tuple[float, str]]) -> None:
+    values, keys = [value for value, _ in rows], [key for _, key in rows]
+    totals = sum_by_cluster(values, keys)
+    assert totals.shape == (len(set(keys)), 1)
+    assert totals.sum() == pytest.approx(sum(values))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=5, max_size=40))
+def test_an_interval_of_a_mean_stays_within_the_values(values: list[float]) -> None:
+    low, high = ends(bootstrap_mean(values, resampling=QUICK))
+    assert min(values) - 1e-12 <= low <= high <= max(values) + 1e-12
