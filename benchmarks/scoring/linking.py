@@ -30,13 +30,15 @@ class Compared:
     """One insight of one summary as a human and a judge (or another human) saw it.
 
     None is no (valid) verdict. `n_lines` are the lines one could have linked; `cluster` the summary, subtopic
-    or question that is resampled.
+    or question that is resampled. `judge_gave_list` marks an imported answer that was a list, even of one line:
+    the authors' rule passes over those.
     """
 
     human: Verdict | None
     judge: Verdict | None
     cluster: Hashable = None
     n_lines: int | None = None
+    judge_gave_list: bool = False
 
 
 def link_hits(rows: Sequence[Compared], rule: LinkRule = LinkRule.HEADLINE) -> list[tuple[Compared, bool]]:
@@ -46,6 +48,8 @@ def link_hits(rows: Sequence[Compared], rule: LinkRule = LinkRule.HEADLINE) -> l
         if row.human is None or row.judge is None:
             continue
         human, judge = frozenset(row.human.lines), frozenset(row.judge.lines)
+        if rule is LinkRule.AUTHORS and row.judge_gave_list:
+            continue
         if _counts(rule, row.human, row.judge):
             is_linked = rule is not LinkRule.STRICT or row.judge.coverage != Coverage.NONE
             counted.append((row, bool(human & judge) and is_linked))

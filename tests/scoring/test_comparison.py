@@ -1,0 +1,197 @@
+"""A judge beside a human: linking rules, the judge table, and the published figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.scoring.comparison import SummaryPair, bias, compare, mean_over_annotators
+from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.linking import (
+    Compared,
+    LinkRule,
+    linking_accuracy,
+    linking_by_chance,
+    linking_of_annotators,
+)
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import Coverage, Verdict
+
+NONE, PARTIAL, FULL = Verdict(Coverage.NONE), Coverage.PARTIAL, Coverage.FULL
+
+
+def covered(*lines: int) -> Verdict:
+    return Verdict(FULL, lines)
+
+
+ROWS = [
+    Compared(covered(1), covered(1), n_lines=5),
+    Compared(covered(2), covered(1, 2), n_lines=5),
+    Compared(covered(2), covered(3), n_lines=4),
+    Compared(covered(3), NONE, n_lines=5),
+    Compared(NONE, covered(4), n_lines=5),
+    Compared(covered(), covered(1), n_lines=5),
+    Compared(Verdict(Coverage.NONE, (1,)), covered(1), n_lines=5),
+    Compared(None, covered(1), n_lines=5),
+    Compared(NONE, NONE, n_lines=5),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "hits", "n"), [(LinkRule.HEADLINE, 2, 3), (LinkRule.AUTHORS, 2, 3), (LinkRule.STRICT, 2, 4)]
+)
+def test_each_rule_counts_its_own_insights(rule: LinkRule, hits: int, n: int) -> None:
+    figure = linking_accuracy(ROWS, rule=rule)
+    assert figure.value == pytest.approx(hits / n)
+    assert figure.n_items == n
+    assert rule.value in figure.method
+
+
+def test_the_authors_rule_ignores_labels_and_answers_with_several_lines() -> None:
+    several = [Compared(covered(2), covered(1, 2))]
+    assert linking_accuracy(several, rule=LinkRule.AUTHORS).value is None
+    listed = [Compared(covered(1), covered(1), judge_gave_list=True)]
+    assert linking_accuracy(listed, rule=LinkRule.AUTHORS).value is None
+    assert linking_accuracy(listed).value == 1
+    unlabelled = [Compared(Verdict(Coverage.NONE, (1,)), covered(1))]
+    assert linking_accuracy(unlabelled, rule=LinkRule.AUTHORS).value == 1
+    assert linking_accuracy(unlabelled).undefined_reason == "no insight is linked by both"
+
+
+def test_chance_is_the_mean_share_of_lines_that_would_hit() -> None:
+    assert linking_by_chance(ROWS).value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
+    assert linking_by_chance([]).value is None
+
+
+def test_linking_of_annotators_pools_pairs() -> None:
+    items = [
+        {"ben": covered(1), "cleo": covered(1), "dan": covered(2)},
+        {"ben": covered(3), "cleo": NONE},
+        {"ben": covered(4), "cleo": covered(4)},
+    ]
+    figure = linking_of_annotators(items)
+    assert figure.value == pytest.approx(2 / 4)
+    assert (figure.n_items, figure.n_pairs) == (2, 4)
+    assert linking_of_annotators([{"ben": covered(1)}]).undefined_reason == "no insight is linked by two"
+    spread = linking_of_annotators(items * 4, clusters=list(range(12)), resampling=Resampling(n_resamples=200))
+    assert spread.low is not None
+    assert spread.n_pairs == 16
+
+
+def test_a_judge_that_calls_everything_covered_shows_in_the_split() -> None:
+    human = [FULL, FULL, PARTIAL, Coverage.NONE, Coverage.NONE, Coverage.NONE]
+    judge = [FULL, FULL, PARTIAL, PARTIAL, PARTIAL, PARTIAL]
+    rows = [
+        Compared(Verdict(h, (1,)), Verdict(j, (1,)), cluster=index, n_lines=4)
+        for index, (h, j) in enumerate(zip(human, judge, strict=True))
+    ]
+    figures = compare([*rows, Compared(None, NONE, cluster=9)])
+    assert figures.pearson.value is not None
+    assert figures.pearson.value > 0.8
+    assert figures.covered_kappa.value == pytest.approx(0)
+    assert (figures.covered_tpr.value, figures.covered_tnr.value) == (1, 0)
+    assert figures.covered_accuracy.value == 0.5
+    assert figures.exact.value == 0.5
+    assert figures.judge_labels == {"none": 0, "partial": 4, "full": 2}
+    assert figures.human_labels == {"none": 3, "partial": 1, "full": 2}
+    assert figures.confusion["none"] == {"none": 0, "partial": 3, "full": 0}
+    assert figures.n_invalid == 1
+
+
+def test_comparing_nothing_is_undefined_everywhere() -> None:
+    figures = compare([Compared(None, None)])
+    assert figures.pearson.undefined_reason == "under 3 items"
+    assert figures.exact.value is None
+    assert figures.cohen.value is None
+    assert figures.linking.value is None
+    assert figures.covered_tpr.undefined_reason == "the human calls nothing covered"
+    assert figures.covered_tnr.undefined_reason == "the human calls nothing not covered"
+    assert figures.n_invalid == 1
+
+
+def test_bias_by_summarizer_and_in_three_averages() -> None:
+    rows = [
+        SummaryPair("a", 0.5, 0.6, 10, "s1", 20),
+        SummaryPair("a", 0.5, 0.8, 2, "s2", 30),
+        SummaryPair("b", 0.4, 0.3, 4, "s3", 25),
+        SummaryPair("b", 0.4, 0.3, 4, "s4"),
+        SummaryPair("b", 0.4, 0.4, 4, "s5", 15),
+    ]
+    figures = bias(rows)
+    assert figures.by_summarizer["a"].value == pytest.approx(0.2)
+    assert figures.by_summarizer["b"].value == pytest.approx(-0.2 / 3)
+    assert figures.over_summarizers.value == pytest.approx((0.2 - 0.2 / 3) / 2)
+    assert figures.over_summaries.value == pytest.approx(0.2 / 5)
+    assert figures.over_insights.value == pytest.approx((1 + 0.6 - 0.8) / 24)
+    assert figures.over_insights.n_items == 24
+    assert figures.length_and_score.n_items == 4
+    assert bias(rows, resampling=Resampling(n_resamples=200)).over_summaries.low is not None
+    assert bias([]).over_summaries.undefined_reason == "no summaries"
+
+
+def test_the_mean_over_annotators_leaves_out_the_undefined() -> None:
+    figure = mean_over_annotators([Stat(0.7, n_items=50), Stat(0.8, n_items=40), Stat.undefined("no items")])
+    assert figure.value == pytest.approx(0.75)
+    assert figure.n_items == 40
+    assert mean_over_annotators([]).value is None
+
+
+HUMAN = {"not_covered": Coverage.NONE, "partially_covered": PARTIAL, "fully_covered": FULL}
+JUDGE = {"NO_COVERAGE": Coverage.NONE, "PARTIAL_COVERAGE": PARTIAL, "FULL_COVERAGE": FULL}
+
+
+def lines_of(bullet: Any) -> tuple[int, ...]:
+    if isinstance(bullet, list):
+        return tuple(int(number) for number in bullet)
+    return (bullet,) if isinstance(bullet, int) else ()
+
+
+def published_rows(samples: list[dict[str, Any]], judge: str) -> list[Compared]:
+    rows = []
+    for number, sample in enumerate(samples):
+        predicted = {row["insight_id"]: row for row in sample[f"predictions_{judge}"]}
+        for label in sample["annotation"]:
+            chosen, guess = label["candidate_id"], predicted[label["insight_id"]]
+            human = () if chosen == "no_selection" else (int(chosen) + 1,)
+            rows.append(
+                Compared(
+                    Verdict(HUMAN[label["coverage"]], human),
+                    Verdict(JUDGE[guess["coverage"]], lines_of(guess["bullet_id"])),
+                    cluster=number,
+                    n_lines=len(sample["summary"]),
+                    judge_gave_list=isinstance(guess["bullet_id"], list),
+                )
+            )
+    return rows
+
+
+def test_the_published_judges_are_reproduced(published: Path) -> None:
+    samples = json.loads((published / "eval_benchmark_conversations.json").read_text())
+    expected = json.loads((published / "expected_figures.json").read_text())["conversations_114"]
+    assert len(expected) == 6
+    for judge, target in expected.items():
+        rows = published_rows(samples, judge)
+        figures = compare(rows)
+        assert figures.pearson.value == pytest.approx(target["pearson"], abs=1e-9)
+        assert figures.pearson.n_items == target["n_insights"] == 661
+        linking = figures.linking_authors
+        assert linking.n_items == target["link_n"]
+        assert linking.value is not None
+        assert round(linking.value * linking.n_items) == target["link_hits"]
+        assert figures.n_invalid == 0
+
+
+def test_published_judges_with_intervals_by_summary(published: Path) -> None:
+    samples = json.loads((published / "eval_benchmark_conversations.json").read_text())
+    figures = compare(published_rows(samples, "prompted_gpt-4o"), resampling=Resampling())
+    for stat in (figures.pearson, figures.exact, figures.cohen_quadratic, figures.alpha_ordinal, figures.linking):
+        assert stat.value is not None
+        assert stat.low is not None
+        assert stat.high is not None
+        assert stat.low < stat.value < stat.high
+        assert stat.high - stat.low < 0.2
+    assert figures.pearson.n_clusters == 114
+    assert figures.linking_chance.value == pytest.approx(0.16, abs=0.04)
