@@ -12,32 +12,7 @@ from collections.abc import Mapping, Sequence
 from benchmarks.demo.texts import Document, Subtopic
 
 TOKENS_PER_WORD = 1.25
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "at",
-        "do",
-        "does",
-        "for",
-        "has",
-        "have",
-        "how",
-        "in",
-        "is",
-        "it",
-        "of",
-        "on",
-        "the",
-        "their",
-        "they",
-        "to",
-        "what",
-        "with",
-    ]
-)
+_STOP = {"does", "have", "their", "they", "what", "with"}
 
 
 def seeded(*parts: object) -> random.Random:
@@ -96,7 +71,7 @@ def _overlap(subtopic: Subtopic, document: Document) -> float:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", text.lower()))
+    return set(re.findall(r"[a-z]{4,}", text.lower()))
 
 
 def _noise(retriever: str, subtopic: Subtopic, document: Document) -> float:

@@ -66,9 +66,9 @@ def plain(marked: str) -> str:
     return _MARK.sub("", marked)
 
 
-def passages(marked: str) -> dict[str, str]:
-    """Every marked passage, by the name of its mark."""
-    return {name: plain(words) for name, words in _PASSAGE.findall(marked)}
+def passages(marked: str) -> list[tuple[str, str]]:
+    """Every marked passage in order, as (name of its mark, words)."""
+    return [(name, plain(words)) for name, words in _PASSAGE.findall(marked)]
 
 
 def public_id(name: str) -> str:
@@ -99,7 +99,7 @@ def _document(number: int, raw: str) -> Document:
     header, _, body = raw.partition("\n\n")
     fields = dict(line.split(": ", 1) for line in header.splitlines())
     body = body.strip()
-    return Document(number, fields["source"], fields["kind"], plain(body), passages(body))
+    return Document(number, fields["source"], fields["kind"], plain(body), dict(passages(body)))
 
 
 def _subtopic(key: str, raw: dict[str, Any]) -> Subtopic:
