@@ -1,0 +1,127 @@
+"""How much of a text comes from the documents: a score for bullets, and the class of a pasted text.
+
+A prompt for review, never a verdict on a person. The paste rule has a twin in the browser; this one decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rapidfuzz.fuzz import partial_ratio_alignment
+
+NGRAM = 5
+MIN_PASTED_WORDS = 8
+FLAG_CONTAINMENT = 0.5
+FLAG_ALIGNMENT = 80.0
+"""Either is enough to ask for a review; a passage with every fifth word changed aligns at 82 to 87."""
+
+_WORD = re.compile(r"\w+")
+
+
+class PasteKind(StrEnum):
+    """Where a pasted text comes from."""
+
+    OWN = "own"
+    DOCUMENT = "document"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedText:
+    """How far one bullet follows the documents.
+
+    `containment` is the share, 0 to 1, of its runs of five words that stand in some document; None under five
+    words. `alignment` is 0 to 100: how like its best-matching passage it is, letter by letter; `document` and
+    `passage` say where. With every fifth word changed the first is 0 and the second still high.
+    """
+
+    containment: float | None
+    alignment: float
+    document: int | None
+    passage: str
+    n_words: int
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether a person should look at it."""
+        is_contained = self.containment is not None and self.containment >= FLAG_CONTAINMENT
+        return is_contained or (self.n_words >= NGRAM and self.alignment >= FLAG_ALIGNMENT)
+
+
+class CopyIndex:
+    """The documents that a writer saw, made ready once for many bullets."""
+
+    def __init__(self, documents: Iterable[tuple[int, str]]) -> None:
+        """Index `documents`, pairs of number and text."""
+        self._texts = [(number, _fold(text)) for number, text in documents]
+        self._runs = {run for _, text in self._texts for run in _runs(_words(text), NGRAM)}
+
+    def score(self, text: str) -> CopiedText:
+        """Score one bullet, given without its marker and citations."""
+        folded = _fold(text)
+        words = _words(folded)
+        runs = list(_runs(words, NGRAM))
+        containment = sum(run in self._runs for run in runs) / len(runs) if runs else None
+        best, document, passage = 0.0, None, ""
+        for number, source in self._texts:
+            if not words or not source:
+                continue
+            found = partial_ratio_alignment(folded, source, score_cutoff=best)
+            if found is not None and found.score > best:
+                best, document = found.score, number
+                passage = source[found.dest_start : found.dest_end]
+        return CopiedText(
+            containment=containment, alignment=best, document=document, passage=passage, n_words=len(words)
+        )
+
+
+def copied(text: str, documents: Mapping[int, str]) -> CopiedText:
+    """Score one bullet against {number: text}; for several bullets make one `CopyIndex`."""
+    return CopyIndex(documents.items()).score(text)
+
+
+def classify_paste(
+    text: str, own_texts: Iterable[str], document_texts: Iterable[str], *, min_words: int = MIN_PASTED_WORDS
+) -> PasteKind:
+    """Class of a pasted text: the writer's own, from a document, or other.
+
+    Own: it stands, white space folded and letter case kept, in one of `own_texts` (or is blank). Document: it
+    shares `min_words` consecutive words with one, whatever their case and punctuation.
+    """
+    folded = " ".join(text.split())
+    if not folded or any(folded in " ".join(own.split()) for own in own_texts):
+        return PasteKind.OWN
+    if document_ratio(text, document_texts, min_words=min_words) > 0:
+        return PasteKind.DOCUMENT
+    return PasteKind.OTHER
+
+
+def document_ratio(text: str, document_texts: Iterable[str], *, min_words: int = MIN_PASTED_WORDS) -> float:
+    """Share, 0 to 1, of the words of `text` that lie in runs of `min_words` or more shared with a document."""
+    words = _words(text.lower())
+    wanted = set(_runs(words, min_words))
+    if not wanted:
+        return 0.0
+    shared = {
+        run for source in document_texts for run in _runs(_words(source.lower()), min_words) if run in wanted
+    }
+    copied = [False] * len(words)
+    for start, run in enumerate(_runs(words, min_words)):
+        if run in shared:
+            copied[start : start + min_words] = [True] * min_words
+    return sum(copied) / len(copied)
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[start:] for start in range(length)), strict=False)
