@@ -196,6 +196,19 @@ def reassign(*, assignment: Assignment, to: Annotator, reason: str, by: Any, now
     return assign_one(study=assignment.study, annotator=to, subtopic=assignment.subtopic, by=by, now=now)
 
 
+@transaction.atomic
+def choose_documents_anew(*, study: Study) -> int:
+    """Give tasks that nobody has begun the documents of the plan as it is now. Gives how many."""
+    rule = rule_of(study.writing_plan)
+    waiting = list(study.assignments.filter(state=Assignment.State.ASSIGNED).select_related("subtopic"))
+    material = load_material({task.subtopic for task in waiting}, retriever=rule.retriever)
+    for task in waiting:
+        for name, value in _frozen(choose(material[task.subtopic_id], rule), task.seed).items():
+            setattr(task, name, value)
+    frozen = ["document_numbers", "n_words", "n_insights_present", "ceiling"]
+    return Assignment.objects.bulk_update(waiting, frozen)
+
+
 def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, now: datetime) -> None:
     """Raise NotEligible with every reason why this person may not be given this subtopic in this study."""
     person = contamination.load_people([annotator], study=study)[annotator.pk]

@@ -60,13 +60,15 @@ def ensure_default_consent(*, now: datetime) -> ConsentText:
     newest = current_text()
     if newest is not None:
         return newest
+    text: ConsentText
     text, _made = ConsentText.objects.get_or_create(version=1, defaults={"body": DEFAULT_BODY, "created_at": now})
     return text
 
 
 def current_text() -> ConsentText | None:
     """The text that applies; None on a site that has none."""
-    return ConsentText.objects.order_by("-version").first()
+    newest: ConsentText | None = ConsentText.objects.order_by("-version").first()
+    return newest
 
 
 def is_given(annotator: Annotator) -> bool:
@@ -78,11 +80,11 @@ def is_given(annotator: Annotator) -> bool:
 @transaction.atomic
 def publish(*, body: str, by: Any, now: datetime) -> ConsentText:
     """Add a version; everybody is asked again. The same words as now change nothing."""
-    newest = ConsentText.objects.select_for_update().order_by("-version").first()
+    newest: ConsentText | None = ConsentText.objects.select_for_update().order_by("-version").first()
     if newest is not None and newest.body == body:
         return newest
     version = (ConsentText.objects.aggregate(last=Max("version"))["last"] or 0) + 1
-    text = ConsentText.objects.create(version=version, body=body, created_at=now, created_by=by)
+    text: ConsentText = ConsentText.objects.create(version=version, body=body, created_at=now, created_by=by)
     audit.record(actor=by, action="consent.publish", target=text, now=now, version=version)
     return text
 

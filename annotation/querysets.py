@@ -39,6 +39,16 @@ class ExposureQuerySet(models.QuerySet[Any]):
         return self.exclude(reason="writing")
 
 
+class ConsentTextQuerySet(models.QuerySet[Any]):
+    """Reads of versions of the consent page."""
+
+    def with_counts(self) -> ConsentTextQuerySet:
+        """Add n_agreed: people whose consent to this version is in force."""
+        agreed = Count("consents", filter=Q(consents__withdrawn_at=None))
+        rows: ConsentTextQuerySet = self.select_related("created_by").annotate(n_agreed=agreed)
+        return rows
+
+
 class ConsentQuerySet(models.QuerySet[Any]):
     """Reads of consents."""
 

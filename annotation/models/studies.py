@@ -13,6 +13,7 @@ from annotation.querysets import (
     AnnotatorQuerySet,
     AssignmentQuerySet,
     ConsentQuerySet,
+    ConsentTextQuerySet,
     ExposureQuerySet,
     MembershipQuerySet,
     StudyQuerySet,
@@ -65,6 +66,8 @@ class ConsentText(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+
+    objects = ConsentTextQuerySet.as_manager()
 
     class Meta:
         ordering = ["-version"]

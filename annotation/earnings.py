@@ -1,0 +1,93 @@
+"""Time and money: what a person has worked and earned, the same figures for both sides.
+
+All active time of writing sessions is paid, whatever became of the session; practice is not. Pay is worked out
+from milliseconds and rounded once, to cents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+from annotation import clock
+from annotation.models import Assignment, Session, Study
+from annotation.writing.clockwork import clock_of, to_ms
+
+MS_PER_HOUR = 3_600_000
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Earning:
+    """One session: its active time so far (ms) and what that pays."""
+
+    session: Session
+    active_ms: int
+    amount: Decimal
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What one study, or one person in it, comes to."""
+
+    n_sessions: int
+    active_ms: int
+    amount: Decimal
+    currency: str
+
+
+def active_ms(session: Session, now: datetime) -> int:
+    """Active time (ms) of a session at `now`, also of one that nobody has settled."""
+    if session.run_started_at is None:
+        return session.acc_ms
+    state = clock_of(session)
+    return clock.active_ms(state, clock.advance(state, to_ms(now)))
+
+
+def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
+    """What this much time is worth, in the currency of the rate."""
+    return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
+    """One row per session of a study; the sessions carry their assignment and study."""
+    rows = []
+    for session in sessions:
+        study = session.assignment.study
+        if study is None:
+            continue
+        worked = active_ms(session, now)
+        rows.append(Earning(session, worked, pay(worked, study.hourly_rate), study.currency))
+    return rows
+
+
+def by_study(earnings: Iterable[Earning]) -> dict[Study, Total]:
+    """Totals per study."""
+    totals: dict[Study, Total] = {}
+    for row in earnings:
+        study = row.session.assignment.study
+        assert study is not None  # noqa: S101  practice was left out above
+        totals[study] = _add(totals.get(study), row)
+    return totals
+
+
+def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total]:
+    """Totals per annotator id, within one study."""
+    totals: dict[int, Total] = {}
+    for row in earnings:
+        totals[row.session.annotator_id] = _add(totals.get(row.session.annotator_id), row)
+    return totals
+
+
+def most_for(assignment: Assignment, limit_ms: int) -> Decimal | None:
+    """What a task pays if all its time is used; None for practice."""
+    return None if assignment.study is None else pay(limit_ms, assignment.study.hourly_rate)
+
+
+def _add(total: Total | None, row: Earning) -> Total:
+    if total is None:
+        return Total(1, row.active_ms, row.amount, row.currency)
+    return Total(total.n_sessions + 1, total.active_ms + row.active_ms, total.amount + row.amount, total.currency)

@@ -1,0 +1,92 @@
+"""Guidelines of a study: versions that are only ever added, and Markdown as safe HTML."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import transaction
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+from annotation.models import Guideline, Study
+from benchmarks import audit
+
+DEFAULT_WRITING_BODY = """\
+## Your task
+
+You see a query and a set of documents. Write a summary that answers the query, as a list of short statements, one
+a line, each with the numbers of the documents that say it: `- Fares rise in May. [3, 7]`
+
+## How to go about it
+
+1. **Read carefully.** The documents look alike and differ in what matters. There is time to read all of them.
+2. **Report what repeats.** A statement belongs in the summary when several documents make it. What only one
+   document says is rarely wanted.
+3. **Be exact.** Keep numbers, names and conditions; they are part of the statement.
+4. **Cite thoroughly.** Once you have found a statement, search the other documents for it too, and cite every
+   document that makes it. The search finds words, not meanings: try other wordings.
+5. **Know when you are done.** You are told how many different statements the documents hold. It is a guide, not
+   a quota: write the ones you find, and no statement twice.
+
+## Rules
+
+- Write in your own words. Copying from the documents is switched off.
+- Use no language model, no chat assistant and no automatic summarizer, before or during the task.
+- Work alone, and do not look for the documents or their topic elsewhere.
+
+## Time
+
+- The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the
+  documents.
+- You may finish early. Nobody expects you to use all the time.
+- Everything you type is saved as you type. When the time is over, what stands there is handed in by itself.
+- Your notes beside the editor are for you alone and are never scored.
+"""
+
+
+def default_guidelines(kind: str) -> str:
+    """What new guidelines of this kind of study start from; empty for kinds that bring their own."""
+    return DEFAULT_WRITING_BODY if kind == Study.Kind.WRITING else ""
+
+
+def current_guideline(study: Study) -> Guideline | None:
+    """The version that applies to work begun now."""
+    return study.guidelines.order_by("-version").first()
+
+
+@transaction.atomic
+def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Guideline:
+    """Add a version; the same words as now change nothing. Work already begun keeps its version."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    newest = current_guideline(study)
+    if newest is not None and newest.body == body:
+        return newest
+    version = 1 if newest is None else newest.version + 1
+    guideline = Guideline.objects.create(
+        study=study, version=version, body=body, created_at=now, created_by=by if by and by.pk else None
+    )
+    audit.record(actor=by, action="study.guidelines", target=study, now=now, version=version)
+    return guideline
+
+
+def render_markdown(body: str) -> SafeString:
+    """HTML of a text that somebody typed: no raw HTML, no images, headings one level down, safe links only."""
+    parser = _parser()
+    tokens = parser.parse(body)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(6, int(token.tag[1]) + (1 if token.tag == 'h1' else 0))}"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "noopener noreferrer")
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return mark_safe(html)  # noqa: S308  raw HTML is off in the parser, everything else it escapes
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return (
+        MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
+    )

@@ -1,0 +1,127 @@
+"""What an annotator sees of the own work: tasks with time and pay, submitted texts, earnings.
+
+Nothing in here reads insights, scores or other people's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from annotation import assigning, consent, earnings
+from annotation.models import Annotator, Assignment, Exposure, Membership, Session, Study
+from annotation.studies import limit_ms_of
+from annotation.writing.starting import PRACTICE_LIMIT_MS
+from benchmarks.scoring.oracle import reading_minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One row of the list; minutes of reading, limit in ms, and the most it can pay."""
+
+    assignment: Assignment
+    session: Session | None
+    reading_minutes: float
+    limit_ms: int
+    used_ms: int
+    most: Decimal | None
+    currency: str
+    is_barred: bool
+    is_late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Everything on the page of tasks."""
+
+    todo: tuple[Task, ...]
+    practice: Task | None
+    studies: tuple[Study, ...]
+    has_consented: bool
+    needs_practice: bool
+    n_done: int
+
+    @property
+    def may_start(self) -> bool:
+        """Whether nothing general has to be done first."""
+        return self.has_consented and not self.needs_practice
+
+
+def board(annotator: Annotator, now: datetime) -> Board:
+    """The open tasks of a person, in the order in which they are due; a fixed number of queries."""
+    own = Assignment.objects.filter(annotator=annotator)
+    waiting = list(own.visible().unfinished().for_list())
+    members = {row.study_id: row for row in annotator.memberships.select_related("study")}
+    barred = _barred_haystacks(annotator, waiting)
+    tasks = [_task(row, members, barred, now) for row in waiting]
+    practice = [task for task in tasks if task.assignment.is_practice]
+    todo = [task for task in tasks if not task.assignment.is_practice]
+    todo.sort(
+        key=lambda task: (task.session is None, task.assignment.due_at is None, _due(task), task.assignment.pk)
+    )
+    return Board(
+        todo=tuple(todo),
+        practice=practice[0] if practice else None,
+        studies=tuple(
+            row.study for row in members.values() if row.left_at is None and row.study.state == Study.State.OPEN
+        ),
+        has_consented=consent.is_given(annotator),
+        needs_practice=assigning.needs_practice(annotator),
+        n_done=own.filter(state=Assignment.State.DONE).count(),
+    )
+
+
+def finished_sessions(annotator: Annotator) -> Any:
+    """Sessions of a person that are over, newest first."""
+    over = [Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED]
+    return (
+        Session.objects.filter(annotator=annotator, state__in=over)
+        .select_related("assignment__study", "assignment__subtopic__haystack")
+        .order_by("-ended_at", "-pk")
+    )
+
+
+def own_earnings(annotator: Annotator, now: datetime) -> list[earnings.Earning]:
+    """Every paid session of a person with its time and amount, newest first."""
+    sessions = (
+        Session.objects.filter(annotator=annotator, assignment__is_practice=False)
+        .exclude(started_at=None)
+        .select_related("assignment__study", "assignment__subtopic")
+        .order_by("-started_at")
+    )
+    return earnings.earnings_of(sessions, now)
+
+
+def _barred_haystacks(annotator: Annotator, tasks: Iterable[Assignment]) -> set[int]:
+    haystacks = {task.subtopic.haystack_id for task in tasks if not task.is_practice}
+    seen = Exposure.objects.contaminating().filter(user=annotator.user_id, haystack__in=haystacks)
+    return set(seen.values_list("haystack_id", flat=True))
+
+
+def _task(row: Assignment, members: dict[int, Membership], barred: set[int], now: datetime) -> Task:
+    session: Session | None = getattr(row, "session", None)
+    study = row.study
+    limit = PRACTICE_LIMIT_MS
+    if session is not None:
+        limit = session.limit_ms
+    elif study is not None:
+        limit = limit_ms_of(plan=study.writing_plan, annotator=row.annotator, membership=members.get(study.pk))
+    return Task(
+        assignment=row,
+        session=session,
+        reading_minutes=reading_minutes(row.n_words),
+        limit_ms=limit,
+        used_ms=earnings.active_ms(session, now) if session is not None else 0,
+        most=earnings.most_for(row, limit),
+        currency=study.currency if study is not None else "",
+        is_barred=session is None and not row.is_practice and row.subtopic.haystack_id in barred,
+        is_late=row.due_at is not None and row.due_at < now,
+    )
+
+
+def _due(task: Task) -> float:
+    due = task.assignment.due_at
+    return due.timestamp() if due is not None else 0.0

@@ -1,0 +1,1 @@
+"""Pages of studies, tasks and consent; those of a session live in `annotation.writing`."""
