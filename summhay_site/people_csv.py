@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -91,7 +92,7 @@ def _read(text: str, result: Parsed) -> None:
         if len(result.errors) >= LIMIT_ERRORS:
             return
         if not errors:
-            row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+            row = _row(header, cells)
             row["username"] = User.normalize_username(row["username"])
             result.rows.append(NewAccount(**row))
             result.lines.append(reader.line_num)
@@ -111,12 +112,17 @@ def _header_problem(header: list[str]) -> str:
     return ""
 
 
+def _row(header: list[str], cells: list[str]) -> dict[str, str]:
+    """Cells by column; those missing at the end are empty."""
+    return dict(zip_longest(header, (cell.strip() for cell in cells), fillvalue=""))
+
+
 def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, int]) -> Iterator[RowError]:
-    if len(cells) != len(header):
+    if len(cells) > len(header):
         message = _("%(found)d cells where %(expected)d were expected; put a cell with a comma in double quotes.")
         yield RowError(line, "", message % {"found": len(cells), "expected": len(header)})
         return
-    row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+    row = _row(header, cells)
     for name in REQUIRED:
         if not row[name]:
             yield RowError(line, name, _("empty; a %(column)s was expected.") % {"column": name})

@@ -1,0 +1,122 @@
+"""A copy of the whole database in one file, and the way back. SQLite by its own online copy, so that nothing need
+stop for a backup; PostgreSQL by its own tools, which must be on the PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, connections
+
+
+class BackupFailed(Exception):
+    """The file could not be written or read; the message says why. Nothing was changed."""
+
+
+def backup(*, to: Path, overwrite: bool = False) -> int:
+    """Write the database to a file that only its owner can read; returns its size in bytes.
+
+    The file appears whole or not at all. Raises `BackupFailed`.
+    """
+    if to.exists() and not overwrite:
+        raise BackupFailed(f"{to} exists; choose another name, or say --overwrite.")
+    if not to.parent.is_dir():
+        raise BackupFailed(f"There is no folder {to.parent}.")
+    partial = to.with_name(f".{to.name}.partial")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        if connection.vendor == "postgresql":
+            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={partial}")
+        else:
+            _copy_sqlite(_database_file(), partial)
+            with closing(sqlite3.connect(partial)) as copy:  # one file, without a write-ahead log beside it
+                copy.execute("PRAGMA journal_mode=DELETE")
+        _sync(partial)
+        partial.replace(to)
+    finally:
+        partial.unlink(missing_ok=True)
+    return to.stat().st_size
+
+
+def restore(*, source: Path) -> None:
+    """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`."""
+    if not source.is_file():
+        raise BackupFailed(f"There is no file {source}.")
+    if connection.vendor == "postgresql":
+        _run("pg_restore", "--list", str(source))
+        connections.close_all()
+        options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
+        _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+        return
+    _check_sqlite(source)
+    connections.close_all()
+    _copy_sqlite(source, _database_file())
+
+
+def _database_file() -> Path:
+    return Path(str(connection.settings_dict["NAME"]))
+
+
+def _copy_sqlite(source: Path, to: Path) -> None:
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(to, timeout=20)) as new,
+        ):
+            old.backup(new)
+    except sqlite3.Error as error:
+        raise BackupFailed(f"SQLite could not copy {source} to {to}: {error}.") from error
+
+
+def _check_sqlite(source: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as file:
+            verdict = file.execute("PRAGMA integrity_check").fetchone()[0]
+            file.execute("SELECT 1 FROM summhay_site_user LIMIT 1")
+    except sqlite3.Error as error:
+        raise BackupFailed(f"{source} is not a backup of this program: {error}.") from error
+    if verdict != "ok":
+        raise BackupFailed(f"{source} is damaged: {verdict}.")
+
+
+def _run(tool: str, *arguments: str) -> None:
+    path = shutil.which(tool)
+    if path is None:
+        raise BackupFailed(f"{tool} was not found; install the PostgreSQL client tools.")
+    # The arguments are ours, and the password travels in the environment, where other users cannot see it.
+    done = subprocess.run(  # noqa: S603
+        [path, *arguments],
+        env={**os.environ, **_postgres_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BackupFailed(f"{tool} failed: {done.stderr.strip()}")
+
+
+def _postgres_environment() -> dict[str, str]:
+    known: dict[str, Any] = connection.settings_dict
+    values = {
+        "PGHOST": known.get("HOST"),
+        "PGPORT": known.get("PORT"),
+        "PGUSER": known.get("USER"),
+        "PGPASSWORD": known.get("PASSWORD"),
+        "PGDATABASE": known.get("NAME"),
+    }
+    return {key: str(value) for key, value in values.items() if value}
+
+
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,45 @@
+"""Make an account from the command line: the way to the first admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from summhay_site.accounts import NewAccount, UsernameTaken, create_account
+from summhay_site.links import link_for
+from summhay_site.models import User
+from summhay_site.roles import ANNOTATOR, BY_RANK
+
+
+class Command(BaseCommand):
+    """`manage.py create_account USERNAME --role admin`: prints a link to set the password."""
+
+    help = "Make an account and print the one-time link by which its password is set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Who."""
+        parser.add_argument("username")
+        parser.add_argument("--role", choices=BY_RANK, default=ANNOTATOR)
+        parser.add_argument("--name", default="")
+        parser.add_argument("--email", default="")
+        parser.add_argument("--base-url", default="http://localhost:8000/", help="The address of this site.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it."""
+        now = timezone.now()
+        row = NewAccount(username=options["username"], name=options["name"], email=options["email"])
+        try:
+            User(username=row.username, name=row.name, email=row.email).clean_fields(exclude=["password"])
+            user = create_account(actor=None, row=row, role=options["role"], now=now)
+        except ValidationError as error:
+            raise CommandError(f"{error.message_dict}") from error
+        except UsernameTaken as error:
+            raise CommandError(f"The user name {error} exists already.") from error
+        link = link_for(user=user, base_url=options["base_url"], now=now)
+        self.stdout.write(
+            f"{user.username} ({options['role']}) sets a password here, until {link.expires_at:%c} UTC:"
+        )
+        self.stdout.write(link.url)
