@@ -1,0 +1,295 @@
+"""Save what a person types: nothing posted is discarded, nothing is overwritten unseen, nothing is counted twice.
+
+A refused text is stored beside the accepted ones, with a code, before the refusal is raised. The order is:
+settle, replay, state, tab, revision, row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Exists, OuterRef
+from django.db.models.query import QuerySet
+
+from annotation import clock
+from annotation.clock import State
+from annotation.models import DraftRevision, Session, SessionEvent
+from annotation.writing.clockwork import LARGEST_MS, LockedSession, locked
+from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
+
+LONG_DRAFT = 200
+"""Characters from which emptying a draft needs a confirmation."""
+
+Sessions = Session | QuerySet[Session, Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a browser needs to show the clock; times in milliseconds of active time."""
+
+    state: str
+    active_ms: int
+    remaining_ms: int
+    limit_ms: int
+    next_mark_ms: int | None
+    is_active_tab: bool
+    paused_by: str = ""
+    rev: int | None = None
+    refused: str = ""
+
+
+class Refused(Exception):
+    """The server did not do it; `status` says how things stand."""
+
+    code = "refused"
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+        super().__init__(self.code)
+
+
+class DraftRefused(Refused):
+    """The text was stored, but it is not the draft; the draft of the server comes along, without its revision."""
+
+    def __init__(self, status: Status, *, your_text: str, server_text: str) -> None:
+        self.your_text, self.server_text = your_text, server_text
+        super().__init__(status)
+
+
+class StaleDraft(DraftRefused):
+    """The text builds on a revision that is not the latest."""
+
+    code = "conflict"
+
+
+class TabLost(DraftRefused):
+    """Another tab has claimed the session."""
+
+    code = "tab_lost"
+
+
+class EmptyNeedsConfirmation(DraftRefused):
+    """An empty text over a long draft, without a word that it is meant."""
+
+    code = "empty"
+
+
+class SessionPaused(DraftRefused):
+    """The person has paused; the text can be sent again once work goes on."""
+
+    code = "paused"
+
+
+class NotStarted(DraftRefused):
+    """The session has not begun."""
+
+    code = "not_started"
+
+
+class SessionClosed(DraftRefused):
+    """The session is over."""
+
+    code = "closed"
+
+
+class DraftTooLong(Exception):
+    """Over 60 KB: the one text that is not stored; it stays in the browser."""
+
+
+REFUSALS: dict[str, type[DraftRefused]] = {
+    kind.code: kind
+    for kind in (StaleDraft, TabLost, EmptyNeedsConfirmation, SessionPaused, NotStarted, SessionClosed)
+}
+
+
+def save(*, session: Sessions, message: Message, now: datetime) -> Status:
+    """Store a draft as the next revision, stamped with the active time of its arrival.
+
+    The same op_id again gives the same revision and stores nothing. A text equal to the last one is a revision
+    like any other: a save without a change is not the same as no save. Raises a DraftRefused after storing the
+    text, or DraftTooLong without; Session.DoesNotExist where the query finds nothing.
+    """
+    return carry(session=session, message=message, now=now, then=status_of)
+
+
+def choose(*, session: Sessions, message: Message, now: datetime) -> Status:
+    """Go on with one of two texts after a conflict; `replaces_sha256` names the server's text that it replaces.
+
+    If the server's text has changed meanwhile it is a conflict again, with the newer one.
+    """
+    if message.draft is None or not message.replaces_sha256:
+        raise ValueError("a choice needs a draft and the hash of what it replaces")
+    chosen = replace(message.draft, source="resolve", confirm_empty=True)
+    return carry(session=session, message=replace(message, draft=chosen), now=now, then=status_of)
+
+
+def carry(
+    *, session: Sessions, message: Message, now: datetime, then: Callable[[LockedSession, str], Status]
+) -> Status:
+    """Take the message's draft, if there is one, and act on the session in the same transaction.
+
+    `then` runs once the draft was taken; if it was refused nothing else happens, and the refusal is raised after
+    the commit that keeps its text.
+    """
+    draft = message.draft
+    if draft is not None and len(draft.text.encode()) > MAX_TEXT_BYTES:
+        raise DraftTooLong
+    try:
+        outcome = _carry(session, message, now, then)
+    except IntegrityError:
+        # Two deliveries of one op_id at once: the other one is stored by now, and this is its replay.
+        outcome = _carry(session, message, now, then)
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+def _carry(
+    session: Sessions, message: Message, now: datetime, then: Callable[[LockedSession, str], Status]
+) -> Status | Refused:
+    tab_id, draft = message.tab_id, message.draft
+    known = {"op_is_known": Exists(_operation(OuterRef("pk"), draft.op_id))} if draft else {}
+    with locked(session, now=now, annotate=known) as held:
+        touch(held, tab_id)
+        record_events(held, message)
+        if draft is None:
+            return then(held, tab_id)
+        if held.row.op_is_known:  # type: ignore[attr-defined]
+            return _replay(held, tab_id, draft, then)
+        if message.replaces_sha256 == sha256_of(held.row.draft_text):
+            draft = replace(draft, base_rev=held.row.draft_rev)
+        elif message.replaces_sha256:
+            return _reject(held, tab_id, draft, _objection(held, tab_id, draft) or StaleDraft.code)
+        if code := _objection(held, tab_id, draft):
+            return _reject(held, tab_id, draft, code)
+        rev = _accept(held, tab_id, draft)
+        return replace(then(held, tab_id), rev=rev)
+
+
+def touch(held: LockedSession, tab_id: str) -> None:
+    """Settle; only the tab that writes keeps a lease alive."""
+    if held.row.active_tab in {"", tab_id}:
+        held.touch()
+    else:
+        held.settle()
+
+
+def _operation(session: Any, op_id: str) -> QuerySet[DraftRevision, DraftRevision]:
+    return DraftRevision.objects.filter(session=session, op_id=op_id)
+
+
+def _objection(held: LockedSession, tab_id: str, draft: Draft) -> str:
+    """The code of what forbids this draft, empty if nothing does."""
+    row, state = held.row, held.state.state
+    if held.state.is_over:
+        return SessionClosed.code
+    if state == State.READY:
+        return NotStarted.code
+    lapse = held.lapse()
+    if lapse is not None and not lapse.is_lease and draft.text != row.draft_text:
+        return SessionPaused.code
+    if row.active_tab not in {"", tab_id}:
+        return TabLost.code
+    if draft.base_rev != row.draft_rev:
+        return StaleDraft.code
+    is_emptied = not draft.text.strip() and len(row.draft_text.strip()) >= LONG_DRAFT
+    return EmptyNeedsConfirmation.code if is_emptied and not draft.confirm_empty else ""
+
+
+def _accept(held: LockedSession, tab_id: str, draft: Draft) -> int:
+    rev = held.row.draft_rev + 1
+    _insert(held, tab_id, draft, rev=rev)
+    held.put(draft_rev=rev, draft_text=draft.text)
+    if not held.row.active_tab:
+        held.put(active_tab=tab_id)
+    return rev
+
+
+def _reject(held: LockedSession, tab_id: str, draft: Draft, code: str) -> DraftRefused:
+    _insert(held, tab_id, draft, code=code)
+    return _refusal(held, tab_id, code, your_text=draft.text)
+
+
+def _refusal(held: LockedSession, tab_id: str, code: str, *, your_text: str) -> DraftRefused:
+    return REFUSALS[code](status_of(held, tab_id), your_text=your_text, server_text=held.row.draft_text)
+
+
+def _insert(held: LockedSession, tab_id: str, draft: Draft, *, rev: int | None = None, code: str = "") -> None:
+    lapse = held.lapse()
+    late_ms = min(held.at_ms - lapse.at_ms, LARGEST_MS) if lapse else 0
+    DraftRevision.objects.create(
+        session_id=held.row.pk,
+        rev=rev,
+        op_id=draft.op_id,
+        base_rev=draft.base_rev,
+        tab_id=tab_id,
+        text=draft.text,
+        sha256=sha256_of(draft.text),
+        received_at=held.now,
+        active_ms=held.active_ms,
+        client_active_ms=draft.client_active_ms,
+        late_ms=max(late_ms, 0),
+        source=draft.source,
+        accepted=rev is not None,
+        reject_code=code,
+    )
+
+
+def _replay(
+    held: LockedSession, tab_id: str, draft: Draft, then: Callable[[LockedSession, str], Status]
+) -> Status | Refused:
+    """Answer a repeated operation as the first time; what was to follow it follows now at the latest."""
+    stored = _operation(held.row.pk, draft.op_id).get()
+    if stored.sha256 != sha256_of(draft.text):
+        # Another text under a used id: a fault of the sender, whose text is kept all the same.
+        again = replace(draft, op_id=sha256_of(f"{draft.op_id} {draft.text}")[:40])
+        if _operation(held.row.pk, again.op_id).exists():
+            return _refusal(held, tab_id, StaleDraft.code, your_text=draft.text)
+        return _reject(held, tab_id, again, StaleDraft.code)
+    if not stored.accepted:
+        return _refusal(held, tab_id, stored.reject_code, your_text=stored.text)
+    return replace(then(held, tab_id), rev=stored.rev)
+
+
+def record_events(held: LockedSession, message: Message) -> None:
+    """Append what the browser tells of; an event sent twice is one row."""
+    if message.events:
+        SessionEvent.objects.bulk_create(
+            [
+                SessionEvent(
+                    session_id=held.row.pk,
+                    tab_id=message.tab_id,
+                    client_seq=event.seq,
+                    type=event.type,
+                    at_server=held.now,
+                    active_ms=held.active_ms,
+                    payload=event.payload,
+                )
+                for event in message.events
+            ],
+            ignore_conflicts=True,
+        )
+
+
+def status_of(held: LockedSession, tab_id: str) -> Status:
+    """How a locked session stands, for one of its tabs."""
+    lapse = held.lapse()
+    return Status(
+        state=held.state.state.value,
+        active_ms=held.active_ms,
+        remaining_ms=held.state.limit_ms - held.active_ms,
+        limit_ms=held.state.limit_ms,
+        next_mark_ms=clock.next_mark_ms(held.state, held.at_ms),
+        is_active_tab=held.row.active_tab == tab_id,
+        paused_by=lapse.reason if lapse else "",
+    )
+
+
+def sha256_of(text: str) -> str:
+    """The hash that stands for a text."""
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,69 @@
+"""What a session freezes when it begins: limit, aids, policies, documents, guideline version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.models import Assignment, Guideline, WritingPlan
+
+PRACTICE_LIMIT_MS = 180_000
+PRACTICE_MARK_MS = 60_000
+AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
+PLAN_FIELDS = ("setting", "retriever", "token_budget", "include_zero_insight", "preset")
+
+
+def limit_of(assignment: Assignment) -> int:
+    """Active time that a session of this task gets (ms): a member's own limit, or the study's times the factor."""
+    study = assignment.study
+    if study is None:
+        return PRACTICE_LIMIT_MS
+    own = study.memberships.filter(annotator=assignment.annotator_id).values_list("limit_ms", flat=True).first()
+    return int(own or study.writing_plan.limit_ms * assignment.annotator.limit_factor)
+
+
+def frozen_settings(assignment: Assignment) -> dict[str, Any]:
+    """The columns of a new session that come from its study; later changes of the study don't touch them."""
+    plan = assignment.study.writing_plan if assignment.study else None
+    guideline = _guideline(assignment)
+    settings: dict[str, Any] = {
+        "annotator_id": assignment.annotator_id,
+        "guideline": guideline,
+        "limit_ms": limit_of(assignment),
+        "document_numbers": list(assignment.document_numbers),
+        "config": _config(assignment, plan, guideline),
+    }
+    if plan is None:
+        return settings | {"mark_every_ms": PRACTICE_MARK_MS}
+    return settings | {
+        "mark_every_ms": plan.mark_every_ms,
+        "grace_ms": plan.grace_ms,
+        "disconnect_policy": plan.disconnect_policy,
+        "lease_ms": plan.lease_ms,
+    }
+
+
+def _guideline(assignment: Assignment) -> Guideline | None:
+    return assignment.study.guidelines.order_by("-version").first() if assignment.study else None
+
+
+def _config(assignment: Assignment, plan: WritingPlan | None, guideline: Guideline | None) -> dict[str, Any]:
+    may_paste = assignment.annotator.may_paste
+    config: dict[str, Any] = {
+        "may_paste": may_paste,
+        "limit_factor": str(assignment.annotator.limit_factor),
+        "guideline_version": guideline.version if guideline else None,
+    }
+    if plan is None or assignment.study is None:
+        practice = {"preset": WritingPlan.Preset.ASSISTED.value, "is_practice": True}
+        return config | practice | {"paste_policy": "flag" if may_paste else "block"} | dict.fromkeys(AIDS, True)
+    has_aids = plan.preset == WritingPlan.Preset.ASSISTED
+    return (
+        config
+        | {name: getattr(plan, name) for name in PLAN_FIELDS}
+        | {name: has_aids and getattr(plan, name) for name in AIDS}
+        | {
+            "paste_policy": "flag" if may_paste else plan.paste_policy,
+            "hourly_rate": str(assignment.study.hourly_rate),
+            "currency": assignment.study.currency,
+        }
+    )
