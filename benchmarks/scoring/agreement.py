@@ -1,7 +1,7 @@
 """Agreement between raters with gaps in the table: each figure a formula over sums, so that it can be resampled.
 
 P_i is the share of agreeing pairs of ratings of item i, over the items with two or more; q the number of
-categories the task allows. Formulas and edge cases: docs/metrics.
+categories the task allows, which is not how many occur.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from benchmarks.scoring.agreement import (
     Level,
     Weights,
@@ -19,7 +21,15 @@ from benchmarks.scoring.agreement import (
     randolph_kappa,
 )
 from benchmarks.scoring.correlation import kendall_tau_b, pearson, spearman
-from benchmarks.scoring.intervals import Resampling, bootstrap_ratio, rate
+from benchmarks.scoring.intervals import (
+    Floats,
+    Resampling,
+    bootstrap,
+    bootstrap_ratio,
+    divide,
+    rate,
+    sum_by_cluster,
+)
 from benchmarks.scoring.linking import Compared, LinkRule, linking_accuracy, linking_by_chance
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
@@ -63,7 +73,8 @@ class Comparison:
 def compare(rows: Sequence[Compared], *, half: float = 0.5, resampling: Resampling | None = None) -> Comparison:
     """Compare a judge with a human on `rows`; intervals by the rows' clusters when `resampling` is given.
 
-    `half` is what partial coverage is worth in the correlations.
+    `half` is what partial coverage is worth in the correlations. Spearman and tau-b, which have no sufficient
+    statistics, come without an interval: `correlation` draws one on demand.
     """
     both = [row for row in rows if row.human is not None and row.judge is not None]
     human = [Coverage(row.human.coverage) for row in both if row.human]
@@ -139,18 +150,12 @@ def bias(rows: Sequence[SummaryPair], *, resampling: Resampling | None = None) -
         name: _mean_difference([row for row in rows if row.summarizer == name], resampling)
         for name in dict.fromkeys(row.summarizer for row in rows)
     }
-    values = [stat.value for stat in by_summarizer.values() if stat.value is not None]
-    macro = (
-        Stat(sum(values) / len(values), n_items=len(values), method="mean over summarizers")
-        if values
-        else Stat.undefined("no summaries", method="mean over summarizers")
-    )
     measured = [row for row in rows if row.words_per_bullet is not None]
     lengths = [row.words_per_bullet or 0.0 for row in measured]
     keys = [row.cluster for row in measured]
     return Bias(
         by_summarizer=by_summarizer,
-        over_summarizers=macro,
+        over_summarizers=_mean_of_means(rows, tuple(by_summarizer), resampling),
         over_summaries=_mean_difference(rows, resampling),
         over_insights=_mean_difference(rows, resampling, by_insight=True),
         length_and_score=pearson(lengths, [row.judge for row in measured], clusters=keys, resampling=resampling),
@@ -183,6 +188,28 @@ def _mean_difference(
         return Stat(sum(differences) / total, n_items=round(total), method=method)
     keys = [row.cluster for row in rows]
     return bootstrap_ratio(differences, weights, clusters=keys, resampling=resampling, method=method)
+
+
+def _mean_of_means(rows: Sequence[SummaryPair], summarizers: Sequence[str], resampling: Resampling | None) -> Stat:
+    method = "mean over summarizers"
+    if not rows:
+        return Stat.undefined("no summaries", method=method)
+    width = len(summarizers)
+    table = np.zeros((len(rows), 2 * width))
+    for index, row in enumerate(rows):
+        column = summarizers.index(row.summarizer)
+        table[index, column], table[index, width + column] = row.judge - row.human, 1.0
+
+    def figure(totals: Floats) -> Floats:
+        means = divide(totals[:, :width], totals[:, width:])
+        drawn = np.isfinite(means)
+        return divide(np.where(drawn, means, 0.0).sum(axis=1), drawn.sum(axis=1).astype(np.float64))
+
+    stat = Stat(float(figure(table.sum(axis=0)[None, :])[0]), n_items=len(rows), method=method)
+    if resampling is None:
+        return stat
+    sums = sum_by_cluster(table, [row.cluster for row in rows])
+    return bootstrap(figure, sums, n_items=len(rows), resampling=resampling).on(stat)
 
 
 def _rate_where(

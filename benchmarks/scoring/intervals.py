@@ -21,6 +21,9 @@ Ints = NDArray[np.int64]
 Figure = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
 
+RowFigure = Callable[[Ints], float | None]
+"""From row numbers, some of them repeated, to a value."""
+
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5
 MIN_DEFINED = 0.9
@@ -116,7 +119,7 @@ def bootstrap(figure: Figure, sums: Floats, *, n_items: int, resampling: Resampl
 
 
 def bootstrap_rows(
-    figure: Callable[[Ints], float | None],
+    figure: RowFigure,
     clusters: Sequence[Hashable] | None,
     *,
     n_rows: int,
@@ -210,6 +213,31 @@ def bootstrap_difference(
     interval = bootstrap(_difference, sum_by_cluster(rows, clusters), n_items=count, resampling=resampling)
     value = float(_difference(total[None, :])[0])
     return interval.on(Stat(value, n_items=count, method=method))
+
+
+def paired_difference(
+    first: RowFigure,
+    second: RowFigure,
+    *,
+    n_rows: int,
+    clusters: Sequence[Hashable] | None = None,
+    resampling: Resampling = DEFAULT,
+) -> Stat:
+    """Difference of any two figures of the same rows, as two judges' correlations with one human (paired).
+
+    Each is called with row numbers and gives its value there, None where undefined.
+    """
+
+    def both(rows: Ints) -> float | None:
+        one, other = first(rows), second(rows)
+        return None if one is None or other is None else one - other
+
+    value = both(np.arange(n_rows, dtype=np.int64)) if n_rows else None
+    method = "paired difference"
+    if value is None:
+        return Stat.undefined("undefined on one side", n_items=n_rows, method=method)
+    interval = bootstrap_rows(both, clusters, n_rows=n_rows, resampling=resampling)
+    return interval.on(Stat(value, n_items=n_rows, method=method))
 
 
 def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:

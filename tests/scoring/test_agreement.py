@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import numpy as np
 import pytest
@@ -245,10 +246,10 @@ def test_the_resampled_alpha_is_the_same_alpha(items: list[str], level: Level) -
 @settings(deadline=None)
 @given(gappy, st.permutations([0, 1, 2]), st.randoms())
 def test_neither_the_order_of_items_nor_of_raters_matters(
-    items: list[str], order: list[int], random: object
+    items: list[str], order: list[int], random: Random
 ) -> None:
     moved = ["".join(item[column] for column in order) for item in items]
-    random.shuffle(moved)  # type: ignore[attr-defined]
+    random.shuffle(moved)
     for figure in MULTIRATER:
         before, after = figure(table(*items)), figure(table(*moved))
         assert (before.value is None) == (after.value is None)

@@ -129,6 +129,8 @@ def test_bias_by_summarizer_and_in_three_averages() -> None:
     assert figures.over_insights.n_items == 24
     assert figures.length_and_score.n_items == 4
     assert bias(rows, resampling=Resampling(n_resamples=200)).over_summaries.low is not None
+    assert bias(rows, resampling=Resampling(n_resamples=200)).over_summarizers.low is not None
+    assert bias([]).over_summarizers.undefined_reason == "no summaries"
     assert bias([]).over_summaries.undefined_reason == "no summaries"
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.intervals import (
     BadShape,
     Resampling,
@@ -15,6 +16,7 @@ from benchmarks.scoring.intervals import (
     bootstrap_ratio,
     bootstrap_rows,
     cluster_index,
+    paired_difference,
     rate,
     sum_by_cluster,
     wilson,
@@ -129,6 +131,22 @@ def test_a_paired_difference_is_sharper_than_its_sides() -> None:
     assert 0 < low < 0.1 < high < 0.12
     assert figure.method == "paired difference, cluster bootstrap"
     assert bootstrap_difference((base, ones), (base, 0 * ones)).value is None
+
+
+def test_any_two_figures_of_the_same_rows_can_be_compared() -> None:
+    rng = np.random.default_rng(9)
+    truth = rng.normal(size=80)
+    near, far = truth + rng.normal(scale=0.3, size=80), truth + rng.normal(scale=2, size=80)
+    figure = paired_difference(
+        lambda rows: pearson(truth[rows], near[rows]).value,
+        lambda rows: pearson(truth[rows], far[rows]).value,
+        n_rows=80,
+        resampling=QUICK,
+    )
+    assert figure.value == pytest.approx((pearson(truth, near).value or 0) - (pearson(truth, far).value or 0))
+    assert ends(figure)[0] > 0.2
+    nothing = paired_difference(lambda rows: None, lambda rows: 0.0, n_rows=9)
+    assert nothing.undefined_reason == "undefined on one side"
 
 
 def test_a_figure_that_is_mostly_undefined_gets_no_interval() -> None:

@@ -1,0 +1,107 @@
+"""Text taken from documents, in bullets and in what is pasted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.scoring.copying import CopyIndex, PasteKind, classify_paste, copied, document_ratio
+
+PASSAGE = (
+    "the old harbour was rebuilt after the storm with stone from the northern quarry and a new light was set on "
+    "the western mole so that boats could enter at night even when the tide ran hard against them in winter"
+)
+DOCUMENTS = {
+    3: f"Nothing of note happened in spring. {PASSAGE}. Fishing went on as it had before.",
+    8: "A long report on bakery prices, flour and the wages of apprentices in the southern towns.",
+}
+
+
+def test_a_copied_bullet_is_contained_and_says_from_where() -> None:
+    found = copied("The old harbour was rebuilt after the storm with stone from the northern quarry", DOCUMENTS)
+    assert (found.containment, found.alignment, found.document) == (1.0, 100.0, 3)
+    assert found.passage.startswith("the old harbour")
+    assert found.is_flagged
+
+
+def test_changing_every_fifth_word_escapes_the_runs_but_not_the_alignment() -> None:
+    words = PASSAGE.split()
+    changed = " ".join("zebra" if index % 5 == 4 else word for index, word in enumerate(words))
+    found = copied(changed, DOCUMENTS)
+    assert found.containment == 0
+    assert found.alignment > 75
+    assert found.document == 3
+    assert copied("Rainfall in the delta broke every record kept since 1901", DOCUMENTS).alignment < 60
+
+
+def test_own_words_are_not_flagged() -> None:
+    found = CopyIndex(DOCUMENTS.items()).score("Storm damage led to a sturdier port, lit after dark")
+    assert found.containment == 0
+    assert not found.is_flagged
+
+
+def test_a_few_words_have_no_runs() -> None:
+    found = copied("the old harbour", DOCUMENTS)
+    assert found.containment is None
+    assert found.n_words == 3
+    assert not found.is_flagged
+    nothing = copied("", DOCUMENTS)
+    assert (nothing.containment, nothing.alignment, nothing.document) == (None, 0.0, None)
+    assert copied(PASSAGE, {}).document is None
+
+
+@given(st.integers(0, 25), st.integers(5, 12))
+def test_any_run_of_a_document_is_found_whatever_its_case_and_spacing(start: int, length: int) -> None:
+    words = PASSAGE.split()[start : start + length]
+    found = CopyIndex(DOCUMENTS.items()).score("  ".join(word.upper() for word in words))
+    assert found.containment == 1
+    assert found.alignment == 100
+
+
+def words(count: int, start: int = 0) -> str:
+    return " ".join(PASSAGE.split()[start : start + count])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (words(8), PasteKind.DOCUMENT),
+        (words(7), PasteKind.OTHER),
+        (f"I read that {words(9, 4).upper()}!", PasteKind.DOCUMENT),
+        (words(8).replace(" ", "\n  "), PasteKind.DOCUMENT),
+        (words(8).replace(" ", ", "), PasteKind.DOCUMENT),
+        ("an entirely different sentence that nobody wrote here before", PasteKind.OTHER),
+        ("my own\n finding", PasteKind.OWN),
+        ("My own finding", PasteKind.OTHER),
+        ("   \n", PasteKind.OWN),
+        ("", PasteKind.OWN),
+    ],
+)
+def test_the_class_of_a_paste(text: str, kind: PasteKind) -> None:
+    assert classify_paste(text, ["- my  own finding [3]"], DOCUMENTS.values()) is kind
+
+
+def test_own_text_may_quote_a_document() -> None:
+    assert classify_paste(words(10), [f"As it says: {words(12)}"], DOCUMENTS.values()) is PasteKind.OWN
+
+
+def test_the_least_number_of_words_is_a_setting() -> None:
+    assert classify_paste(words(5), [], DOCUMENTS.values(), min_words=5) is PasteKind.DOCUMENT
+
+
+def test_runs_do_not_cross_from_one_document_into_another() -> None:
+    halves = [words(5), words(5, 5)]
+    assert classify_paste(words(10), [], halves) is PasteKind.OTHER
+
+
+def test_the_ratio_counts_words_within_shared_runs() -> None:
+    own = "these ten words are mine and stand before the rest "
+    assert document_ratio(own + words(10), DOCUMENTS.values()) == pytest.approx(0.5)
+    assert document_ratio(words(7), DOCUMENTS.values()) == 0
+    assert document_ratio(words(20), DOCUMENTS.values()) == 1
+
+
+@given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
+def test_any_part_of_an_own_text_is_own(part: str, before: str, after: str) -> None:
+    assert classify_paste(part, [before + part + after], []) is PasteKind.OWN

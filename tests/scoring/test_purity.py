@@ -1,0 +1,31 @@
+"""What a web server must not load for a figure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
+EVERY = [
+    *("agreement", "comparison", "copying", "correlation", "curves", "intervals", "linking"),
+    *("oracle", "ratings", "stat", "summhay", "text"),
+]
+
+
+def loaded_by(modules: list[str]) -> set[str]:
+    imports = ", ".join(f"benchmarks.scoring.{name}" for name in modules)
+    code = f"import sys, {imports}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    )
+
+
+def test_no_figure_loads_a_heavy_library_at_import() -> None:
+    assert not loaded_by(EVERY) & set(HEAVY)
+
+
+@pytest.mark.parametrize("module", ["text", "oracle", "stat", "summhay"])
+def test_what_the_work_pages_need_is_the_standard_library(module: str) -> None:
+    assert "numpy" not in loaded_by([module])
