@@ -23,6 +23,28 @@ class HaystackQuerySet(models.QuerySet[Any]):
         """Leave out what was archived."""
         return self.filter(archived_at=None)
 
+    def archived(self) -> HaystackQuerySet:
+        """Only what was archived."""
+        return self.filter(archived_at__isnull=False)
+
+    def search(self, text: str) -> HaystackQuerySet:
+        """Those whose title, id, dataset or domain holds the text, whatever its case."""
+        if not text:
+            return self
+        holds = Q(title__icontains=text) | Q(key__icontains=text)
+        return self.filter(holds | Q(dataset__icontains=text) | Q(domain__icontains=text))
+
+    def sorted_by(self, name: str) -> HaystackQuerySet:
+        """Order by a column of the list; `with_counts` comes first. An unknown name orders by title."""
+        orders = {
+            "dataset": ["dataset", "title"],
+            "documents": ["-n_documents", "title"],
+            "insights": ["-n_insights", "title"],
+            "summaries": ["-n_summaries", "title"],
+            "new": ["-created_at", "title"],
+        }
+        return self.order_by(*orders.get(name, ["title"]), "pk")
+
     def for_work(self) -> HaystackQuerySet:
         """Haystacks that a study may use: current, and not the practice corpus."""
         return self.current().filter(is_practice=False)
@@ -68,3 +90,13 @@ class VerdictQuerySet(models.QuerySet[Any]):
     def valid(self) -> VerdictQuerySet:
         """Leave out answers that could not be used; they are counted elsewhere."""
         return self.filter(is_valid=True)
+
+
+class ImportJobQuerySet(models.QuerySet[Any]):
+    """Reads of uploaded files."""
+
+    def for_user(self, user: Any) -> ImportJobQuerySet:
+        """One's own; whoever may delete corpora sees everybody's."""
+        if user.has_perm("benchmarks.delete_haystack"):
+            return self
+        return self.filter(created_by=user)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from benchmarks.querysets import HaystackQuerySet, SubtopicQuerySet
+from benchmarks.querysets import HaystackQuerySet, ImportJobQuerySet, SubtopicQuerySet
 
 
 class Haystack(models.Model):
@@ -164,6 +164,8 @@ class ImportJob(models.Model):
     created_at = models.DateTimeField()
     claimed_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ImportJobQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

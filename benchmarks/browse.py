@@ -1,0 +1,255 @@
+"""What the pages of corpora show, each read in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+from django.db.models.functions import Substr
+
+from benchmarks.exchange.systems import setting_name
+from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.scores import scores_of
+from benchmarks.scoring import summhay
+from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
+
+PREVIEW = 160
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A line of the table of documents."""
+
+    number: int
+    title: str
+    source: str
+    preview: str
+    n_words: int
+    n_insights: int
+
+
+def document_rows(haystack: Haystack, *, find: str = "") -> list[DocumentRow]:
+    """All documents, or those whose title or text holds `find`. Two queries, no full text."""
+    n_insights: dict[int, int] = defaultdict(int)
+    for numbers in Insight.objects.filter(subtopic__haystack=haystack).values_list("gold_documents", flat=True):
+        for number in numbers:
+            n_insights[number] += 1
+    rows = haystack.documents.annotate(preview=Substr("text", 1, PREVIEW)).order_by("number")
+    if find:
+        rows = rows.filter(Q(text__icontains=find) | Q(title__icontains=find))
+    return [
+        DocumentRow(
+            number=number,
+            title=title,
+            source=str(metadata.get("article_source", "")),
+            preview=preview,
+            n_words=n_words,
+            n_insights=n_insights[number],
+        )
+        for number, title, metadata, preview, n_words in rows.values_list(
+            "number", "title", "metadata", "preview", "n_words"
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """Numbers of summaries: a row for each summarizer, a column for each way documents came to it."""
+
+    settings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def system_table(haystack: Haystack) -> SystemTable:
+    """Count the summaries of systems. One query."""
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = (
+        Summary.objects.filter(haystack=haystack)
+        .of_systems()
+        .order_by()
+        .values_list("system__summarizer", "system__retriever", "system__document_order")
+        .annotate(n=Count("pk"))
+    )
+    for summarizer, retriever, order, n in rows:
+        counts[summarizer][setting_name(retriever, order)] += n
+    settings = sorted({setting for row in counts.values() for setting in row}, key=_setting_order)
+    return SystemTable(
+        settings=tuple(settings),
+        rows=tuple((name, tuple(counts[name][setting] for setting in settings)) for name in sorted(counts)),
+    )
+
+
+def _setting_order(setting: str) -> tuple[int, str]:
+    known = ("random", "keywords", "vector", "longembed", "rerank3", "oracle", "full-ctxt")
+    return (known.index(setting) if setting in known else len(known) + setting.startswith("fl-ctxt"), setting)
+
+
+def insights_in(document: Document) -> list[Insight]:
+    """The insights that a document holds, with their subtopics. One query."""
+    rows = Insight.objects.filter(subtopic__haystack=document.haystack_id).select_related("subtopic")
+    return [row for row in rows.order_by("subtopic__number", "number") if document.number in row.gold_documents]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """A line of the table of summaries; `score` is None where the judge has not judged all of it."""
+
+    summary: Summary
+    summarizer: str
+    setting: str
+    n_lines: int
+    n_bullets: int
+    words_per_bullet: float | None
+    score: summhay.SummaryScore | None
+
+    def value(self, name: str) -> Any:
+        """What the table sorts by; no value sorts last."""
+        if name in summhay.MEASURES:
+            stat = self.score.scores.measure(name) if self.score else None
+            return -1.0 if stat is None or stat.value is None else stat.value
+        if name == "words":
+            return self.words_per_bullet or 0.0
+        return (
+            (self.summarizer, _setting_order(self.setting))
+            if name == "system"
+            else (_setting_order(self.setting),)
+        )
+
+
+def judges_of(summaries: Any) -> list[Judge]:
+    """Who judged any of these summaries, imported judges first. One query."""
+    rows = Judge.objects.filter(pk__in=Verdict.objects.filter(summary__in=summaries).values("judge"))
+    return sorted(rows, key=lambda judge: (judge.kind != Judge.Kind.IMPORTED, judge.name, -judge.version))
+
+
+def summary_rows(subtopic: Subtopic, *, judge: Judge | None, sort: str) -> list[SummaryRow]:
+    """The summaries of systems with one judge's scores, sorted. Four queries with a judge, else one."""
+    summaries = list(subtopic.summaries.of_systems().select_related("system"))
+    scores = scores_of(summaries=[row.pk for row in summaries], judge=judge) if judge else {}
+    rows = []
+    for summary in summaries:
+        lines = lines_from_list(summary.lines)
+        rows.append(
+            SummaryRow(
+                summary=summary,
+                summarizer=summary.system.summarizer,
+                setting=setting_name(summary.system.retriever, summary.system.document_order),
+                n_lines=len(lines),
+                n_bullets=sum(line.is_bullet for line in lines),
+                words_per_bullet=words_per_bullet(lines).value,
+                score=scores.get(summary.pk),
+            )
+        )
+    rows.sort(key=lambda row: row.value("system"))
+    if sort != "system":
+        rows.sort(key=lambda row: row.value(sort), reverse=sort != "setting")
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A numbered line; citations in order, with whether such a document exists."""
+
+    line: Line
+    citations: tuple[tuple[int, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCell:
+    """What one judge says of one insight; `n_right` of `n_cited` documents are gold."""
+
+    verdict: Verdict
+    cited: tuple[int, ...]
+    right: tuple[int, ...]
+    missed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedInsight:
+    """A reference insight and the judges' verdicts in the order of the page's judges."""
+
+    insight: Insight
+    cells: tuple[VerdictCell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPage:
+    """A summary line by line, and what judges say of each insight."""
+
+    lines: tuple[LineRow, ...]
+    n_invalid: int
+    judges: tuple[Judge, ...]
+    insights: tuple[JudgedInsight, ...]
+
+
+def summary_page(summary: Summary) -> SummaryPage:
+    """Read lines, insights and the first answers of every judge. Three queries."""
+    lines = lines_from_list(summary.lines)
+    known = set(summary.haystack.documents.values_list("number", flat=True))
+    insights = list(summary.subtopic.insights.order_by("number"))
+    verdicts = list(summary.verdicts.filter(repeat=0).select_related("judge"))
+    judges = sorted({row.judge for row in verdicts}, key=lambda judge: (judge.kind != "imported", judge.name))
+    by_place = {(row.insight_id, row.judge_id): row for row in verdicts}
+    rows = tuple(LineRow(line, _cited(line, known)) for line in lines)
+    return SummaryPage(
+        lines=rows,
+        n_invalid=sum(not is_known for row in rows for _, is_known in row.citations),
+        judges=tuple(judges),
+        insights=tuple(
+            JudgedInsight(
+                insight=insight,
+                cells=tuple(_cell(by_place.get((insight.pk, judge.pk)), insight, lines) for judge in judges),
+            )
+            for insight in insights
+        ),
+    )
+
+
+def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:
+    invalid = set(invalid_citations(line, known))
+    return tuple((number, number not in invalid) for number in line.citations)
+
+
+def _cell(verdict: Verdict | None, insight: Insight, lines: Sequence[Line]) -> VerdictCell | None:
+    if verdict is None:
+        return None
+    linked = {number for number in verdict.lines if 1 <= number <= len(lines)}
+    cited = sorted({number for at in linked for number in lines[at - 1].citations})
+    gold = set(insight.gold_documents)
+    return VerdictCell(
+        verdict=verdict,
+        cited=tuple(cited),
+        right=tuple(number for number in cited if number in gold),
+        missed=tuple(sorted(gold - set(cited))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCounts:
+    """How often a judge found an insight covered, over the summaries of its subtopic."""
+
+    judge: Judge
+    none: int
+    partial: int
+    full: int
+
+
+def coverage_counts(insight: Insight) -> list[JudgeCounts]:
+    """Count verdicts by judge and coverage. Two queries."""
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = Verdict.objects.valid().filter(insight=insight, repeat=0).exclude(summary__origin="session")
+    for judge, coverage, n in rows.order_by().values_list("judge", "coverage").annotate(n=Count("pk")):
+        counts[judge][coverage] = n
+    judges: Iterable[Judge] = Judge.objects.filter(pk__in=counts).order_by("name", "version")
+    return [
+        JudgeCounts(judge, **{name: counts[judge.pk][name] for name in ("none", "partial", "full")})
+        for judge in judges
+    ]
+
+
+def full_name(system: System) -> str:
+    """A system as pages call it."""
+    return f"{system.summarizer} · {setting_name(system.retriever, system.document_order)}"

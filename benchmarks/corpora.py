@@ -1,0 +1,103 @@
+"""Keeping corpora in order: archive, bring back, delete with what stands in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import Q
+
+from benchmarks import audit
+from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
+
+PATHS: dict[type[models.Model], str] = {
+    Haystack: "",
+    Subtopic: "haystack",
+    Insight: "subtopic__haystack",
+    Summary: "haystack",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Rows of one kind that would lose what they stand on."""
+
+    label: str
+    count: int
+
+
+class HaystackInUse(Exception):
+    """The haystack is part of people's work."""
+
+    def __init__(self, obstacles: list[Obstacle]) -> None:
+        self.obstacles = obstacles
+        super().__init__(", ".join(f"{row.count} {row.label}" for row in obstacles))
+
+
+def obstacles(haystack: Haystack) -> list[Obstacle]:
+    """Count the rows of other apps that refer to the haystack or its parts, and do not go with it by themselves.
+
+    One query for each kind of reference, found from the models, so that this app need not know the others.
+    """
+    found: dict[str, int] = {}
+    for model, path in PATHS.items():
+        for relation in model._meta.related_objects:
+            related: Any = relation.related_model
+            if related._meta.app_label == "benchmarks" or _goes_along(relation):
+                continue
+            through = f"{relation.field.name}__{path}" if path else relation.field.name
+            count = related._default_manager.filter(Q(**{through: haystack})).distinct().count()
+            if count:
+                label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
+                found[label] = found.get(label, 0) + count
+    return [Obstacle(label=label, count=count) for label, count in found.items()]
+
+
+def _goes_along(relation: Any) -> bool:
+    return relation.on_delete in {models.CASCADE, models.SET_NULL}
+
+
+def contents(haystack: Haystack) -> list[Obstacle]:
+    """Count what would go with the haystack."""
+    counted: list[tuple[models.QuerySet[Any], str]] = [
+        (haystack.documents.all(), "documents"),
+        (haystack.subtopics.all(), "subtopics"),
+        (Insight.objects.filter(subtopic__haystack=haystack), "insights"),
+        (haystack.summaries.all(), "summaries"),
+        (Verdict.objects.filter(summary__haystack=haystack), "verdicts"),
+    ]
+    return [Obstacle(label=label, count=rows.count()) for rows, label in counted]
+
+
+@transaction.atomic
+def archive(*, haystack: Haystack, actor: Any, now: datetime) -> None:
+    """Take a haystack out of lists and new studies; what runs on it goes on."""
+    changed = Haystack.objects.filter(pk=haystack.pk, archived_at=None).update(archived_at=now)
+    if changed:
+        audit.record(actor=actor, action="haystack.archived", target=haystack, now=now)
+    haystack.refresh_from_db(fields=["archived_at"])
+
+
+@transaction.atomic
+def restore(*, haystack: Haystack, actor: Any, now: datetime) -> None:
+    """Bring an archived haystack back."""
+    changed = Haystack.objects.filter(pk=haystack.pk, archived_at__isnull=False).update(archived_at=None)
+    if changed:
+        audit.record(actor=actor, action="haystack.restored", target=haystack, now=now)
+    haystack.refresh_from_db(fields=["archived_at"])
+
+
+@transaction.atomic
+def delete(*, haystack: Haystack, actor: Any, now: datetime) -> None:
+    """Delete a haystack with its documents, insights, summaries and verdicts.
+
+    Raises:
+        HaystackInUse: work of people stands on it.
+    """
+    if found := obstacles(haystack):
+        raise HaystackInUse(found)
+    gone = {row.label: row.count for row in contents(haystack)}
+    audit.record(actor=actor, action="haystack.deleted", target=haystack, now=now, key=haystack.key, **gone)
+    haystack.delete()

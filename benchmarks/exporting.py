@@ -1,0 +1,101 @@
+"""Haystacks out of the database, in the frozen rows that the formats print."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from benchmarks.exchange.topics import (
+    TopicDocument,
+    TopicFile,
+    TopicInsight,
+    TopicSubtopic,
+    TopicSummary,
+    TopicSystem,
+    TopicVerdict,
+)
+from benchmarks.importing import PUBLISHED_JUDGE
+from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
+
+
+def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicFile:
+    """Read a haystack with the summaries of systems and one judge's verdicts, in seven queries.
+
+    Texts written in sessions are people's work and stay out. Importing the printed result changes nothing.
+    """
+    verdicts = _verdicts(haystack, judge_name)
+    summaries: dict[int, list[TopicSummary]] = defaultdict(list)
+    systems: dict[str, System] = {}
+    rows = Summary.objects.filter(haystack=haystack).of_systems().select_related("system").order_by("pk")
+    for summary in rows:
+        systems[summary.system.key] = summary.system
+        summaries[summary.subtopic_id].append(
+            TopicSummary(
+                system_key=summary.system.key,
+                lines=tuple(summary.lines),
+                verdicts=tuple(verdicts[summary.pk]),
+            )
+        )
+    return TopicFile(
+        key=haystack.key,
+        title=haystack.title,
+        documents=tuple(
+            TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
+            for row in haystack.documents.order_by("number")
+        ),
+        subtopics=_subtopics(haystack, summaries),
+        systems=tuple(
+            TopicSystem(
+                key=row.key, summarizer=row.summarizer, retriever=row.retriever, document_order=row.document_order
+            )
+            for row in systems.values()
+        ),
+        domain=haystack.domain,
+        metadata={name: value for name, value in haystack.metadata.items() if name != "source_name"},
+        source_name=haystack.metadata.get("source_name", ""),
+    )
+
+
+def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> tuple[TopicSubtopic, ...]:
+    insights: dict[int, list[TopicInsight]] = defaultdict(list)
+    for row in Insight.objects.filter(subtopic__haystack=haystack).order_by("subtopic", "number"):
+        insights[row.subtopic_id].append(
+            TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
+        )
+    scores: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
+    for ranking in RetrieverRanking.objects.filter(subtopic__haystack=haystack).order_by("pk"):
+        scores[ranking.subtopic_id][ranking.retriever] = {
+            int(number): score for number, score in ranking.scores.items()
+        }
+    return tuple(
+        TopicSubtopic(
+            key=row.key,
+            number=row.number,
+            name=row.name,
+            description=row.description,
+            query=row.query,
+            insights=tuple(insights[row.pk]),
+            summaries=tuple(summaries[row.pk]),
+            scores=scores[row.pk],
+        )
+        for row in Subtopic.objects.filter(haystack=haystack).order_by("number")
+    )
+
+
+def _verdicts(haystack: Haystack, judge_name: str) -> dict[int, list[TopicVerdict]]:
+    found: dict[int, list[TopicVerdict]] = defaultdict(list)
+    rows = (
+        Verdict.objects.valid()
+        .filter(summary__haystack=haystack, judge__name=judge_name, repeat=0)
+        .order_by("summary", "-judge__version", "pk")
+        .select_related("insight")
+    )
+    seen: set[tuple[int, int]] = set()
+    for row in rows:
+        if (row.summary_id, row.insight_id) not in seen:  # of several versions the newest speaks
+            seen.add((row.summary_id, row.insight_id))
+            found[row.summary_id].append(
+                TopicVerdict(
+                    insight_key=row.insight.key, coverage=row.coverage, lines=tuple(row.lines), raw=row.raw
+                )
+            )
+    return found

@@ -1,0 +1,114 @@
+"""Literal search across all corpora: haystacks, queries, documents, insights and summaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
+
+KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")
+SHOWN = 20
+SHOWN_ALONE = 200
+AROUND = 90
+SHORTEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One row that holds the text: the haystack it is in, a name, and the words around the first place."""
+
+    haystack: Haystack
+    label: str
+    uid: UUID | None
+    number: int | None
+    before: str
+    match: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The hits of one kind; `n_found` may be more than are shown."""
+
+    kind: str
+    n_found: int
+    rows: tuple[Hit, ...]
+
+
+def search(text: str, *, only: str = "") -> list[Hits]:
+    """Find a text whatever its case, in haystacks that are not archived; two queries for each kind.
+
+    With `only` a kind is searched alone and more of it is shown. Fewer than two characters find nothing.
+    """
+    if len(text.strip()) < SHORTEST:
+        return []
+    kinds = [only] if only in KINDS else list(KINDS)
+    found = [_find(kind, text.strip(), SHOWN_ALONE if only in KINDS else SHOWN) for kind in kinds]
+    return [hits for hits in found if hits.n_found or only]
+
+
+def _find(kind: str, text: str, limit: int) -> Hits:
+    rows = _matching(kind, text)
+    return Hits(kind=kind, n_found=rows.count(), rows=tuple(_hit(kind, row, text) for row in rows[:limit]))
+
+
+def _matching(kind: str, text: str) -> QuerySet[Any]:
+    if kind == "haystacks":
+        return Haystack.objects.current().filter(Q(title__icontains=text) | Q(key__icontains=text))
+    current = {"haystack__archived_at": None}
+    if kind == "subtopics":
+        holds = Q(name__icontains=text) | Q(query__icontains=text) | Q(description__icontains=text)
+        return Subtopic.objects.filter(holds, **current).select_related("haystack").order_by("haystack", "number")
+    if kind == "insights":
+        rows = Insight.objects.filter(Q(text__icontains=text) | Q(name__icontains=text))
+        rows = rows.filter(subtopic__haystack__archived_at=None).select_related("subtopic__haystack")
+        return rows.order_by("subtopic__haystack", "subtopic__number", "number")
+    if kind == "documents":
+        documents = Document.objects.filter(Q(text__icontains=text) | Q(title__icontains=text), **current)
+        return documents.select_related("haystack").order_by("haystack", "number")
+    summaries = Summary.objects.of_systems().filter(text__icontains=text, **current)
+    return summaries.select_related("haystack", "subtopic", "system").order_by("haystack", "subtopic", "system")
+
+
+def _hit(kind: str, row: Any, text: str) -> Hit:
+    haystack = row if kind == "haystacks" else row.subtopic.haystack if kind == "insights" else row.haystack
+    label, body = _texts(kind, row)
+    before, match, after = _around(body, text)
+    return Hit(
+        haystack=haystack,
+        label=label,
+        uid=getattr(row, "uid", None),
+        number=row.number if kind == "documents" else None,
+        before=before,
+        match=match,
+        after=after,
+    )
+
+
+def _texts(kind: str, row: Any) -> tuple[str, str]:
+    """What a row is called, and the text to show a part of."""
+    if kind == "haystacks":
+        return row.title, row.key
+    if kind == "subtopics":
+        return row.name, f"{row.query} {row.description}"
+    if kind == "insights":
+        return row.name or row.key, row.text
+    if kind == "documents":
+        return row.title or f"[{row.number}]", row.text
+    return f"{row.system} – {row.subtopic.name}", row.text
+
+
+def _around(body: str, text: str) -> tuple[str, str, str]:
+    at = body.lower().find(text.lower())
+    if at < 0:
+        return body[: 2 * AROUND], "", "…" if len(body) > 2 * AROUND else ""
+    start, end = max(0, at - AROUND), min(len(body), at + len(text) + AROUND)
+    return (
+        ("…" if start else "") + body[start:at],
+        body[at : at + len(text)],
+        body[at + len(text) : end] + ("…" if end < len(body) else ""),
+    )

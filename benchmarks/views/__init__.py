@@ -1,0 +1,1 @@
+"""Views of corpora, judges and figures."""

@@ -1,0 +1,201 @@
+"""Browse corpora: researchers and admins read what was imported. A page with reference insights is an exposure."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import browse, corpora
+from benchmarks.exchange import summhay
+from benchmarks.exporting import topic_of
+from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
+from benchmarks.searching import KINDS, search
+from benchmarks.web.downloads import download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import page, wants_fragment
+from benchmarks.web.permissions import requires
+
+VIEW = "benchmarks.view_haystack"
+
+
+@require_safe
+@requires(VIEW)
+def haystack_list(request: HttpRequest) -> HttpResponse:
+    """All haystacks, filtered and sorted by the address."""
+    find = request.GET.get("q", "").strip()
+    archived = request.GET.get("archived") == "1"
+    rows = Haystack.objects.archived() if archived else Haystack.objects.current()
+    sort = request.GET.get("sort", "title")
+    context = {
+        "haystacks": rows.search(find).with_counts().sorted_by(sort),
+        "find": find,
+        "sort": sort,
+        "archived": archived,
+        "n_archived": 0 if archived else Haystack.objects.archived().count(),
+    }
+    return page(request, "benchmarks/haystack_list.html", context, part="table")
+
+
+@require_safe
+@requires(VIEW)
+def haystack_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """One haystack: subtopics, systems, documents."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    find = request.GET.get("q", "").strip()
+    documents = browse.document_rows(haystack, find=find)
+    context: dict[str, Any] = {"haystack": haystack, "find": find, "documents": documents}
+    if not wants_fragment(request):
+        context["subtopics"] = haystack.subtopics.with_counts().order_by("number")
+        context["systems"] = browse.system_table(haystack)
+    return page(request, "benchmarks/haystack_detail.html", context, part="documents")
+
+
+@require_safe
+@requires(VIEW)
+def document_detail(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
+    """One document with the insights it holds."""
+    rows = Document.objects.select_related("haystack")
+    document = get_object_or_404(rows, haystack__uid=uid, number=number)
+    saw_insights(request.user, document.haystack)
+    context = {
+        "haystack": document.haystack,
+        "document": document,
+        "insights": browse.insights_in(document),
+        "previous": number - 1 if number > 1 else None,
+        "next": number + 1 if number < document.haystack.n_documents else None,
+    }
+    return page(request, "benchmarks/document_detail.html", context)
+
+
+@require_safe
+@requires(VIEW)
+def subtopic_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """One subtopic: its query, its insights, the summaries with one judge's scores."""
+    subtopic = get_object_or_404(Subtopic.objects.select_related("haystack"), uid=uid)
+    saw_insights(request.user, subtopic.haystack)
+    judges = browse.judges_of(subtopic.summaries.of_systems())
+    judge = _chosen(judges, request.GET.get("judge", ""))
+    sort = request.GET.get("sort", "system")
+    context = {
+        "haystack": subtopic.haystack,
+        "subtopic": subtopic,
+        "insights": subtopic.insights.order_by("number"),
+        "judges": judges,
+        "judge": judge,
+        "sort": sort,
+        "rows": browse.summary_rows(subtopic, judge=judge, sort=sort),
+        "retrievers": subtopic.rankings.values_list("retriever", flat=True),
+    }
+    return page(request, "benchmarks/subtopic_detail.html", context, part="summaries")
+
+
+def _chosen(judges: list[Judge], uid: str) -> Judge | None:
+    if not uid:
+        return judges[0] if judges else None
+    for judge in judges:
+        if str(judge.uid) == uid:
+            return judge
+    raise Http404
+
+
+@require_safe
+@requires(VIEW)
+def insight_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """One reference insight: its gold documents, and how often judges found it covered."""
+    insight = get_object_or_404(Insight.objects.select_related("subtopic__haystack"), uid=uid)
+    haystack = insight.subtopic.haystack
+    saw_insights(request.user, haystack)
+    rows = browse.document_rows(haystack)
+    context = {
+        "haystack": haystack,
+        "subtopic": insight.subtopic,
+        "insight": insight,
+        "documents": [row for row in rows if row.number in insight.gold_documents],
+        "counts": browse.coverage_counts(insight),
+    }
+    return page(request, "benchmarks/insight_detail.html", context)
+
+
+@require_safe
+@requires("benchmarks.view_summary")
+def summary_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """One summary of a system line by line, beside what judges say of each insight."""
+    rows = Summary.objects.of_systems().select_related("subtopic", "haystack", "system")
+    summary = get_object_or_404(rows, uid=uid)
+    saw_insights(request.user, summary.haystack)
+    context = {
+        "haystack": summary.haystack,
+        "subtopic": summary.subtopic,
+        "summary": summary,
+        "system_name": browse.full_name(summary.system),
+        "read": browse.summary_page(summary),
+    }
+    return page(request, "benchmarks/summary_detail.html", context)
+
+
+@require_safe
+@requires(VIEW)
+def corpora_search(request: HttpRequest) -> HttpResponse:
+    """Find a text in all corpora."""
+    find = request.GET.get("q", "").strip()
+    only = request.GET.get("in", "")
+    found = search(find, only=only)
+    seen = {hit.haystack.pk: hit.haystack for hits in found if hits.kind == "insights" for hit in hits.rows}
+    if seen:
+        saw_insights(request.user, *seen.values())
+    context = {"find": find, "only": only, "kinds": KINDS, "found": found}
+    return page(request, "benchmarks/corpora_search.html", context, part="results")
+
+
+@require_safe
+@requires(VIEW)
+def haystack_download(request: HttpRequest, uid: UUID) -> HttpResponseBase:
+    """The haystack in the published format, with the verdicts of the published judge."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    saw_insights(request.user, haystack)
+    topic = topic_of(haystack)
+    name = f"{topic.source_name or haystack.uid}.json"
+    return download(summhay.dump(topic), name=name, content_type="application/json")
+
+
+@require_POST
+@requires("benchmarks.change_haystack")
+def haystack_archive(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Archive, or bring back."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    if haystack.archived_at is None:
+        corpora.archive(haystack=haystack, actor=request.user, now=timezone.now())
+        messages.success(request, _("“%(title)s” is archived.") % {"title": haystack.title})
+    else:
+        corpora.restore(haystack=haystack, actor=request.user, now=timezone.now())
+        messages.success(request, _("“%(title)s” is back.") % {"title": haystack.title})
+    return redirect("benchmarks:haystack-detail", haystack.uid)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.delete_haystack")
+def haystack_delete(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Show what would go with a haystack and what stands in the way; delete it when that is confirmed."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    if request.method == "POST":
+        try:
+            corpora.delete(haystack=haystack, actor=request.user, now=timezone.now())
+        except corpora.HaystackInUse as in_use:
+            messages.error(request, _("It was not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            return redirect("benchmarks:haystack-delete", haystack.uid)
+        messages.success(request, _("“%(title)s” is deleted.") % {"title": haystack.title})
+        return redirect("benchmarks:corpora")
+    context = {
+        "haystack": haystack,
+        "contents": corpora.contents(haystack),
+        "obstacles": corpora.obstacles(haystack),
+    }
+    return page(request, "benchmarks/haystack_delete.html", context)
