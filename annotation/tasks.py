@@ -1,1 +1,25 @@
-"""Celery tasks: shells around verbs that are commands too."""
+"""Celery tasks: shells around verbs that are commands too. A lost message is a delay, never a loss."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from annotation.writing import scoring, snapshots
+from benchmarks.tasks import run_judge
+
+
+@shared_task
+def settle_due() -> None:
+    """Settle sessions that something is due for; beat calls it every 20 s."""
+    snapshots.settle_due(now=timezone.now())
+
+
+@shared_task
+def score_snapshots() -> None:
+    """Have new snapshots judged, and final texts compared with the documents."""
+    run = scoring.score_snapshots(now=timezone.now())
+    if run is not None:
+        run_judge(str(run.uid))
+    while scoring.check_copying(now=timezone.now()):
+        pass

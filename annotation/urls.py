@@ -8,4 +8,7 @@ app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.study_urls")),
     path("", include("annotation.work_urls")),
+    path("", include("annotation.writing.result_urls")),
+    path("", include("annotation.writing.page_urls")),
+    path("", include("annotation.writing.urls")),
 ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from benchmarks import judging
+from benchmarks import import_tasks, judging
 from benchmarks.models import JudgeRun
+
+__all__ = ["import_tasks", "resume_runs", "run_judge"]
 
 
 @shared_task

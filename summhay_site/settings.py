@@ -140,6 +140,11 @@ UPLOAD_LIMIT_BYTES = env.integer("UPLOAD_LIMIT_MB", 200, low=1, high=10_000) * 1
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_HANDLERS = [
+    "benchmarks.web.uploads.LimitedUploadHandler",  # first: what is over the limit goes no further
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 # Mail, only where EMAIL_URL is set
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
@@ -161,10 +166,16 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = False
+CELERY_TASK_PUBLISH_RETRY = False  # a broker that is down must not hold up a request
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # A message that nobody took before the next one is due expires: a queue without a worker does not pile up.
 CELERY_BEAT_SCHEDULE = {
+    "settle-sessions": {"task": "annotation.tasks.settle_due", "schedule": 20, "options": {"expires": 20}},
+    "score-snapshots": {"task": "annotation.tasks.score_snapshots", "schedule": 60, "options": {"expires": 60}},
+    "resume-judge-runs": {"task": "benchmarks.tasks.resume_runs", "schedule": 60, "options": {"expires": 60}},
+    "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
     "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
     "purge-logins": {"task": "summhay_site.purge_failed_logins", "schedule": 3600, "options": {"expires": 3600}},
     "purge-web-sessions": {

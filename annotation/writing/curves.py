@@ -1,0 +1,272 @@
+"""The progress curves of a study: five measures against active minutes, each session and the mean with band."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import CopyCheck, Session, SessionEvent, Study
+from annotation.writing.results import MEASURES, SessionResult, session_results, sessions_of
+from benchmarks.models import Judge
+from benchmarks.scoring.curves import Curve, CurveRule, SessionCurve, marks, measures_of, progress
+from benchmarks.scoring.stat import Stat
+from benchmarks.web.plots import Plot, Series, inline_svg
+
+CURVE_COLUMNS = (
+    "series",
+    "rule",
+    "measure",
+    "mark_ms",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_unscored",
+    "is_carried",
+    "undefined_reason",
+)
+REVIEW_EVENTS = ("paste", "copy", "drop", "drag", "cut")
+
+
+@dataclass(frozen=True)
+class MeanRow:
+    """The means of all measures at one mark."""
+
+    minutes: float
+    n: int
+    stats: tuple[Stat, ...]
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """One session in the table."""
+
+    uid: Any
+    pseudonym: str
+    subtopic: str
+    state: str
+    is_excluded: bool
+    minutes: float
+    stats: tuple[Stat | None, ...]
+    ceiling_f1: float | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """Everything the results page of a study shows."""
+
+    study: Study
+    judge: Judge | None
+    rule: CurveRule
+    curves: tuple[Curve, ...]
+    sessions: tuple[SessionRow, ...]
+    n_annotators: int
+    n_counted: int
+    limit_ms: int
+
+    measures = MEASURES
+
+    @property
+    def rule_text(self) -> str:
+        """The rule of the mean, in words."""
+        if self.rule is CurveRule.CARRIED_FORWARD:
+            return _("Mean over sessions, ended ones keep their last score; 95 % interval over sessions; percent.")
+        return _("Mean over sessions still at work at the mark; 95 % interval over sessions; percent.")
+
+    @property
+    def means(self) -> list[MeanRow]:
+        """The means, one row a mark."""
+        rows = zip(*(curve.points for curve in self.curves), strict=True)
+        return [
+            MeanRow(points[0].mark_ms / 60_000, points[0].n_sessions, tuple(point.mean for point in points))
+            for points in rows
+        ]
+
+    @cached_property
+    def plot(self) -> Plot:
+        """The plot of Figure 3."""
+        return _plot(self)
+
+    @property
+    def svg(self) -> SafeString:
+        """The plot drawn for the page."""
+        return inline_svg(self.plot)
+
+
+def study_report(
+    *, study: Study, judge: Judge | None, present_only: bool = False, carried: bool = True
+) -> StudyReport:
+    """Score a study's sessions and average them over active time; eight queries."""
+    results = session_results(sessions=sessions_of(study), judge=judge, present_only=present_only)
+    counted = [result for result in results if result.counts]
+    rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
+    limit = max((result.session.limit_ms for result in results), default=study.writing_plan.limit_ms)
+    at_marks = marks(limit_ms=limit, mark_every_ms=study.writing_plan.mark_every_ms)
+    lines = [_curve_of(result) for result in counted]
+    return StudyReport(
+        study=study,
+        judge=judge,
+        rule=rule,
+        curves=tuple(progress(lines, measure=name, at_marks=at_marks, rule=rule) for name in MEASURES),
+        sessions=_session_rows(results),
+        n_annotators=len({result.session.annotator_id for result in counted}),
+        n_counted=len(counted),
+        limit_ms=limit,
+    )
+
+
+def _curve_of(result: SessionResult) -> SessionCurve:
+    points = {one.mark_ms: measures_of(one.score.scores) if one.score else None for one in result.snapshots}
+    final = result.final
+    return SessionCurve(
+        key=f"{result.pseudonym} · {result.session.assignment.subtopic.name}",
+        end_ms=final.mark_ms if final else max(points, default=0),
+        points=points,
+    )
+
+
+def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
+    ids = [result.session.pk for result in results]
+    copied = dict(
+        CopyCheck.objects.filter(snapshot__session__in=ids, n_flagged__gt=0).values_list(
+            "snapshot__session", "n_flagged"
+        )
+    )
+    events: dict[int, set[str]] = {}
+    rows = SessionEvent.objects.filter(session__in=ids, type__in=REVIEW_EVENTS).order_by()
+    for session, kind in rows.values_list("session", "type").distinct():
+        events.setdefault(session, set()).add(kind)
+    return tuple(_session_row(result, copied, events) for result in results)
+
+
+def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int, set[str]]) -> SessionRow:
+    session = result.session
+    shown = result.final or (result.snapshots[-1] if result.snapshots else None)
+    scores = shown.score.scores if shown and shown.score else None
+    flags = sorted(events.get(session.pk, ()))
+    if number := copied.get(session.pk):
+        flags.append(ngettext("%d line in common", "%d lines in common", number) % number)
+    return SessionRow(
+        uid=session.uid,
+        pseudonym=result.pseudonym,
+        subtopic=session.assignment.subtopic.name,
+        state=Session.State(session.state).label,
+        is_excluded=result.is_excluded,
+        minutes=(shown.mark_ms if result.final and shown else session.acc_ms) / 60_000,
+        stats=tuple(scores.measure(name) if scores else None for name in MEASURES),
+        ceiling_f1=session.assignment.ceiling.get("f1"),
+        flags=tuple(flags),
+    )
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def _plot(report: StudyReport) -> Plot:
+    series: list[Series] = []
+    for colour, curve in enumerate(report.curves):
+        xs = [point.mark_ms / 60_000 for point in curve.points]
+        lows = [_percent(point.mean.low) for point in curve.points]
+        highs = [_percent(point.mean.high) for point in curve.points]
+        if any(low is not None for low in lows):
+            series.append(Series(curve.measure, xs, [], kind="band", lows=lows, highs=highs, colour=colour))
+        series.extend(_faint(curve, colour))
+        means = [_percent(point.mean.value) for point in curve.points]
+        series.append(Series(curve.measure.capitalize(), xs, means, colour=colour))
+    caption = _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.") % {
+        "n": report.n_counted,
+        "people": report.n_annotators,
+    }
+    return Plot(
+        title=_("Progress over active time"),
+        x_label=_("active minutes"),
+        y_label=_("score (%)"),
+        series=series,
+        x_range=(0, report.limit_ms / 60_000),
+        caption=caption,
+        alt=_alt(report),
+    )
+
+
+def _faint(curve: Curve, colour: int) -> Iterator[Series]:
+    keys = dict.fromkeys(point.key for point in curve.sessions)
+    for key in keys:
+        points = [point for point in curve.sessions if point.key == key and not point.is_carried]
+        xs = [point.mark_ms / 60_000 for point in points]
+        yield Series("", xs, [_percent(point.value) for point in points], colour=colour, faint=True)
+
+
+def _alt(report: StudyReport) -> str:
+    """The plot in words: where each mean begins and ends."""
+    parts = []
+    for curve in report.curves:
+        known = [(p.mark_ms / 60_000, p.mean.value) for p in curve.points if p.mean.value is not None]
+        if known:
+            (first, low), (last, high) = known[0], known[-1]
+            parts.append(
+                _("%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g")
+                % {
+                    "measure": curve.measure,
+                    "low": 100 * low,
+                    "first": first,
+                    "high": 100 * high,
+                    "last": last,
+                }
+            )
+    return "; ".join(parts) or _("No scores yet")
+
+
+def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
+    """Rows of curve.csv: the means under both rules, then every session; values from 0 to 1."""
+    for carried in (True, False):
+        report = study_report(study=study, judge=judge, carried=carried)
+        for curve in report.curves:
+            for point in curve.points:
+                mean = point.mean
+                yield (
+                    "mean",
+                    curve.rule.value,
+                    curve.measure,
+                    point.mark_ms,
+                    mean.value,
+                    mean.low,
+                    mean.high,
+                    point.n_sessions,
+                    point.n_unscored,
+                    None,
+                    mean.undefined_reason or None,
+                )
+            for one in curve.sessions:
+                row = (one.key, curve.rule.value, curve.measure, one.mark_ms, one.value)
+                yield (*row, None, None, 1, None, one.is_carried, None)
+
+
+def as_json(report: StudyReport) -> dict[str, Any]:
+    """The report as JSON: means with intervals and reasons, and the sessions behind them."""
+    return {
+        "study": report.study.name,
+        "judge": str(report.judge) if report.judge else None,
+        "rule": report.rule.value,
+        "n_sessions": report.n_counted,
+        "n_annotators": report.n_annotators,
+        "measures": {
+            curve.measure: {
+                "means": [
+                    {"mark_ms": p.mark_ms, "n_sessions": p.n_sessions, **p.mean.as_json()} for p in curve.points
+                ],
+                "sessions": [
+                    {"session": p.key, "mark_ms": p.mark_ms, "value": p.value, "is_carried": p.is_carried}
+                    for p in curve.sessions
+                ],
+            }
+            for curve in report.curves
+        },
+    }

@@ -1,0 +1,286 @@
+"""The files of a writing study: one generator of rows per file, for the download and for the command alike.
+
+People appear as annotator1, annotator2 …, stable within the study. Times are UTC, durations milliseconds.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import ActivePeriod, ClockCredit, DraftRevision, Session, SessionEvent, Snapshot, Study
+from annotation.writing import curves
+from annotation.writing.results import pseudonyms, sessions_of
+from benchmarks.models import Judge
+from benchmarks.web.downloads import csv_lines, json_lines
+
+SCHEMA_VERSION = 1
+CHUNK = 500
+
+SESSION_COLUMNS = (
+    "session",
+    "annotator",
+    "haystack",
+    "subtopic",
+    "setting",
+    "preset",
+    "state",
+    "end_reason",
+    "created_at",
+    "started_at",
+    "ended_at",
+    "limit_ms",
+    "active_ms",
+    "n_periods",
+    "n_revisions",
+    "n_credits",
+    "paid_ms",
+    "guideline_version",
+    "n_documents",
+    "n_words",
+    "n_insights_present",
+    "ceiling_recall",
+    "ceiling_f1",
+    "time_was_enough",
+    "comment",
+    "exclusion_reason",
+    "void_reason",
+)
+PERIOD_COLUMNS = ("session", "seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
+CREDIT_COLUMNS = ("session", "delta_ms", "reason", "at")
+
+
+@dataclass(frozen=True)
+class ExportFile:
+    """A file one can download: its name, type, and how its rows come."""
+
+    name: str
+    title: str
+    content_type: str
+    make: Callable[[Study, Judge | None], Iterable[str | bytes]]
+
+
+def _sessions(study: Study) -> QuerySet[Session, Session]:
+    return sessions_of(study).filter(assignment__is_practice=False)
+
+
+def _time(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def session_rows(study: Study) -> Iterator[Sequence[Any]]:
+    """One row a session."""
+    names = pseudonyms(studies={study.pk})
+    rows = (
+        _sessions(study)
+        .annotate(
+            n_periods=Count("periods", distinct=True),
+            n_revisions=Count("revisions", distinct=True),
+            n_credits=Count("credits", distinct=True),
+        )
+        .select_related("guideline", "report")
+        .prefetch_related("exclusions")
+        .defer("draft_text", "notes_text")
+    )
+    for row in rows:
+        task = row.assignment
+        report = getattr(row, "report", None)
+        excluded = [one.reason for one in row.exclusions.all() if one.lifted_at is None]
+        yield (
+            row.uid,
+            names.get((study.pk, row.annotator_id)),
+            task.subtopic.haystack.key,
+            task.subtopic.key,
+            row.config.get("setting"),
+            row.config.get("preset"),
+            row.state,
+            row.end_reason,
+            _time(row.created_at),
+            _time(row.started_at),
+            _time(row.ended_at),
+            row.limit_ms,
+            row.acc_ms,
+            row.n_periods,
+            row.n_revisions,
+            row.n_credits,
+            row.acc_ms,
+            row.guideline.version if row.guideline else None,
+            len(row.document_numbers),
+            task.n_words,
+            task.n_insights_present,
+            task.ceiling.get("recall"),
+            task.ceiling.get("f1"),
+            report.time_was_enough if report else None,
+            report.comment if report else None,
+            "; ".join(excluded) or None,
+            row.void_reason or None,
+        )
+
+
+def period_rows(study: Study) -> Iterator[Sequence[Any]]:
+    """One row a work period."""
+    rows = (
+        ActivePeriod.objects.filter(session__in=_sessions(study))
+        .select_related("session")
+        .order_by("session_id", "seq")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield (
+            row.session.uid,
+            row.seq,
+            _time(row.started_at),
+            _time(row.ended_at),
+            row.acc_before_ms,
+            row.start_reason,
+            row.end_reason,
+        )
+
+
+def credit_rows(study: Study) -> Iterator[Sequence[Any]]:
+    """One row a clock credit."""
+    for row in ClockCredit.objects.filter(session__in=_sessions(study)).select_related("session").order_by("pk"):
+        yield (row.session.uid, row.delta_ms, row.reason, _time(row.at))
+
+
+def event_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """One object an event."""
+    rows = (
+        SessionEvent.objects.filter(session__in=_sessions(study))
+        .select_related("session")
+        .order_by("session_id", "pk")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield {
+            "session": row.session.uid,
+            "seq": row.client_seq,
+            "type": row.type,
+            "at": _time(row.at_server),
+            "active_ms": row.active_ms,
+            "payload": row.payload,
+        }
+
+
+def revision_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """One object a text that reached the server, rejected ones too; enough to replay a session."""
+    rows = (
+        DraftRevision.objects.filter(session__in=_sessions(study))
+        .select_related("session")
+        .order_by("session_id", "pk")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield {
+            "session": row.session.uid,
+            "rev": row.rev,
+            "base_rev": row.base_rev,
+            "accepted": row.accepted,
+            "reject_code": row.reject_code or None,
+            "received_at": _time(row.received_at),
+            "active_ms": row.active_ms,
+            "client_active_ms": row.client_active_ms,
+            "late_ms": row.late_ms,
+            "source": row.source,
+            "sha256": row.sha256,
+            "text": row.text,
+        }
+
+
+def snapshot_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """One object a snapshot; `staleness_ms` tells "no change" from "no save" (null: nothing was saved)."""
+    rows = (
+        Snapshot.objects.filter(session__in=_sessions(study))
+        .select_related("session", "revision", "summary")
+        .order_by("session_id", "mark_ms")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield {
+            "session": row.session.uid,
+            "mark_ms": row.mark_ms,
+            "kind": row.kind,
+            "rev": row.revision.rev if row.revision else None,
+            "staleness_ms": row.staleness_ms,
+            "filled_by": row.filled_by,
+            "summary": row.summary.uid if row.summary else None,
+            "text": row.text,
+        }
+
+
+def gzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Compress a stream; members may be concatenated, so memory stays flat."""
+    for chunk in _blocks(chunks, size=256 * 1024):
+        yield gzip.compress(chunk, mtime=0)
+
+
+def _blocks(chunks: Iterable[bytes], *, size: int) -> Iterator[bytes]:
+    block = bytearray()
+    for chunk in chunks:
+        block += chunk
+        if len(block) >= size:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block)
+
+
+def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, Any]:
+    """What the files hold: schema version, filters, counts, judge, guideline versions and time."""
+    sessions = _sessions(study)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": study.name,
+        "study_uid": str(study.uid),
+        "created_at": now.isoformat(),
+        "judge": str(judge) if judge else None,
+        "judge_config_sha256": judge.config_sha256 if judge else None,
+        "guideline_versions": sorted(study.guidelines.values_list("version", flat=True)),
+        "haystacks": sorted(set(sessions.values_list("assignment__subtopic__haystack__key", flat=True)) - {None}),
+        "haystack_sha256": sorted(
+            set(sessions.values_list("assignment__subtopic__haystack__content_sha256", flat=True))
+        ),
+        "counts": {
+            "sessions": sessions.count(),
+            "revisions": DraftRevision.objects.filter(session__in=sessions).count(),
+            "snapshots": Snapshot.objects.filter(session__in=sessions).count(),
+        },
+        "files": sorted(FILES),
+    }
+
+
+def _csv(columns: Sequence[str], rows: Callable[[Study], Iterable[Sequence[Any]]]) -> Callable[..., Iterable[str]]:
+    return lambda study, judge: csv_lines(columns, rows(study))
+
+
+def _jsonl(rows: Callable[[Study], Iterable[Any]]) -> Callable[..., Iterable[bytes]]:
+    return lambda study, judge: json_lines(rows(study))
+
+
+Kind = Literal["text/csv; charset=utf-8", "application/x-ndjson", "application/gzip"]
+CSV: Kind = "text/csv; charset=utf-8"
+JSONL: Kind = "application/x-ndjson"
+GZIP: Kind = "application/gzip"
+
+FILES: dict[str, ExportFile] = {
+    file.name: file
+    for file in (
+        ExportFile("sessions.csv", "Sessions", CSV, _csv(SESSION_COLUMNS, session_rows)),
+        ExportFile("periods.csv", "Work periods", CSV, _csv(PERIOD_COLUMNS, period_rows)),
+        ExportFile("credits.csv", "Clock credits", CSV, _csv(CREDIT_COLUMNS, credit_rows)),
+        ExportFile("events.jsonl", "Events", JSONL, _jsonl(event_rows)),
+        ExportFile(
+            "revisions.jsonl.gz",
+            "Every text that was saved",
+            GZIP,
+            lambda study, judge: gzipped(json_lines(revision_rows(study))),
+        ),
+        ExportFile("snapshots.jsonl", "Snapshots", JSONL, _jsonl(snapshot_rows)),
+        ExportFile(
+            "curve.csv",
+            "Progress curves",
+            CSV,
+            lambda study, judge: csv_lines(curves.CURVE_COLUMNS, curves.curve_rows(study, judge)),
+        ),
+    )
+}

@@ -1,0 +1,179 @@
+"""Pages and downloads for researchers: a study's curves, a session's timeline, a snapshot's text and scores."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.models import Session, Study
+from annotation.writing import curves, exports, session_page, sessions
+from annotation.writing.result_forms import CreditForm, ReasonForm, ViewForm
+from annotation.writing.results import ENDED
+from benchmarks import judging
+from benchmarks.models import Judge
+from benchmarks.web.downloads import download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from benchmarks.web.plots import FORMATS, plot_download
+
+
+def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    rows: QuerySet[Study, Study] = Study.objects.for_user(request.user)
+    return get_object_or_404(rows.filter(kind=Study.Kind.WRITING), uid=uid)
+
+
+def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
+    rows: QuerySet[Session, Session] = Session.objects.for_researcher(request.user)
+    return get_object_or_404(
+        rows.select_related("assignment__subtopic__haystack", "assignment__study", "annotator", "guideline"),
+        uid=uid,
+    )
+
+
+def _choices(request: HttpRequest) -> tuple[ViewForm, Judge, dict[str, Any]]:
+    """Read how to look; a wrong choice falls back to the default one."""
+    form = ViewForm(request.GET)
+    form.is_valid()
+    data = form.cleaned_data
+    judge = data.get("judge") or judging.default_judge(now=timezone.now())
+    shown = {
+        "present_only": data.get("insights") == "present",
+        "carried": data.get("average") != "working",
+    }
+    return ViewForm({"judge": judge.uid, **{k: v for k, v in data.items() if k != "judge"}}), judge, shown
+
+
+@requires("annotation.view_session")
+@require_safe
+def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Curves and scores of all sessions of a study."""
+    study = _study(request, uid)
+    form, judge, shown = _choices(request)
+    report = curves.study_report(study=study, judge=judge, **shown)
+    context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
+    return page(request, "annotation/results_study.html", {**context, "formats": FORMATS, **shown}, part="results")
+
+
+@requires("annotation.view_session")
+@require_safe
+def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponse:
+    """The curves as svg, png, pdf or json."""
+    study = _study(request, uid)
+    _form, judge, shown = _choices(request)
+    report = curves.study_report(study=study, judge=judge, **shown)
+    if file_format == "json":
+        return JsonResponse(curves.as_json(report))
+    if file_format not in FORMATS:
+        raise Http404
+    return plot_download(report.plot, file_format=file_format, name=f"{slugify(study.name)}-progress")
+
+
+@requires("annotation.view_session")
+@require_safe
+def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """One of the raw files of a study."""
+    study = _study(request, uid)
+    _form, judge, _shown = _choices(request)
+    sessions.settle_study(study=study, now=timezone.now())
+    if name == "manifest.json":
+        return JsonResponse(exports.manifest(study, judge, now=timezone.now()))
+    if name not in exports.FILES:
+        raise Http404
+    file = exports.FILES[name]
+    return download(file.make(study, judge), name=f"{slugify(study.name)}-{name}", content_type=file.content_type)
+
+
+@requires("annotation.view_session")
+@require_safe
+def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """A session's timeline, scores per insight, and what may be done about it."""
+    session = _session(request, uid)
+    sessions.settle(session=session, now=timezone.now())
+    form, judge, shown = _choices(request)
+    saw_insights(request.user, session.assignment.subtopic.haystack)
+    context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
+    forms = {"reason_form": ReasonForm(), "credit_form": CreditForm(), "form": form, "judge": judge}
+    return page(request, "annotation/results_session.html", {**context, **forms})
+
+
+@requires("annotation.view_session")
+@require_safe
+def snapshot_text(request: HttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpResponse:
+    """A snapshot's text with what changed since the one before, and its scores per insight."""
+    session = _session(request, uid)
+    _form, judge, shown = _choices(request)
+    saw_insights(request.user, session.assignment.subtopic.haystack)
+    context = session_page.snapshot(session=session, mark_ms=mark_ms, judge=judge, **shown)
+    if context is None:
+        raise Http404
+    return page(request, "annotation/results_snapshot.html", {**context, "judge": judge}, part="snapshot")
+
+
+@requires("annotation.add_exclusion")
+@require_POST
+def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Leave a session out of figures, with a reason."""
+    session = _session(request, uid)
+    form = ReasonForm(request.POST)
+    if form.is_valid():
+        sessions.exclude(session=session, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())
+        messages.success(request, _("The session is left out of figures; its data stays."))
+    else:
+        messages.error(request, _("An exclusion needs a reason."))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
+@requires("annotation.add_exclusion")
+@require_POST
+def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Let a session count again."""
+    session = _session(request, uid)
+    sessions.lift_exclusion(session=session, by=request.user, now=timezone.now())
+    messages.success(request, _("The session counts in figures again."))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
+@requires("annotation.void_session")
+@require_POST
+def void(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """End a session for good, with a reason; nothing of it is deleted."""
+    session = _session(request, uid)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Voiding needs a reason."))
+        return redirect("annotation:session-results", uid=session.uid)
+    try:
+        sessions.void(session=session, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())
+        messages.success(request, _("The session is voided."))
+    except sessions.ClockRefused as error:
+        messages.error(request, str(error))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
+@requires("annotation.add_clockcredit")
+@require_POST
+def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Give active time back, with a reason; a session that is over opens again, paused."""
+    session = _session(request, uid)
+    form = CreditForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("A credit needs a number of minutes and a reason."))
+        return redirect("annotation:session-results", uid=session.uid)
+    give = sessions.reopen if session.state in ENDED else sessions.credit_clock
+    values = {"delta_ms": form.cleaned_data["minutes"] * 60_000, "reason": form.cleaned_data["reason"]}
+    try:
+        give(session=session, by=request.user, now=timezone.now(), **values)
+        messages.success(request, _("The clock was corrected."))
+    except sessions.ClockRefused as error:
+        messages.error(request, str(error))
+    return redirect("annotation:session-results", uid=session.uid)

@@ -1,0 +1,148 @@
+"""What a researcher sees of writing sessions: their snapshots scored, and the curves of a study.
+
+Reads only; a fixed number of queries whatever the number of sessions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.models import Exclusion, Membership, Session, Snapshot, Study
+from benchmarks.models import Judge
+from benchmarks.scores import scores_of
+from benchmarks.scoring.summhay import Scores, SummaryScore
+
+MEASURES = ("coverage", "citation", "precision", "recall", "joint")
+ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED)
+
+
+@dataclass(frozen=True)
+class ScoredSnapshot:
+    """A snapshot with its score by one judge; None while the judge has not spoken."""
+
+    pk: int
+    mark_ms: int
+    kind: str
+    text: str
+    staleness_ms: int | None
+    summary_id: int | None
+    score: SummaryScore | None
+
+    @property
+    def minutes(self) -> float:
+        """Active minutes at the snapshot."""
+        return self.mark_ms / 60_000
+
+    @property
+    def is_final(self) -> bool:
+        """Tell the last text from a mark."""
+        return self.kind == Snapshot.Kind.FINAL
+
+
+@dataclass(frozen=True)
+class SessionResult:
+    """One session with everything a figure needs."""
+
+    session: Session
+    pseudonym: str
+    snapshots: tuple[ScoredSnapshot, ...]
+    is_excluded: bool
+
+    @property
+    def final(self) -> ScoredSnapshot | None:
+        """The final text, once the session is over."""
+        return next((snapshot for snapshot in self.snapshots if snapshot.is_final), None)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the session enters figures: over, not voided, not excluded."""
+        return self.session.state in ENDED and not self.is_excluded
+
+
+def sessions_of(study: Study) -> QuerySet[Session, Session]:
+    """A study's sessions, oldest first, with what results need."""
+    current = Exclusion.objects.filter(session=OuterRef("pk"), lifted_at=None)
+    rows: QuerySet[Session, Session] = (
+        Session.objects.filter(assignment__study=study)
+        .select_related("assignment__subtopic__haystack", "assignment__study", "annotator")
+        .annotate(is_excluded=Exists(current))
+        .order_by("created_at", "pk")
+    )
+    return rows
+
+
+def session_results(
+    *, sessions: Iterable[Session], judge: Judge | None, present_only: bool = False
+) -> list[SessionResult]:
+    """Score every snapshot of the sessions by one judge; six queries."""
+    known = list(sessions)
+    rows = Snapshot.objects.filter(session__in=[session.pk for session in known]).order_by("session_id", "mark_ms")
+    by_session: dict[int, list[Snapshot]] = defaultdict(list)
+    for row in rows:
+        by_session[row.session_id].append(row)
+    names = pseudonyms(studies={session.assignment.study_id for session in known if session.assignment.study_id})
+    results = []
+    for session, scored in zip(known, _scored(known, by_session, judge, present_only), strict=True):
+        results.append(
+            SessionResult(
+                session=session,
+                pseudonym=names.get((session.assignment.study_id, session.annotator_id), "—"),
+                snapshots=scored,
+                is_excluded=bool(getattr(session, "is_excluded", False)),
+            )
+        )
+    return results
+
+
+def _scored(
+    sessions: Sequence[Session], rows: dict[int, list[Snapshot]], judge: Judge | None, present_only: bool
+) -> list[tuple[ScoredSnapshot, ...]]:
+    scores: dict[tuple[int, int], SummaryScore] = {}
+    if judge is not None:
+        groups = _by_shown_documents(sessions) if present_only else {None: list(sessions)}
+        for shown, group in groups.items():
+            ids = {row.summary_id for session in group for row in rows[session.pk] if row.summary_id}
+            limits = None if shown is None else dict.fromkeys(ids, shown)
+            found = scores_of(summaries=ids, judge=judge, shown=limits)
+            scores |= {(session.pk, pk): score for session in group for pk, score in found.items()}
+    return [
+        tuple(
+            ScoredSnapshot(
+                pk=row.pk,
+                mark_ms=row.mark_ms,
+                kind=row.kind,
+                text=row.text,
+                staleness_ms=row.staleness_ms,
+                summary_id=row.summary_id,
+                score=scores.get((session.pk, row.summary_id)) if row.summary_id else None,
+            )
+            for row in rows[session.pk]
+        )
+        for session in sessions
+    ]
+
+
+def _by_shown_documents(sessions: Sequence[Session]) -> dict[Collection[int] | None, list[Session]]:
+    """Sessions that saw the same documents can be scored together."""
+    groups: dict[Collection[int] | None, list[Session]] = defaultdict(list)
+    for session in sessions:
+        groups[frozenset(session.document_numbers)].append(session)
+    return groups
+
+
+def pseudonyms(*, studies: Collection[int]) -> dict[tuple[int | None, int], str]:
+    """Names for pages and exports: {(study pk, annotator pk): annotator1 …}. One query."""
+    rows = Membership.objects.filter(study__in=studies).values_list("study", "annotator", "number")
+    return {(study, annotator): f"annotator{number}" for study, annotator, number in rows}
+
+
+def measure(scores: Scores | None, name: str) -> float | None:
+    """One of the five measures in percent, None where undefined."""
+    if scores is None:
+        return None
+    value: float | None = getattr(scores, name).value
+    return None if value is None else 100 * value

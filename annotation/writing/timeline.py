@@ -1,0 +1,115 @@
+"""The timeline of a session on the axis of active time: periods, pauses, saves, searches, flags, snapshots.
+
+Pure given its rows; positions are in per mille of the limit, so that a template can draw them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "drop", "clock_jump", "gap", "blur"})
+SEARCHES = frozenset({"search"})
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something that happened at a point of active time."""
+
+    lane: str
+    per_mille: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A stretch without the clock running, in wall-clock seconds."""
+
+    per_mille: float
+    started_at: datetime
+    seconds: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Everything that is drawn; `end_per_mille` is the active time used."""
+
+    end_per_mille: float
+    pauses: tuple[Pause, ...]
+    marks: tuple[Mark, ...]
+
+    def lane(self, name: str) -> tuple[Mark, ...]:
+        """The marks of one lane, in order."""
+        return tuple(mark for mark in self.marks if mark.lane == name)
+
+
+@dataclass(frozen=True)
+class PeriodRow:
+    """A work period as stored."""
+
+    started_at: datetime
+    ended_at: datetime | None
+    acc_before_ms: int
+    end_reason: str
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """An event, save or snapshot at a point of active time."""
+
+    kind: str
+    active_ms: int
+    label: str
+
+
+def build(*, limit_ms: int, active_ms: int, periods: Sequence[PeriodRow], points: Iterable[PointRow]) -> Timeline:
+    """Place everything on the axis of active time."""
+    scale = max(limit_ms, active_ms, 1)
+
+    def place(value: int) -> float:
+        return round(1000 * value / scale, 2)
+
+    pauses = []
+    for before, after in itertools.pairwise(periods):
+        if before.ended_at is not None:
+            seconds = int((after.started_at - before.ended_at).total_seconds())
+            pauses.append(Pause(place(after.acc_before_ms), before.ended_at, seconds, before.end_reason))
+    marks = [Mark(_lane(point.kind), place(point.active_ms), point.label) for point in points]
+    marks.sort(key=lambda mark: mark.per_mille)
+    return Timeline(place(active_ms), tuple(pauses), tuple(marks))
+
+
+def _lane(kind: str) -> str:
+    if kind in {"save", "rejected", "snapshot"}:
+        return kind
+    if kind in SEARCHES:
+        return "search"
+    return "flag" if kind in FLAGS else "event"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A stretch of text that stayed (`equal`), came (`insert`) or went (`delete`)."""
+
+    kind: str
+    text: str
+
+
+def changes(before: str, after: str) -> list[Change]:
+    """What changed between two texts, word by word."""
+    old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
+    found: list[Change] = []
+    for kind, a_from, a_to, b_from, b_to in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found.append(Change("equal", "".join(new[b_from:b_to])))
+            continue
+        if a_from < a_to:
+            found.append(Change("delete", "".join(old[a_from:a_to])))
+        if b_from < b_to:
+            found.append(Change("insert", "".join(new[b_from:b_to])))
+    return found

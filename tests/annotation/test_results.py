@@ -1,0 +1,266 @@
+"""What was written is scored without being asked for, and a researcher sees it; nobody else does."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import CopyCheck, Exposure, Session, Snapshot
+from annotation.tasks import score_snapshots
+from annotation.writing import exports, scoring, sessions, snapshots
+from annotation.writing.curves import study_report
+from annotation.writing.results import session_results, sessions_of
+from annotation.writing.timeline import changes
+from benchmarks import judging
+from benchmarks.models import JudgeRun, Summary, Verdict
+from tests.makers import make_assignment, make_haystack, make_session, make_writing_study
+
+MINUTE = 60_000
+FIRST = "- Every day the ferry leaves at six in the morning [1, 2]"
+BOTH = FIRST + "\n- As planned the new pier opens in the spring of 2031 [2, 3, 4]"
+
+
+@pytest.fixture
+def study(ada: Any, ben: Any, cleo: Any) -> Any:
+    haystack = make_haystack()
+    study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
+    for person, texts in ((ben, [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]), (cleo, [(15 * MINUTE, FIRST)])):
+        task = make_assignment(annotator=person, study=study)
+        session = make_session(assignment=task, state=Session.State.SUBMITTED, revisions=texts)
+        snapshots.fill_missing(session=session, now=timezone.now())
+    return study
+
+
+def judge_everything(now: datetime) -> JudgeRun | None:
+    run = scoring.score_snapshots(now=now)
+    if run is not None:
+        judging.run_pending(run=run, clock=lambda: now)
+    return run
+
+
+def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study: Any, now: datetime) -> None:
+    score_snapshots()
+    results = session_results(sessions=sessions_of(study), judge=judging.default_judge(now=now))
+    assert [len(result.snapshots) for result in results] == [3, 2]
+    assert all(one.score is not None for result in results for one in result.snapshots)
+    coverage = [one.score.scores.coverage.value for one in results[0].snapshots if one.score]
+    assert coverage[0] == coverage[1] < coverage[2]
+
+
+def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) -> None:
+    judge_everything(now)
+    assert set(Summary.objects.values_list("text", flat=True)) == {"", FIRST, BOTH}
+    assert Verdict.objects.count() == 3 * 3
+    assert judge_everything(now) is None
+    assert Verdict.objects.count() == 3 * 3
+
+
+def test_a_lost_message_is_only_a_delay(study: Any, now: datetime) -> None:
+    run = scoring.score_snapshots(now=now)
+    assert run is not None
+    assert judging.unfinished_runs(now=now) == [run.uid]
+
+
+def test_a_batch_of_a_dead_worker_is_taken_over_after_its_lease(study: Any, now: datetime) -> None:
+    run = scoring.score_snapshots(now=now)
+    assert run is not None
+    run.items.update(claimed_at=now)
+    assert judging.run_pending(run=run, clock=lambda: now).n_done == 0
+    later = now + judging.LEASE + timedelta(seconds=1)
+    assert judging.run_pending(run=run, clock=lambda: later).n_done == 3
+    assert run.state == JudgeRun.State.DONE
+
+
+def test_a_judge_that_fails_is_retried_then_counted(study: Any, now: datetime, monkeypatch: Any) -> None:
+    run = scoring.score_snapshots(now=now)
+    assert run is not None
+
+    def broken(**_: Any) -> Any:
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(judging, "judge_summaries", broken)
+    for _ in range(judging.MAX_ATTEMPTS):
+        with pytest.raises(RuntimeError):
+            judging.run_pending(run=run, clock=lambda: now)
+    done = judging.run_pending(run=run, clock=lambda: now)
+    assert (done.n_failed, done.n_done) == (3, 0)
+    assert "no memory" in run.items.first().error
+
+
+def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
+    task = make_assignment(annotator=ben, is_practice=True)
+    session = make_session(assignment=task, state="submitted", revisions=[(MINUTE, FIRST)])
+    snapshots.fill_missing(session=session, now=now)
+    assert Snapshot.objects.exists()
+    assert scoring.score_snapshots(now=now) is None
+    assert not Summary.objects.exists()
+
+
+def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study: Any, now: datetime) -> None:
+    judge_everything(now)
+    judge = judging.default_judge(now=now)
+    carried = study_report(study=study, judge=judge).curves[0]
+    working = study_report(study=study, judge=judge, carried=False).curves[0]
+    last = [result.final.score.scores.coverage.value for result in scored(study, now) if result.final]
+    means = {point.mark_ms: point for point in carried.points}
+    assert means[30 * MINUTE].mean.value == pytest.approx(sum(last) / 2)
+    assert means[30 * MINUTE].n_sessions == 2
+    assert {point.mark_ms: point.n_sessions for point in working.points}[30 * MINUTE] == 0
+    assert means[10 * MINUTE].mean.value == pytest.approx(last[1] / 2)
+
+
+def scored(study: Any, now: datetime) -> Any:
+    return session_results(sessions=sessions_of(study), judge=judging.default_judge(now=now))
+
+
+def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
+    study: Any, ada: Any, now: datetime
+) -> None:
+    judge_everything(now)
+    session = Session.objects.get(annotator__user__username="cleo")
+    sessions.exclude(session=session, by=ada, reason="was ill", now=now)
+    report = study_report(study=study, judge=judging.default_judge(now=now))
+    assert report.n_counted == 1
+    assert [row.is_excluded for row in report.sessions] == [False, True]
+    sessions.lift_exclusion(session=session, by=ada, now=now)
+    assert study_report(study=study, judge=None).n_counted == 2
+
+
+def test_copied_text_is_flagged_for_review(study: Any, now: datetime) -> None:
+    while scoring.check_copying(now=now):
+        pass
+    assert CopyCheck.objects.count() == 2
+    check = CopyCheck.objects.get(snapshot__session__annotator__user__username="ben")
+    assert check.n_flagged == 2
+    assert {line["line"] for line in check.lines} == {1, 2}
+
+
+def test_what_changed_rebuilds_both_texts() -> None:
+    before, after = "one two  three\nfour", "one three\nfour five"
+    found = changes(before, after)
+    assert "".join(change.text for change in found if change.kind != "delete") == after
+    assert "".join(change.text for change in found if change.kind == "delete").strip() == "two"
+
+
+def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, login: Any, now: datetime) -> None:
+    judge_everything(now)
+    client = login(ada)
+    body = client.get(f"/studies/{study.uid}/results/").content.decode()
+    assert "annotator1" in body
+    assert "svg" in body
+    session = Session.objects.get(annotator__user__username="ben")
+    page = client.get(f"/sessions/{session.uid}/").content.decode()
+    assert "the new pier opens" in page
+    snapshot = client.get(f"/sessions/{session.uid}/snapshots/{25 * MINUTE}/").content.decode()
+    assert "<ins>" in snapshot
+    assert Exposure.objects.filter(user=ada, haystack__key="ferry").exists()
+
+
+def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> None:
+    study = make_writing_study(researcher=ada)
+    assert "first snapshot" in login(ada).get(f"/studies/{study.uid}/results/").content.decode()
+
+
+@pytest.mark.parametrize("who", ["ben", "dot"])
+def test_annotators_never_see_a_score(study: Any, who: str, login: Any, request: Any) -> None:
+    client = login(request.getfixturevalue(who))
+    session = Session.objects.first()
+    assert session is not None
+    for address in (f"/studies/{study.uid}/results/", f"/sessions/{session.uid}/"):
+        assert client.get(address).status_code == 403
+
+
+def test_a_researcher_of_another_study_finds_nothing(study: Any, login: Any) -> None:
+    from tests.conftest import make_user
+
+    stranger = make_user("zoe", "researcher")
+    session = Session.objects.first()
+    assert session is not None
+    assert login(stranger).get(f"/sessions/{session.uid}/").status_code == 404
+    assert login(stranger).get(f"/studies/{study.uid}/files/sessions.csv").status_code == 404
+
+
+def test_the_number_of_queries_does_not_grow_with_sessions(
+    study: Any,
+    ada: Any,
+    login: Any,
+    now: datetime,
+    django_assert_num_queries: Any,
+    django_assert_max_num_queries: Any,
+) -> None:
+    judge_everything(now)
+    client = login(ada)
+    address = f"/studies/{study.uid}/results/"
+    client.get(address)
+    with django_assert_max_num_queries(20) as before:
+        client.get(address)
+    for subtopic in study.writing_plan.subtopics.filter(number=2):
+        for person in ("ben", "cleo"):
+            annotator = study.memberships.get(annotator__user__username=person).annotator
+            task = make_assignment(annotator=annotator, study=study, subtopic=subtopic)
+            session = make_session(assignment=task, state="submitted", revisions=[(12 * MINUTE, BOTH)])
+            snapshots.fill_missing(session=session, now=now)
+    judge_everything(now)
+    with django_assert_num_queries(len(before)):
+        client.get(address)
+
+
+def read(client: Client, address: str) -> bytes:
+    response = client.get(address)
+    assert response.status_code == 200
+    return b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+
+
+def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: datetime) -> None:
+    judge_everything(now)
+    client = login(ada)
+    base = f"/studies/{study.uid}/files/"
+    for name in exports.FILES:
+        assert name == "events.jsonl" or read(client, base + name)
+    rows = list(csv.DictReader(io.StringIO(read(client, base + "sessions.csv").decode())))
+    assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
+    assert rows[0]["active_ms"] == str(25 * MINUTE)
+    revisions = [
+        json.loads(line) for line in gzip.decompress(read(client, base + "revisions.jsonl.gz")).splitlines()
+    ]
+    assert [row["text"] for row in revisions] == [FIRST, BOTH, FIRST]
+    marks = [json.loads(line) for line in read(client, base + "snapshots.jsonl").splitlines()]
+    assert [row["mark_ms"] for row in marks[:3]] == [10 * MINUTE, 20 * MINUTE, 25 * MINUTE]
+    manifest = json.loads(read(client, base + "manifest.json"))
+    assert manifest["counts"] == {"sessions": 2, "revisions": 3, "snapshots": 5}
+    for kind in ("svg", "png", "pdf", "json"):
+        assert read(client, f"/studies/{study.uid}/results/curves.{kind}")
+    assert client.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
+    assert client.get(base + "passwords.csv").status_code == 404
+
+
+def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> None:
+    judge_everything(now)
+    client = login(ada)
+    for name in exports.FILES:
+        content = read(client, f"/studies/{study.uid}/files/{name}")
+        content = gzip.decompress(content) if name.endswith(".gz") else content
+        assert b"ben" not in content.lower()
+
+
+def test_an_admin_credits_and_voids_with_a_reason(study: Any, ada: Any, eve: Any, login: Any) -> None:
+    session = Session.objects.get(annotator__user__username="ben")
+    address = f"/sessions/{session.uid}/"
+    assert login(ada).post(address + "void/", {"reason": "x"}).status_code == 403
+    client = login(eve)
+    client.post(address + "void/", {"reason": ""})
+    client.post(address + "void/", {"reason": "it is over already"})
+    assert Session.objects.get(pk=session.pk).state == "submitted"
+    client.post(address + "credit/", {"reason": "the network was down", "minutes": "10"})
+    again = Session.objects.get(pk=session.pk)
+    assert (again.state, again.limit_ms - session.limit_ms) == ("paused", 10 * MINUTE)
+    client.post(address + "void/", {"reason": "two people at one desk"})
+    assert Session.objects.get(pk=session.pk).void_reason == "two people at one desk"
