@@ -29,6 +29,16 @@ def _raw(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def demo_flaws() -> dict[str, str]:
+    """What is wrong with each bad key point, by its key: "not grounded" or "not key"."""
+    return {
+        f"{raw['key']}-{point['key']}": point["flaw"]
+        for raw in map(_raw, sorted((texts.ROOT / "questions_text").glob("*.toml")))
+        for point in raw["key_points"]
+        if "flaw" in point
+    }
+
+
 def _question(path: Path) -> dict[str, Any]:
     raw = _raw(path)
     marked = [item["text"].strip() for item in raw["documents"]]

@@ -141,10 +141,17 @@ def write_summary(
     """What the summarizer writes on the subtopic when shown the documents with these numbers."""
     rng = seeded(summarizer.name, retriever, subtopic.name)
     finds = summarizer.finds * _ORDER_EFFECT.get(retriever, 1.0)
-    reachable = [item for item in subtopic.insights if set(gold[item.key]) & set(shown)]
-    found = [item for item in reachable if rng.random() < finds] or reachable[:1]
+    chances = _evenly(len(subtopic.insights), rng)
+    found = [
+        item
+        for item, chance in zip(subtopic.insights, chances, strict=True)
+        if chance < finds * _visible(gold[item.key], shown)
+    ]
     rng.shuffle(found)
-    entries = [_entry(summarizer, item, gold[item.key], shown, rng) for item in found]
+    entries = [
+        _entry(summarizer, item, gold[item.key], shown, chance, rng)
+        for item, chance in zip(found, _evenly(len(found), rng), strict=True)
+    ]
     entries += _extras(summarizer, subtopic, shown, rng)
     if summarizer.merges:
         entries = _merged(entries)
@@ -160,11 +167,36 @@ class _Entry:
     covers: tuple[tuple[str, bool], ...]
 
 
+def _evenly(count: int, rng: random.Random) -> list[float]:
+    """Numbers between 0 and 1 at equal distances in random order: chance without runs of luck."""
+    spread = [(position + 0.5) / count for position in range(count)]
+    rng.shuffle(spread)
+    return spread
+
+
+def _visible(gold: Sequence[int], shown: Sequence[int]) -> float:
+    """How easy an insight is to notice: not at all when no document tells it, easier the more of them do."""
+    share = len(set(gold) & set(shown)) / len(gold)
+    return 0.6 + 0.4 * share if share else 0.0
+
+
+def _style(summarizer: Summarizer, chance: float) -> Style:
+    for style, weight in summarizer.styles:
+        if chance < weight:
+            return style
+        chance -= weight
+    return summarizer.styles[-1][0]
+
+
 def _entry(
-    summarizer: Summarizer, insight: Insight, gold: Sequence[int], shown: Sequence[int], rng: random.Random
+    summarizer: Summarizer,
+    insight: Insight,
+    gold: Sequence[int],
+    shown: Sequence[int],
+    chance: float,
+    rng: random.Random,
 ) -> _Entry:
-    names, weights = zip(*summarizer.styles, strict=True)
-    style: Style = rng.choices(names, weights)[0]
+    style = _style(summarizer, chance)
     if style == "wrong":
         return _Entry((insight.wrong,), _some(shown, 2, rng), ())
     text = insight.long if style == "long" else rng.choice(getattr(insight, style))
@@ -196,7 +228,7 @@ def _some(shown: Sequence[int], count: int, rng: random.Random) -> tuple[int, ..
 
 def _merged(entries: list[_Entry]) -> list[_Entry]:
     """The first two points share a bullet, as terse writers like to do."""
-    if len(entries) < 2:
+    if len(entries) < 3:
         return entries
     first, second, *rest = entries
     both = _Entry(

@@ -1,0 +1,423 @@
+"""The demo corpus keeps its promises: counts, gold, verbatim spans, natural text, the same bytes each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.demo import texts
+from benchmarks.demo.haystack import (
+    DEMO_TOKEN_BUDGET,
+    PRACTICE_TOKEN_BUDGET,
+    demo_topic,
+    insight_id,
+    practice_topic,
+    shown_documents,
+)
+from benchmarks.demo.questions import demo_flaws, demo_questions
+from benchmarks.demo.sessions import demo_drafts
+
+PROJECT = Path(__file__).resolve().parents[2]
+SUBTOPICS = "abcd"
+CITED = re.compile(r"\[([\d,;\-\s]+)\]")
+CATEGORIES = {
+    "factual",
+    "explanatory",
+    "comparative",
+    "subjective",
+    "methodological",
+    "causal",
+    "predictive",
+    "hypothetical",
+}
+
+
+def citations(text: str) -> list[int]:
+    numbers: list[int] = []
+    for group in CITED.findall(text):
+        for part in re.split(r"[,;\s]+", group.strip()):
+            first, _, last = part.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def gold(topic: dict[str, Any]) -> dict[str, list[int]]:
+    by_insight: dict[str, list[int]] = defaultdict(list)
+    for document in topic["documents"]:
+        for insight in document["insights_included"]:
+            by_insight[insight].append(document["idx"] + 1)
+    return by_insight
+
+
+def sentences(text: str) -> set[str]:
+    found = re.split(r"(?<=[.!?:])\s+|\n+", text)
+    return {" ".join(item.split()).lower() for item in found if len(item.split()) > 8}
+
+
+def all_texts() -> dict[str, str]:
+    """Everything that a person can come to read, by a name that says where it is."""
+    named: dict[str, str] = {}
+    for topic in (demo_topic(), practice_topic()):
+        for document in topic["documents"]:
+            named[f"{topic['topic']} document {document['idx'] + 1}"] = document["document_text"]
+        for subtopic in topic["subtopics"]:
+            for key, lines in subtopic["summaries"].items():
+                named[f"{subtopic['subtopic_name']} {key}"] = "\n".join(lines)
+            for insight in subtopic["insights"]:
+                named[f"insight {insight['insight_name']}"] = insight["insight"]
+    for question in demo_questions():
+        for document in question["documents"]:
+            named[document["key"]] = document["text"]
+        for response in question["responses"]:
+            named[f"{question['key']} {response['system']}"] = response["text"]
+        for point in question["key_points"]:
+            named[point["key"]] = point["text"]
+    return named
+
+
+def test_the_haystack_has_36_numbered_documents_of_300_words_or_more() -> None:
+    documents = demo_topic()["documents"]
+    assert [item["idx"] for item in documents] == list(range(36))
+    lengths = [len(item["document_text"].split()) for item in documents]
+    assert min(lengths) >= 300
+    assert max(lengths) <= 650
+    assert len({item["document_id"] for item in documents}) == 36
+
+
+def test_the_haystack_has_the_keys_of_the_published_format() -> None:
+    topic = demo_topic()
+    assert set(topic) == {"topic_id", "topic", "topic_metadata", "subtopics", "documents"}
+    for subtopic in topic["subtopics"]:
+        assert set(subtopic) == {
+            "subtopic_id",
+            "subtopic_name",
+            "subtopic",
+            "query",
+            "insights",
+            "retriever",
+            "summaries",
+            "eval_summaries",
+        }
+        assert all(set(item) == {"insight_id", "insight_name", "insight"} for item in subtopic["insights"])
+    for document in topic["documents"]:
+        assert set(document) == {
+            "document_id",
+            "document_text",
+            "document_metadata",
+            "insights_included",
+            "idx",
+        }
+    assert json.loads(json.dumps(topic)) == topic
+
+
+def test_there_are_four_subtopics_of_six_insights_each_told_by_five_to_nine_documents() -> None:
+    topic = demo_topic()
+    assert [len(item["insights"]) for item in topic["subtopics"]] == [6, 6, 6, 6]
+    told = gold(topic)
+    known = {item["insight_id"] for subtopic in topic["subtopics"] for item in subtopic["insights"]}
+    assert set(told) == known
+    assert all(5 <= len(numbers) <= 9 for numbers in told.values())
+
+
+def test_a_document_tells_several_insights_and_no_subtopic_is_in_every_document() -> None:
+    topic = demo_topic()
+    of_subtopic = {
+        item["insight_id"]: subtopic["subtopic_id"]
+        for subtopic in topic["subtopics"]
+        for item in subtopic["insights"]
+    }
+    seen: Counter[str] = Counter()
+    breadth: list[int] = []
+    for document in topic["documents"]:
+        present = {of_subtopic[item] for item in document["insights_included"]}
+        breadth.append(len(present))
+        assert len(document["insights_included"]) >= 2
+        seen.update(present)
+    assert sorted(breadth)[-2] <= 3, "one overview may touch them all, no more"
+    assert all(12 <= count <= 24 for count in seen.values())
+
+
+@pytest.mark.parametrize("key", SUBTOPICS)
+def test_the_token_budget_shows_ten_to_fourteen_documents_each_with_an_insight(key: str) -> None:
+    shown = shown_documents("ferry", key, tokens=DEMO_TOKEN_BUDGET)
+    assert 10 <= len(shown) <= 14
+    told = gold(demo_topic())
+    wanted = [told[insight_id("ferry", f"{key}{number}")] for number in range(1, 7)]
+    assert all(any(number in numbers for numbers in wanted) for number in shown)
+    assert all(set(numbers) & set(shown) for numbers in wanted), "an insight is not to be seen at all"
+
+
+def test_the_shown_documents_are_those_of_the_oracle_rule() -> None:
+    topic = demo_topic()
+    for key, subtopic in zip(SUBTOPICS, topic["subtopics"], strict=True):
+        oracle = subtopic["retriever"]["oracle"]
+        ranked = sorted(topic["documents"], key=lambda item: (-oracle[item["document_id"]], item["idx"]))
+        used, expected = 0.0, []
+        for document in ranked:
+            if used >= DEMO_TOKEN_BUDGET:
+                break
+            expected.append(document["idx"] + 1)
+            used += 1.25 * len(document["document_text"].split())
+        assert list(shown_documents("ferry", key, tokens=DEMO_TOKEN_BUDGET)) == sorted(expected)
+
+
+@pytest.mark.parametrize("folder", ["ferry", "repair"])
+def test_an_insights_figures_are_in_its_passages_and_nowhere_else(folder: str) -> None:
+    for subtopic in texts.subtopics(folder):
+        for insight in subtopic.insights:
+            for document in texts.documents(folder):
+                passage = document.passages.get(insight.key, "")
+                where = f"{insight.key} in document {document.number}"
+                assert bool(re.search(insight.marker, passage)) == bool(passage), where
+                elsewhere = document.text.replace(passage, "") if passage else document.text
+                assert not re.search(insight.marker, elsewhere), f"leak of {where}"
+
+
+def test_no_long_sentence_or_paragraph_is_in_two_documents() -> None:
+    seen: dict[str, set[int]] = defaultdict(set)
+    for document in texts.documents("ferry"):
+        for piece in sentences(document.text) | {
+            item for item in document.text.split("\n\n") if len(item.split()) > 8
+        }:
+            seen[piece].add(document.number)
+    assert {piece: numbers for piece, numbers in seen.items() if len(numbers) > 1} == {}
+
+
+def test_no_run_of_nine_words_is_shared_by_documents() -> None:
+    seen: dict[str, set[int]] = defaultdict(set)
+    for document in texts.documents("ferry"):
+        words = re.findall(r"[\w£:.'-]+", document.text.lower())
+        for start in range(len(words) - 8):
+            seen[" ".join(words[start : start + 9])].add(document.number)
+    assert {run for run, numbers in seen.items() if len(numbers) > 1} == set()
+
+
+def test_documents_begin_and_end_in_ways_of_their_own() -> None:
+    documents = texts.documents("ferry")
+    assert len({" ".join(item.text.split()[:4]).lower() for item in documents}) >= 35
+    assert len({" ".join(item.text.split()[-4:]).lower() for item in documents}) == 36
+    assert len({item.kind for item in documents}) >= 15
+    assert len({item.source for item in documents}) >= 25
+
+
+def test_no_text_shows_how_it_was_put_together() -> None:
+    for name, text in all_texts().items():
+        assert text == text.strip(), name
+        assert not re.search(r"[{}<>_|]|\bTODO\b|  |\n\n\n|[ \t]\n| [,;.]|\.\.", text), name
+
+
+def test_each_subtopic_has_summaries_of_six_summarizers_under_several_retrievers() -> None:
+    for subtopic in demo_topic()["subtopics"]:
+        names = [key.removeprefix("summary_subtopic_").rpartition("_") for key in subtopic["summaries"]]
+        assert len({model for _, _, model in names}) >= 6
+        assert {"", "keywords", "vector", "oracle"} <= {retriever for retriever, _, _ in names}
+        assert all(len(lines) >= 2 for lines in subtopic["summaries"].values())
+
+
+def test_citations_are_documents_except_for_one_that_is_wrong_on_purpose() -> None:
+    for subtopic in demo_topic()["subtopics"]:
+        unknown = {
+            key: [number for number in citations("\n".join(lines)) if not 1 <= number <= 36]
+            for key, lines in subtopic["summaries"].items()
+        }
+        assert {key: found for key, found in unknown.items() if found} == {"summary_subtopic_jay-base": [41]}
+
+
+def test_citations_come_in_several_styles() -> None:
+    text = "\n".join(
+        line
+        for subtopic in demo_topic()["subtopics"]
+        for lines in subtopic["summaries"].values()
+        for line in lines
+    )
+    for style in (r"\[\d+, \d+", r"\[\d+\]\[\d+\]", r"\[\d+; \d+", r"\d+-\d+[,\]]", r"\d\]\."):
+        assert re.search(style, text), style
+
+
+def test_some_summaries_open_with_a_preamble_or_a_heading() -> None:
+    openings = {
+        lines[0]
+        for subtopic in demo_topic()["subtopics"]
+        for lines in subtopic["summaries"].values()
+        if not re.match(r"[-*•]|\d+\.", lines[0])
+    }
+    assert any(line.startswith("## ") for line in openings)
+    assert any(line.endswith(":") for line in openings)
+
+
+def test_systems_differ_in_what_they_cover_and_in_what_they_cite() -> None:
+    topic = demo_topic()
+    told = gold(topic)
+    worth = {"FULL_COVERAGE": 1.0, "PARTIAL_COVERAGE": 0.5, "NO_COVERAGE": 0.0}
+    coverage: dict[str, list[float]] = defaultdict(list)
+    recall: dict[str, list[float]] = defaultdict(list)
+    for subtopic in topic["subtopics"]:
+        for key, verdicts in subtopic["eval_summaries"].items():
+            for verdict in verdicts:
+                coverage[key].append(worth[verdict["coverage"]])
+                if verdict["bullet_id"] != "NA":
+                    cited = citations(subtopic["summaries"][key][verdict["bullet_id"] - 1])
+                    right = told[verdict["insight_id"]]
+                    recall[key].append(len(set(cited) & set(right)) / len(right))
+
+    def mean(values: list[float]) -> float:
+        return sum(values) / len(values)
+
+    prefix = "summary_subtopic_"
+    best, poor = f"{prefix}oracle_plover-large", f"{prefix}keywords_magpie-7b"
+    assert mean(coverage[best]) > mean(coverage[f"{prefix}vector_wren-mini"]) > mean(coverage[poor]) > 0
+    assert mean(coverage[f"{prefix}heron-128k"]) > mean(coverage[f"{prefix}fl-ctxt-middle_heron-128k"])
+    assert mean(recall[f"{prefix}oracle_bittern"]) > mean(recall[f"{prefix}jay-base"]) + 0.2
+
+
+def test_imported_verdicts_are_of_the_published_shape_and_not_without_error() -> None:
+    markers = {
+        insight_id("ferry", insight.key): insight.marker
+        for subtopic in texts.subtopics("ferry")
+        for insight in subtopic.insights
+    }
+    right = wrong = 0
+    for subtopic in demo_topic()["subtopics"]:
+        assert len(subtopic["summaries"]) > len(subtopic["eval_summaries"]) >= 0.8 * len(subtopic["summaries"])
+        for key, verdicts in subtopic["eval_summaries"].items():
+            lines = subtopic["summaries"][key]
+            assert [item["insight_id"] for item in verdicts] == [
+                item["insight_id"] for item in subtopic["insights"]
+            ]
+            for verdict in verdicts:
+                assert (verdict["bullet_id"] == "NA") == (verdict["coverage"] == "NO_COVERAGE")
+                if verdict["bullet_id"] != "NA":
+                    assert 1 <= verdict["bullet_id"] <= len(lines)
+                if verdict["coverage"] == "FULL_COVERAGE":
+                    line = lines[verdict["bullet_id"] - 1].replace("%", " per cent").replace("-metre", " metres")
+                    found = bool(re.search(markers[verdict["insight_id"]], line))
+                    right, wrong = right + found, wrong + (not found)
+    assert right > 4 * wrong > 0
+
+
+def test_retriever_scores_rank_every_document_and_the_random_one_ranks_worst() -> None:
+    topic = demo_topic()
+    ids = {item["document_id"] for item in topic["documents"]}
+    for subtopic in topic["subtopics"]:
+        oracle = subtopic["retriever"]["oracle"]
+        hits = {}
+        for name, scores in subtopic["retriever"].items():
+            assert set(scores) == ids
+            best = sorted(ids, key=lambda item: (-scores[item], item))[:12]
+            hits[name] = sum(oracle[item] for item in best)
+        assert hits["oracle"] >= hits["rerank"] >= hits["random"]
+        assert hits["vector"] > hits["random"]
+
+
+def test_the_practice_haystack_is_small_and_shows_all_of_its_documents() -> None:
+    topic = practice_topic()
+    assert 6 <= len(topic["documents"]) <= 8
+    assert len(topic["subtopics"]) == 1
+    assert len(topic["subtopics"][0]["insights"]) == 4
+    assert all(len(numbers) >= 3 for numbers in gold(topic).values())
+    assert len(shown_documents("repair", "p", tokens=PRACTICE_TOKEN_BUDGET)) == len(topic["documents"])
+    words = [len(item["document_text"].split()) for item in topic["documents"]]
+    assert sum(words) < 1_400
+
+
+def test_questions_span_all_categories_and_ten_domains() -> None:
+    questions = demo_questions()
+    assert len(questions) >= 10
+    assert {item["category"] for item in questions} == CATEGORIES
+    assert len({item["domain"] for item in questions}) == 10
+    assert len({item["key"] for item in questions}) == len(questions)
+
+
+@pytest.mark.parametrize("question", demo_questions(), ids=lambda item: item["key"])
+def test_a_question_has_documents_key_points_and_responses_in_number(question: dict[str, Any]) -> None:
+    assert 2 <= len(question["documents"]) <= 4
+    assert all(len(item["text"].split()) >= 200 for item in question["documents"])
+    assert 4 <= len(question["key_points"]) <= 8
+    assert 2 <= len(question["responses"]) <= 3
+    assert len({item["system"] for item in question["responses"]}) == len(question["responses"])
+
+
+@pytest.mark.parametrize("question", demo_questions(), ids=lambda item: item["key"])
+def test_spans_occur_literally_in_their_documents(question: dict[str, Any]) -> None:
+    for point in question["key_points"]:
+        assert point["spans"], point["key"]
+        assert 0.7 <= point["autods"] <= 1
+        for span in point["spans"]:
+            assert question["documents"][span["document"]]["text"].count(span["text"]) == 1
+            assert len(span["text"]) > 15
+
+
+def test_some_key_points_rest_on_several_spans_and_some_are_bad_on_purpose() -> None:
+    points = {item["key"]: item for question in demo_questions() for item in question["key_points"]}
+    assert sum(len(item["spans"]) > 1 for item in points.values()) >= 5
+    flaws = demo_flaws()
+    assert set(flaws) <= set(points)
+    assert Counter(flaws.values())["not grounded"] >= 8
+    assert Counter(flaws.values())["not key"] >= 4
+    assert len(flaws) < len(points) / 3
+
+
+def test_there_are_two_past_sessions_on_each_of_three_subtopics() -> None:
+    sessions = demo_drafts()
+    pairs = {(item["subtopic_id"], item["writer"]) for item in sessions}
+    assert len(pairs) == len(sessions) == 6
+    known = {item["subtopic_id"] for item in demo_topic()["subtopics"]}
+    assert len({subtopic for subtopic, _ in pairs} & known) == 3
+
+
+@pytest.mark.parametrize("session", demo_drafts(), ids=lambda item: f"{item['subtopic']}-{item['writer']}")
+def test_a_past_session_grows_over_an_hour_or_more_and_cites_late(session: dict[str, Any]) -> None:
+    times = [at for at, _ in session["drafts"]]
+    assert times == sorted(set(times))
+    assert 25 <= len(times) <= 60
+    assert 60 * 60_000 <= times[-1] <= 110 * 60_000
+    assert len(session["drafts"][0][1].splitlines()) <= 2
+    final = session["drafts"][-1][1]
+    assert all(line.startswith("- ") and citations(line) for line in final.splitlines())
+    half = next(text for at, text in reversed(session["drafts"]) if at <= times[-1] * 0.55)
+    assert len(half.splitlines()) >= 5
+    assert len(citations(half)) <= 0.6 * len(citations(final))
+    for start, duration in session["pauses"]:
+        assert 0 < start < times[-1]
+        assert 60_000 <= duration <= 30 * 60_000
+
+
+@pytest.mark.parametrize("session", demo_drafts(), ids=lambda item: f"{item['subtopic']}-{item['writer']}")
+def test_a_writer_cites_only_documents_that_were_shown(session: dict[str, Any]) -> None:
+    ids = [item["subtopic_id"] for item in demo_topic()["subtopics"]]
+    key = SUBTOPICS[ids.index(session["subtopic_id"])]
+    shown = set(shown_documents("ferry", key, tokens=DEMO_TOKEN_BUDGET))
+    assert {number for _, text in session["drafts"] for number in citations(text)} <= shown
+
+
+def test_the_corpus_is_the_same_bytes_under_any_hash_seed() -> None:
+    program = (
+        "import hashlib, json;"
+        "from benchmarks.demo.haystack import demo_topic, practice_topic;"
+        "from benchmarks.demo.questions import demo_questions;"
+        "from benchmarks.demo.sessions import demo_drafts;"
+        "whole = [demo_topic(), practice_topic(), demo_questions(), demo_drafts()];"
+        "print(hashlib.sha256(json.dumps(whole).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=PROJECT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("0", "1", "4711")
+    }
+    whole = [demo_topic(), practice_topic(), demo_questions(), demo_drafts()]
+    assert digests == {hashlib.sha256(json.dumps(whole).encode()).hexdigest()}
