@@ -63,7 +63,7 @@ class SessionResult:
         return self.session.state in ENDED and not self.is_excluded
 
 
-def sessions_of(study: Study) -> QuerySet[Session, Session]:
+def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
     """A study's sessions, oldest first, with what results need."""
     current = Exclusion.objects.filter(session=OuterRef("pk"), lifted_at=None)
     rows: QuerySet[Session, Session] = (

@@ -33,9 +33,7 @@ class InsightRow:
 
 def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, Any]:
     """Gather a session's timeline, snapshots, scores and records."""
-    study = session.assignment.study
-    assert study is not None, "practice has no results"
-    row = sessions_of(study).get(pk=session.pk)
+    row = sessions_of(session.assignment.study).get(pk=session.pk)
     [result] = session_results(sessions=[row], judge=judge, present_only=present_only)
     last = result.final or (result.snapshots[-1] if result.snapshots else None)
     copy_check = Snapshot.objects.filter(session=session, kind="final").values_list("copy_check__lines", flat=True)
