@@ -252,12 +252,15 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     return tuple(found)
 
 
+def has_practice_corpus() -> bool:
+    """Whether there is a haystack to practise on."""
+    return Haystack.objects.current().filter(is_practice=True, subtopics__isnull=False).exists()
+
+
 def needs_practice(annotator: Annotator) -> bool:
     """Whether a practice corpus exists and this person has not finished a practice session."""
-    return (
-        Haystack.objects.current().filter(is_practice=True, subtopics__isnull=False).exists()
-        and not annotator.assignments.filter(is_practice=True, state=Assignment.State.DONE).exists()
-    )
+    finished = annotator.assignments.filter(is_practice=True, state=Assignment.State.DONE)
+    return has_practice_corpus() and not finished.exists()
 
 
 def practice_assignment(*, annotator: Annotator, now: datetime) -> Assignment | None:

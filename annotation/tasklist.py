@@ -42,6 +42,7 @@ class Board:
     studies: tuple[Study, ...]
     has_consented: bool
     needs_practice: bool
+    has_practice: bool
     n_done: int
 
     @property
@@ -70,6 +71,7 @@ def board(annotator: Annotator, now: datetime) -> Board:
         ),
         has_consented=consent.is_given(annotator),
         needs_practice=assigning.needs_practice(annotator),
+        has_practice=assigning.has_practice_corpus(),
         n_done=own.filter(state=Assignment.State.DONE).count(),
     )
 
