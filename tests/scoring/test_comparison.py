@@ -61,6 +61,20 @@ def test_the_authors_rule_ignores_labels_and_answers_with_several_lines() -> Non
     assert linking_accuracy(unlabelled).undefined_reason == "no insight is linked by both"
 
 
+def test_a_line_of_a_judge_that_says_not_covered_is_no_strict_hit() -> None:
+    rows = [Compared(covered(1), Verdict(Coverage.NONE, (1,))), Compared(covered(1), covered(1))]
+    assert linking_accuracy(rows, rule=LinkRule.STRICT).value == 0.5
+    assert linking_accuracy(rows).n_items == 1
+
+
+def test_rates_of_the_covered_split_take_the_human_as_truth() -> None:
+    human = [FULL, PARTIAL, FULL, FULL, Coverage.NONE, Coverage.NONE]
+    judge = [FULL, FULL, PARTIAL, Coverage.NONE, Coverage.NONE, PARTIAL]
+    figures = compare([Compared(Verdict(h), Verdict(j)) for h, j in zip(human, judge, strict=True)])
+    assert (figures.covered_tpr.value, figures.covered_tpr.n_items) == (0.75, 4)
+    assert (figures.covered_tnr.value, figures.covered_tnr.n_items) == (0.5, 2)
+
+
 def test_chance_is_the_mean_share_of_lines_that_would_hit() -> None:
     assert linking_by_chance(ROWS).value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
     assert linking_by_chance([]).value is None

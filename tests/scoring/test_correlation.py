@@ -98,6 +98,8 @@ def test_a_pair_without_a_correlation_is_left_out_and_not_counted() -> None:
     figure = coverage_correlation(ratings, values=WORTH)
     assert figure.n_pairs == 1
     assert figure.value == pytest.approx(pearson([0, 0.5, 1, 0], [0, 0.5, 1, 0.5]).value)
+    short = Ratings.from_strings(["NN", "PF", "F.", ".N"], categories="NPF")
+    assert coverage_correlation(short, values=WORTH).value is None
     constant = Ratings.from_strings(["NN", "NN", "NP"], categories="NPF")
     assert coverage_correlation(constant, values=WORTH).value is None
     single = Ratings.from_strings(["N.", ".N"], categories="NPF")

@@ -65,6 +65,11 @@ def test_mentions_are_the_citations_with_repeats(text: str) -> None:
     assert tuple(dict.fromkeys(mentions)) == parse_citations(text)
 
 
+def test_the_longest_range_that_is_written_out() -> None:
+    assert parse_citations(f"[1-{MAX_RANGE}]") == tuple(range(1, MAX_RANGE + 1))
+    assert parse_citations(f"[1-{MAX_RANGE + 1}]") == (1, MAX_RANGE + 1)
+
+
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_a_range_never_cites_more_than_the_limit(first: int, last: int) -> None:
     numbers = parse_citations(f"[{first}-{last}]")
