@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import UsernameField
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
@@ -28,6 +28,12 @@ def time_zone_choices(current: str) -> list[tuple[str, Any]]:
             areas.setdefault(area, []).append((name, place.replace("_", " ")))
     own = [] if current == "UTC" or any(current == n for rows in areas.values() for n, _p in rows) else [current]
     return [("UTC", "UTC"), *((name, name) for name in own), *areas.items()]
+
+
+class LoginForm(AuthenticationForm):
+    """The login, with the words of the other pages."""
+
+    username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
 
 
 class AccountForm(forms.Form):

@@ -22,15 +22,21 @@ from benchmarks.audit import record
 from benchmarks.hints import hint
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
-from summhay_site.forms import ForgottenForm
+from summhay_site.forms import ForgottenForm, LoginForm
 from summhay_site.links import tokens
 from summhay_site.models import User
 from summhay_site.tasks import mail_forgotten_task
 
 
 class _Login(auth.LoginView):
+    authentication_form = LoginForm
     redirect_authenticated_user = True
-    extra_context = {"can_mail": settings.EMAIL_IS_SET}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Without the host, which Django would show in the place of the site's name."""
+        context = super().get_context_data(**kwargs, can_mail=settings.EMAIL_IS_SET)
+        del context["site_name"]
+        return context
 
 
 class _PasswordChange(auth.PasswordChangeView):

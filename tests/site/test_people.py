@@ -1,0 +1,298 @@
+"""People: made one by one or from a file, given roles, switched off, erased."""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from annotation.models import Annotator
+from benchmarks.models import AuditEvent
+from summhay_site import accounts
+from summhay_site.accounts import NewAccount, create_account, create_accounts
+from summhay_site.models import User
+from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
+
+CSV = "username,name,email\nmira,Mira Olsen,mira@example.org\ntomas,Tomas Varga,\n"
+
+
+def _upload(client: Any, text: str) -> Any:
+    return client.post("/people/import/", {"file": SimpleUploadedFile("people.csv", text.encode())})
+
+
+def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = client.post("/people/new/", {"username": "mira", "name": "Mira Olsen", "role": ANNOTATOR})
+    mira = User.objects.get(username="mira")
+    assert "/password/set/" in page.content.decode()
+    assert mira.role == ANNOTATOR
+    assert not mira.has_usable_password()
+    assert not mira.is_staff
+    assert mira.annotator.label == "Mira Olsen"
+    event = AuditEvent.objects.get(action="account.created")
+    assert (event.actor, event.object_uid, event.detail) == (ada, str(mira.uid), {"role": ANNOTATOR})
+
+
+@pytest.mark.parametrize("role", [RESEARCHER, ADMIN])
+def test_a_researcher_cannot_make_anybody_higher(ada: Any, login: Any, now: Any, role: str) -> None:
+    page = login(ada).post("/people/new/", {"username": "mira", "name": "Mira", "role": role})
+    assert page.status_code == 422
+    with pytest.raises(accounts.NotAllowed):
+        create_account(actor=ada, row=NewAccount("mira", "Mira"), role=role, now=now)
+    assert not User.objects.filter(username="mira").exists()
+
+
+def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(eve: Any, login: Any) -> None:
+    client = login(eve)
+    for role in (ANNOTATOR, RESEARCHER, ADMIN):
+        client.post("/people/new/", {"username": f"new-{role}", "name": "New", "role": role})
+        user = User.objects.get(username=f"new-{role}")
+        assert user.role == role
+        assert user.is_staff is (role == ADMIN)
+        assert Annotator.objects.filter(user=user).exists() is (role == ANNOTATOR)
+
+
+def test_a_user_name_is_taken_in_whatever_case(ada: Any, ben: Any, login: Any, now: Any) -> None:
+    page = login(ada).post("/people/new/", {"username": "BEN", "name": "Another", "role": ANNOTATOR})
+    assert page.status_code == 422
+    assert "exists already" in page.content.decode()
+    with pytest.raises(accounts.UsernameTaken, match="BEN"):
+        create_account(actor=ada, row=NewAccount("BEN", "Another"), role=ANNOTATOR, now=now)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create(username="Ben")
+
+
+def test_a_file_is_looked_at_first_and_stores_nothing(ada: Any, login: Any) -> None:
+    page = _upload(login(ada), CSV)
+    assert "2 accounts would be made" in page.content.decode()
+    assert "Mira Olsen" in page.content.decode()
+    assert User.objects.count() == 1
+
+
+def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada: Any, login: Any) -> None:
+    client = login(ada)
+    text = _upload(client, CSV).context["text"]
+    page = client.post("/people/import/", {"text": text})
+    shown = [link.url for link in page.context["links"]]
+    assert all(url in page.content.decode() for url in shown)
+    assert sorted(User.objects.of_role(ANNOTATOR).values_list("username", flat=True)) == ["mira", "tomas"]
+    assert Annotator.objects.count() == 2
+    assert AuditEvent.objects.filter(action="account.created", actor=ada).count() == 2
+
+    download = client.post("/people/links.csv")
+    rows = list(csv.DictReader(download.getvalue().decode().splitlines()))
+    assert [row["username"] for row in rows] == ["mira", "tomas"]
+    assert all(client.get(row["link"], follow=True).status_code == 200 for row in rows)
+    assert client.post("/people/links.csv").headers["Location"] == "/people/"
+
+
+def test_one_wrong_row_stops_the_whole_file(ada: Any, ben: Any, login: Any) -> None:
+    page = _upload(login(ada), CSV + "ben,Ben,\nx y,X,\n")
+    assert page.status_code == 422
+    assert [(error.line, error.column) for error in page.context["errors"]] == [(5, "username")]
+    page = _upload(login(ada), CSV + "BEN,Ben,\n")
+    assert [(error.line, error.column) for error in page.context["errors"]] == [(4, "username")]
+    assert User.objects.count() == 2
+
+
+def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: Any, login: Any, now: Any) -> None:
+    client = login(ada)
+    text = _upload(client, CSV).context["text"]
+    create_account(actor=ada, row=NewAccount("tomas", "Other"), role=ANNOTATOR, now=now)
+    page = client.post("/people/import/", {"text": text})
+    assert page.status_code == 422
+    assert not User.objects.filter(username="mira").exists()
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 300_000, b""], ids=["not text", "too large", "empty"])
+def test_a_file_that_cannot_be_read_is_an_error_of_the_form(ada: Any, login: Any, data: bytes) -> None:
+    page = login(ada).post("/people/import/", {"file": SimpleUploadedFile("people.csv", data)})
+    assert page.status_code == 422
+    assert page.context["form"].errors["file"]
+
+
+def test_new_annotators_get_their_links_by_mail_if_asked(
+    ada: Any, login: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.EMAIL_IS_SET = True
+    with django_capture_on_commit_callbacks(execute=True):
+        page = login(ada).post("/people/import/", {"text": CSV, "mail": "1"})
+    assert [message.to for message in mailoutbox] == [["mira@example.org"]]
+    assert page.context["links"][0].url in mailoutbox[0].body
+
+
+def test_many_accounts_take_few_statements(ada: Any, now: Any, django_assert_max_num_queries: Any) -> None:
+    rows = [NewAccount(f"p{i}", f"P {i}") for i in range(40)]
+    with django_assert_max_num_queries(15 + len(rows)):  # one audit event each
+        create_accounts(actor=ada, rows=rows, role=ANNOTATOR, now=now)
+
+
+def test_researchers_see_annotators_and_admins_everybody(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    assert [u.username for u in login(ada).get("/people/").context["found"]] == ["ben"]
+    assert [u.username for u in login(eve).get("/people/").context["found"]] == ["ada", "ben", "eve"]
+    assert login(ada).get(f"/people/{ben.uid}/").status_code == 200
+    assert login(ada).get(f"/people/{eve.uid}/").status_code == 404
+    assert login(ada).post(f"/people/{eve.uid}/link/").status_code == 404
+    assert login(ada).post(f"/people/{ben.uid}/link/").status_code == 403
+
+
+def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, eve: Any, login: Any) -> None:
+    User.objects.filter(pk=cleo.pk).update(is_active=False, name="Cleo Weil")
+    client = login(eve)
+
+    def found(query: str) -> list[str]:
+        return [user.username for user in client.get(f"/people/?{query}").context["found"]]
+
+    assert found("q=BE") == ["ben"]
+    assert found("role=researcher") == ["ada"]
+    assert found("role=annotator") == ["ben"]
+    assert found("q=weil&state=all") == ["cleo"]
+    assert found("state=inactive") == ["cleo"]
+    assert found("role=nonsense") == ["ada", "ben", "eve"]
+    assert "Nobody matches" in client.get("/people/?q=zzz").content.decode()
+
+
+def test_the_list_asks_as_much_for_many_people_as_for_few(
+    eve: Any, login: Any, now: Any, django_assert_num_queries: Any
+) -> None:
+    client = login(eve)
+    client.get("/people/")
+
+    def queries() -> int:
+        with django_assert_num_queries(7) as asked:
+            client.get("/people/")
+        return len(asked)
+
+    before = queries()
+    create_accounts(actor=eve, rows=[NewAccount(f"p{i}", "P") for i in range(60)], role=ANNOTATOR, now=now)
+    assert queries() == before
+    assert "Page 1 of 2" in client.get("/people/").content.decode()
+
+
+def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(
+    ben: Any, eve: Any, login: Any, now: Any
+) -> None:
+    client = login(eve)
+    client.post(f"/people/{ben.uid}/role/", {"role": RESEARCHER})
+    assert User.objects.get(pk=ben.pk).role == RESEARCHER
+    assert not Annotator.objects.active().filter(user=ben).exists()
+    client.post(f"/people/{ben.uid}/role/", {"role": ANNOTATOR})
+    assert User.objects.get(pk=ben.pk).role == ANNOTATOR
+    assert Annotator.objects.active().filter(user=ben).count() == 1
+    details = AuditEvent.objects.filter(action="account.role").order_by("pk").values_list("detail", flat=True)
+    assert list(details) == [
+        {"before": ANNOTATOR, "after": RESEARCHER},
+        {"before": RESEARCHER, "after": ANNOTATOR},
+    ]
+
+
+def test_the_last_admin_stays(eve: Any, ada: Any, login: Any, now: Any) -> None:
+    client = login(eve)
+    page = client.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER}, follow=True)
+    assert "last active admin" in page.content.decode()
+    assert User.objects.get(pk=eve.pk).role == ADMIN
+
+    accounts.change_role(actor=eve, user=ada, role=ADMIN, now=now)
+    client.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER})
+    assert User.objects.get(pk=eve.pk).role == RESEARCHER
+    with pytest.raises(accounts.LastAdmin):
+        accounts.deactivate(actor=eve, user=User.objects.get(pk=ada.pk), now=now)
+
+
+def test_nobody_switches_off_or_erases_oneself(eve: Any, login: Any, now: Any) -> None:
+    create_account(actor=eve, row=NewAccount("root", "Root"), role=ADMIN, now=now)
+    client = login(eve)
+    client.post(f"/people/{eve.uid}/active/", {"active": "0"})
+    page = client.post(f"/people/{eve.uid}/erase/", {"username": "eve"})
+    assert "cannot erase yourself" in page.content.decode()
+    assert User.objects.get(pk=eve.pk).is_active
+
+
+def test_an_account_is_switched_off_and_on(ben: Any, eve: Any, login: Any) -> None:
+    client, ben_client = login(eve), login(ben)
+    client.post(f"/people/{ben.uid}/active/", {"active": "0"})
+    assert ben_client.get("/").status_code == 302
+    assert "deactivated" in client.get(f"/people/{ben.uid}/").content.decode()
+    client.post(f"/people/{ben.uid}/active/", {"active": "1"})
+    assert User.objects.get(pk=ben.pk).check_password("correct horse")
+    actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["account.deactivated", "account.reactivated"]
+
+
+def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any, eve: Any, login: Any) -> None:
+    data = {"limit_factor": "1.5", "may_paste": "on", "accommodation_note": "uses dictation"}
+    assert login(eve).post(f"/people/{ben.uid}/accommodation/", data).status_code == 302
+    annotator = Annotator.objects.get(user=ben)
+    assert (annotator.limit_factor, annotator.may_paste) == (Decimal("1.50"), True)
+    assert "dictation" not in str(AuditEvent.objects.get().detail)
+
+
+@pytest.mark.parametrize("factor", ["0.5", "11", "-1", "x", ""])
+def test_a_limit_factor_outside_its_range_is_refused(ben: Any, eve: Any, login: Any, factor: str) -> None:
+    page = login(eve).post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor})
+    assert page.status_code == 422
+    assert Annotator.objects.get(user=ben).limit_factor == 1
+
+
+def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, login: Any, now: Any) -> None:
+    accounts.update_profile(user=ben, name="Ben Nilsson", time_zone="UTC", now=now)
+    annotator = Annotator.objects.get(user=ben)
+    accounts.set_accommodation(
+        actor=eve, annotator=annotator, limit_factor=Decimal(2), may_paste=False, note="eyes", now=now
+    )
+    client = login(eve)
+    assert client.post(f"/people/{ben.uid}/erase/", {"username": "someone"}).status_code == 422
+    assert client.post(f"/people/{ben.uid}/erase/", {"username": "ben"}).headers["Location"] == "/people/"
+
+    annotator.refresh_from_db()
+    assert annotator.user is None
+    assert annotator.label.startswith("Erased person ")
+    assert annotator.accommodation_note == ""
+    assert not Annotator.objects.active().exists()
+    traces = " ".join(f"{event.object_name} {event.detail}" for event in AuditEvent.objects.all()).lower()
+    assert "ben" not in traces
+    assert "nilsson" not in traces
+    assert AuditEvent.objects.filter(action="account.erased", actor=eve).count() == 1
+
+
+def test_one_changes_ones_own_name_and_time_zone(ben: Any, login: Any) -> None:
+    Annotator.objects.filter(user=ben).update(label="ben")
+    client = login(ben)
+    client.post("/profile/", {"name": "Ben Nilsson", "time_zone": "Asia/Tokyo"})
+    ben.refresh_from_db()
+    assert (ben.display_name, ben.time_zone) == ("Ben Nilsson", "Asia/Tokyo")
+    assert ben.annotator.label == "Ben Nilsson"
+    assert client.post("/profile/", {"name": "Ben", "time_zone": "Mars/Base"}).status_code == 422
+
+
+def test_an_old_zone_name_stays_a_choice_for_who_has_it(ben: Any, login: Any) -> None:
+    User.objects.filter(pk=ben.pk).update(time_zone="US/Pacific")
+    assert "US/Pacific" in login(ben).get("/profile/").content.decode()
+
+
+def test_the_first_admin_comes_from_the_command_line(db: None, capsys: Any) -> None:
+    call_command("create_account", "root", role="admin", name="Root", base_url="https://summhay.example/")
+    assert "https://summhay.example/password/set/" in capsys.readouterr().out
+    root = User.objects.get(username="root")
+    assert root.role == ADMIN
+    assert root.is_staff
+    with pytest.raises(CommandError, match="exists already"):
+        call_command("create_account", "Root")
+    with pytest.raises(CommandError, match="username"):
+        call_command("create_account", "not a name")
+
+
+def test_the_admin_site_shows_accounts_and_changes_no_role(ben: Any, eve: Any, login: Any) -> None:
+    client = login(eve)
+    assert client.get("/admin/summhay_site/user/").status_code == 200
+    page = client.get(f"/admin/summhay_site/user/{ben.pk}/change/")
+    assert 'name="groups"' not in page.content.decode()
+    assert 'name="is_superuser"' not in page.content.decode()
+    assert client.get("/admin/summhay_site/user/add/").status_code == 403
+    assert client.post(f"/admin/summhay_site/user/{ben.pk}/delete/").status_code == 403
+    assert client.get(f"/admin/summhay_site/user/{ben.pk}/password/").status_code == 403
