@@ -81,7 +81,7 @@ def _topic(*, folder: str, title: str, budget: int, summarizers: Sequence[system
             {
                 "document_id": _document_id(folder, item.number),
                 "document_text": item.text,
-                "document_metadata": {"article_source": item.source, "kind": item.kind},
+                "document_metadata": {"title": item.source, "kind": item.kind},
                 "insights_included": [insight_id(folder, key) for key in item.passages],
                 "idx": item.number - 1,
             }

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from benchmarks.demo.haystack import (
 )
 from benchmarks.demo.questions import demo_flaws, demo_questions
 from benchmarks.demo.sessions import demo_drafts
+from benchmarks.exchange import summhay
+from benchmarks.exchange.problems import Problems
 
 PROJECT = Path(__file__).resolve().parents[2]
 SUBTOPICS = "abcd"
@@ -117,6 +120,17 @@ def test_the_haystack_has_the_keys_of_the_published_format() -> None:
             "idx",
         }
     assert json.loads(json.dumps(topic)) == topic
+
+
+@pytest.mark.parametrize("topic", [demo_topic(), practice_topic()], ids=["ferry", "repair"])
+def test_the_importer_of_published_files_takes_it_without_a_warning(topic: dict[str, Any]) -> None:
+    problems = Problems()
+    read = summhay.parse(BytesIO(json.dumps(topic).encode()), problems=problems, name="demo")
+    assert not problems.counts
+    assert [item.number for item in read.documents] == list(range(1, len(topic["documents"]) + 1))
+    assert {(item.key, item.gold_documents) for item in read.subtopics[0].insights} == {
+        (item["insight_id"], tuple(gold(topic)[item["insight_id"]])) for item in topic["subtopics"][0]["insights"]
+    }
 
 
 def test_there_are_four_subtopics_of_six_insights_each_told_by_five_to_nine_documents() -> None:
