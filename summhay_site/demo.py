@@ -1,0 +1,236 @@
+"""Load the demo: corpora of our own, a person for every role, and past sessions played through the real verbs.
+
+Nothing is written to tables directly, so that what the demo shows is what the program does.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import orjson
+from django.db import transaction
+
+from annotation import assigning, consent, studies
+from annotation.guidelines import default_guidelines
+from annotation.models import Annotator, Assignment, Session, Study
+from annotation.writing import afterwards, scoring, sessions
+from annotation.writing.drafting import save
+from annotation.writing.wire import Draft, Event, Message
+from benchmarks import judging
+from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_topic
+from benchmarks.demo.sessions import demo_drafts
+from benchmarks.exchange import summhay
+from benchmarks.importing import import_topic
+from benchmarks.models import Haystack, Subtopic
+from summhay_site import accounts
+from summhay_site.models import User
+
+PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
+STUDY = "Island ferry: people against the clock"
+TAB = "demo"
+DAY = timedelta(days=1)
+LOGINS = (
+    ("eve", "Eve Adair", "admin"),
+    ("ada", "Ada Lind", "researcher"),
+    ("ben", "Ben Ortiz", "annotator"),
+    ("cleo", "Cleo Marsh", "annotator"),
+)
+PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The people of the demo."""
+
+    admin: User
+    researcher: User
+    annotators: tuple[Annotator, ...]
+    past_writers: tuple[Annotator, ...]
+
+
+def is_loaded() -> bool:
+    """Tell whether the demo is there."""
+    return Study.objects.filter(name=STUDY).exists()
+
+
+@transaction.atomic
+def load(*, now: datetime, say: Say) -> None:
+    """Load everything, or nothing when something fails; a second call does nothing."""
+    if is_loaded():
+        return
+    start = now - 20 * DAY
+    say("people")
+    cast = _make_people(now=start)
+    say("corpora")
+    _import_corpora(actor=cast.researcher, now=start)
+    say("a study with six past sessions")
+    study = _make_study(cast, now=start)
+    for number, (writer, past) in enumerate(zip(cast.past_writers, demo_drafts(), strict=True)):
+        began = start + (2 + 2 * number) * DAY
+        _get_ready(writer, now=began - timedelta(hours=2))
+        subtopic = Subtopic.objects.get(key=past["subtopic_id"])
+        task = assigning.assign_one(
+            study=study, annotator=writer, subtopic=subtopic, by=cast.researcher, now=began - timedelta(hours=1)
+        )
+        _write(task, past, began=began)
+    _give_open_tasks(study, cast, now=now)
+    say("scores by the offline judge")
+    run = scoring.score_snapshots(now=now)
+    while scoring.check_copying(now=now):
+        pass
+    if run is not None:
+        judging.run_pending(run=run, clock=lambda: now)
+    _judge_systems(now=now)
+
+
+def _make_people(*, now: datetime) -> Cast:
+    users: dict[str, User] = {}
+    for username, name, role in LOGINS:
+        user = accounts.create_account(
+            actor=None, row=accounts.NewAccount(username=username, name=name), role=role, now=now
+        )
+        user.set_password(PASSWORD)
+        user.save(update_fields=["password"])
+        users[username] = user
+    rows = [accounts.NewAccount(username=name.split()[0].lower(), name=name) for name in PAST_WRITERS]
+    past = accounts.create_accounts(actor=users["eve"], rows=rows, role="annotator", now=now)
+    return Cast(
+        admin=users["eve"],
+        researcher=users["ada"],
+        annotators=(users["ben"].annotator, users["cleo"].annotator),
+        past_writers=tuple(user.annotator for user in past),
+    )
+
+
+def _import_corpora(*, actor: User, now: datetime) -> None:
+    for topic, is_practice in ((demo_topic(), False), (practice_topic(), True)):
+        parsed = summhay.parse(io.BytesIO(orjson.dumps(topic)), name="demo")
+        import_topic(parsed, actor=actor, now=now, dataset="demo", judge_name="example-judge")
+        Haystack.objects.filter(key=topic["topic_id"]).update(is_practice=is_practice)
+
+
+def _make_study(cast: Cast, *, now: datetime) -> Study:
+    haystack = Haystack.objects.get(key=demo_topic()["topic_id"])
+    study = studies.create_study(
+        details=studies.Details(
+            name=STUDY,
+            description="Timed summaries of the ferry haystack: how far do people get in two hours?",
+            contact="ada@example.org",
+        ),
+        plan=studies.PlanValues(token_budget=DEMO_TOKEN_BUDGET),
+        subtopics=haystack.subtopics.all(),
+        guidelines=default_guidelines(Study.Kind.WRITING),
+        by=cast.researcher,
+        now=now,
+        annotators=[*cast.past_writers, *cast.annotators],
+    )
+    return studies.open_study(study=study, by=cast.researcher, now=now)
+
+
+def _get_ready(annotator: Annotator, *, now: datetime) -> None:
+    """Consent, and three minutes of practice."""
+    text = consent.ensure_default_consent(now=now)
+    consent.give(annotator=annotator, version=text.version, now=now)
+    task = assigning.practice_assignment(annotator=annotator, now=now)
+    if task is None:
+        return
+    drafts = [(40_000, "- Repairs are free"), (110_000, "- Repairs are free, parts are paid for [1, 3]")]
+    _write(task, {"drafts": drafts, "pauses": []}, began=now)
+
+
+def _give_open_tasks(study: Study, cast: Cast, *, now: datetime) -> None:
+    """Ben begins from nothing; Cleo has agreed and practised."""
+    subtopics = list(study.writing_plan.subtopics.order_by("number"))
+    _get_ready(cast.annotators[1], now=now - DAY)
+    for annotator, subtopic in zip(cast.annotators, (subtopics[-1], subtopics[0]), strict=True):
+        assigning.assign_one(
+            study=study, annotator=annotator, subtopic=subtopic, by=cast.researcher, now=now - DAY
+        )
+
+
+@dataclass
+class _Player:
+    """Plays a session's past: wall-clock time is active time plus the pauses so far."""
+
+    session: Session
+    began: datetime
+    paused_ms: int = 0
+    rev: int = 0
+    seq: int = 0
+
+    def at(self, active_ms: int) -> datetime:
+        return self.began + timedelta(milliseconds=active_ms + self.paused_ms)
+
+    def message(self, text: str | None, *events: tuple[str, dict[str, Any]]) -> Message:
+        self.seq += len(events)
+        told = tuple(
+            Event(seq=self.seq - len(events) + offset, type=kind, payload=payload)
+            for offset, (kind, payload) in enumerate(events, 1)
+        )
+        draft = None
+        if text is not None:
+            op_id = str(uuid5(NAMESPACE_URL, f"{self.session.uid}/{self.rev}/{self.seq}"))
+            draft = Draft(op_id=op_id, base_rev=self.rev, text=text)
+        return Message(tab_id=TAB, draft=draft, events=told)
+
+    def save(self, active_ms: int, text: str, *events: tuple[str, dict[str, Any]]) -> None:
+        status = save(session=self.session, message=self.message(text, *events), now=self.at(active_ms))
+        self.rev = status.rev or self.rev
+
+    def pause(self, active_ms: int, duration_ms: int) -> None:
+        sessions.pause(session=self.session, message=self.message(None), now=self.at(active_ms))
+        self.paused_ms += duration_ms
+        sessions.resume(session=self.session, message=self.message(None), now=self.at(active_ms))
+
+
+def _write(task: Assignment, past: dict[str, Any], *, began: datetime) -> None:
+    session = sessions.start(assignment=task, attested=True, now=began)
+    player = _Player(session=session, began=began)
+    sessions.claim_tab(session=session, message=player.message(None), now=began)
+    pauses = sorted(past["pauses"])
+    written = ""
+    for active_ms, text in past["drafts"]:
+        while pauses and pauses[0][0] <= active_ms:
+            player.pause(*pauses.pop(0))
+        player.save(active_ms, text, *_searches(written, text))
+        written = text
+    end_ms = past["drafts"][-1][0] + 15_000
+    sessions.submit(session=session, message=player.message(None), now=player.at(end_ms))
+    afterwards.report(
+        session=session,
+        time_was_enough=end_ms < 100 * 60_000,
+        used_no_model=True,
+        comment="",
+        now=player.at(end_ms + 60_000),
+    )
+
+
+def _searches(before: str, after: str) -> list[tuple[str, dict[str, Any]]]:
+    """Somebody who adds a citation has looked for the words of that line."""
+    old = set(before.splitlines())
+    for line in after.splitlines():
+        if line not in old and "[" in line:
+            words = [word.strip(".,;:()") for word in line.split("[")[0].split() if len(word) > 6]
+            if words:
+                return [("search", {"query": words[0].lower(), "hits": len(line) % 17 + 1, "case": False})]
+    return []
+
+
+def _judge_systems(*, now: datetime) -> None:
+    """Let the offline judge speak on the systems' summaries too."""
+    haystack = Haystack.objects.get(key=demo_topic()["topic_id"])
+    run = judging.request_run(
+        judge=judging.default_judge(now=now),
+        summaries=haystack.summaries.of_systems(),
+        reason="demo",
+        now=now,
+    )
+    if run is not None:
+        judging.run_pending(run=run, clock=lambda: now)

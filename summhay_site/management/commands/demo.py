@@ -1,0 +1,116 @@
+"""Everything for a first look: migrate, load the demo, serve it with a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+READY_SECONDS = 30
+
+
+class Command(BaseCommand):
+    """`manage.py demo`"""
+
+    help = "Migrates, loads the demo, serves it, and prints address and logins. Stop it with Ctrl+C."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the port."""
+        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it, and stay until stopped."""
+        port = _free_port(options["port"])
+        call_command("migrate", verbosity=0)
+        call_command("load_demo", stdout=self.stdout)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        processes = _start(port)
+        try:
+            _wait_until_ready(port, processes)
+            self.stdout.write(f"\nServing on http://127.0.0.1:{port}/ with the logins above. Stop it with Ctrl+C.")
+            self.stdout.flush()
+            _watch(processes)
+        except KeyboardInterrupt:
+            self.stdout.write("\nStopping.")
+        finally:
+            _stop(processes)
+
+
+def _free_port(wanted: int) -> int:
+    for port in range(wanted, wanted + 20):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise CommandError(f"No free port from {wanted} on; give another with --port.")
+
+
+def _start(port: int) -> list[subprocess.Popen[bytes]]:
+    """Start the web server and a worker that also keeps the beat."""
+    folder = Path(sys.executable).parent
+    environment = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
+    beat = str(settings.DATA_DIR / "beat")
+    commands = [
+        [
+            str(folder / "gunicorn"),
+            "-c",
+            "summhay_site/gunicorn.py",
+            "--log-level",
+            "warning",
+            "summhay_site.wsgi",
+        ],
+        [
+            str(folder / "celery"),
+            *("-A", "summhay_site", "worker", "--beat", "--schedule", beat),
+            *("--pool", "solo", "--loglevel", "WARNING"),
+        ],
+    ]
+    return [
+        subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, start_new_session=True)  # noqa: S603
+        for command in commands
+    ]
+
+
+def _wait_until_ready(port: int, processes: list[subprocess.Popen[bytes]]) -> None:
+    until = time.monotonic() + READY_SECONDS
+    while time.monotonic() < until:
+        if any(process.poll() is not None for process in processes):
+            raise CommandError("A process stopped at once; its message is above.")
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/health/", timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise CommandError(f"The server did not answer within {READY_SECONDS} s.")
+
+
+def _watch(processes: list[subprocess.Popen[bytes]]) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    while all(process.poll() is None for process in processes):
+        time.sleep(0.5)
+    raise CommandError("A process stopped; its message is above.")
+
+
+def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
