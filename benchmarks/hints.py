@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
+from celery import current_app
+from django.db import connection, transaction
 
 logger = logging.getLogger(__name__)
 
 
-def hint(task: Any, *args: Any) -> None:
-    """Send a task message after the commit; a broker that is down costs a delay, never the request."""
+@dataclass(frozen=True)
+class _Hint:
+    task: str
+    args: tuple[Any, ...]
 
-    def send() -> None:
+    def __call__(self) -> None:
         try:
-            task.delay(*args)
+            current_app.tasks[self.task].delay(*self.args)
         except Exception:
-            logger.exception("The broker did not take %s; the sweep will find the work.", task.name)
+            logger.exception("The broker did not take %s; the sweep will find the work.", self.task)
 
-    transaction.on_commit(send)
+
+def hint(task: str, *args: Any) -> None:
+    """Send a task's message after the commit, once for all calls in the transaction.
+
+    A broker that is down costs a delay until the next sweep, never the request.
+    """
+    message = _Hint(task, args)
+    if not any(waiting == message for _, waiting, _ in connection.run_on_commit):
+        transaction.on_commit(message)

@@ -153,7 +153,7 @@ EMAIL_IS_SET = bool(env.text("EMAIL_URL"))
 CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
 
 # Work outside the request: the database is the truth, the broker carries only hints
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
 if CELERY_BROKER_URL.startswith("filesystem"):
     _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
     CELERY_BROKER_TRANSPORT_OPTIONS = {key: str(DATA_DIR / "broker" / name) for key, name in _folders.items()}
@@ -186,7 +186,9 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # Judges that speak the OpenAI protocol: keys only from the environment, addresses only from this list
-OPENAI_BASE_URLS = env.names("OPENAI_BASE_URLS") or env.names("OPENAI_BASE_URL", "https://api.openai.com/v1")
+OPENAI_BASE_URLS = env.web_addresses("OPENAI_BASE_URLS") or env.web_addresses(
+    "OPENAI_BASE_URL", "https://api.openai.com/v1"
+)
 
 # Headers
 CONTENT_SECURITY_POLICY = {
@@ -213,13 +215,14 @@ CSRF_FAILURE_VIEW = "summhay_site.views.errors.csrf_failure"
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"axes": {"level": "WARNING"}, "celery": {"level": env.text("LOG_LEVEL", "INFO")}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {"axes": {"level": "WARNING"}, "celery": {"level": LOG_LEVEL}},
 }
 
 if TESTING:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from celery import current_app
-from django.db import transaction
-
 from annotation import clock
 from annotation.models import DraftRevision, Snapshot
+from benchmarks.hints import hint
 
 SCORING_TASK = "annotation.tasks.score_snapshots"
 
@@ -75,10 +73,5 @@ def materialise(
         ],
         ignore_conflicts=True,
     )
-    transaction.on_commit(_hint_scoring, robust=True)
+    hint(SCORING_TASK)  # the table of snapshots is the outbox; a lost message is a delay until the next sweep
     return len(wanted)
-
-
-def _hint_scoring() -> None:
-    """Only a hint: the table of snapshots is the outbox, and a lost message is a delay until the next sweep."""
-    current_app.send_task(SCORING_TASK)

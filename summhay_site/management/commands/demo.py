@@ -62,7 +62,7 @@ def _free_port(wanted: int) -> int:
 def _start(port: int) -> list[subprocess.Popen[bytes]]:
     """Start the web server and a worker that also keeps the beat."""
     folder = Path(sys.executable).parent
-    environment = {**os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
+    environment = {"LOG_LEVEL": "WARNING", **os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
     beat = str(settings.DATA_DIR / "beat")
     commands = [
         [
