@@ -6,8 +6,8 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from celery import current_app
 from django.db import connection, transaction
+from django.utils.module_loading import import_string
 
 logger = logging.getLogger(__name__)
 
@@ -19,16 +19,16 @@ class _Hint:
 
     def __call__(self) -> None:
         try:
-            current_app.tasks[self.task].delay(*self.args)
+            import_string(self.task).delay(*self.args)
         except Exception:
             logger.exception("The broker did not take %s; the sweep will find the work.", self.task)
 
 
 def hint(task: str, *args: Any) -> None:
-    """Send a task's message after the commit, once for all calls in the transaction.
+    """Send the message of the task with this dotted path after the commit, once for all calls in the transaction.
 
     A broker that is down costs a delay until the next sweep, never the request.
     """
     message = _Hint(task, args)
-    if not any(waiting == message for _, waiting, _ in connection.run_on_commit):
+    if not any(message in waiting for waiting in connection.run_on_commit):
         transaction.on_commit(message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from celery import current_app
 from django.db import transaction
 
+from benchmarks import tasks
 from benchmarks.hints import hint
 
 TASK = "benchmarks.tasks.resume_runs"
@@ -16,7 +16,7 @@ TASK = "benchmarks.tasks.resume_runs"
 @pytest.fixture
 def sent(monkeypatch: Any) -> list[str]:
     messages: list[str] = []
-    monkeypatch.setattr(current_app.tasks[TASK], "delay", lambda: messages.append(TASK))
+    monkeypatch.setattr(tasks.resume_runs, "delay", lambda: messages.append(TASK))
     return messages
 
 
@@ -42,6 +42,6 @@ def test_a_broker_that_is_down_is_no_error(monkeypatch: Any, caplog: Any) -> Non
     def refuse() -> None:
         raise ConnectionError("nobody there")
 
-    monkeypatch.setattr(current_app.tasks[TASK], "delay", refuse)
+    monkeypatch.setattr(tasks.resume_runs, "delay", refuse)
     hint(TASK)
     assert "the sweep will find the work" in caplog.text
