@@ -117,6 +117,10 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         """Tasks that an annotator may see: of open studies, practice, and whatever was begun or done."""
         return self.filter(Q(is_practice=True) | Q(study__state="open") | Q(state__in=["started", "done"]))
 
+    def for_start(self) -> AssignmentQuerySet:
+        """With all that the page before a session shows."""
+        return self.select_related("study__writing_plan", "subtopic__haystack", "annotator__user")
+
     def for_list(self) -> AssignmentQuerySet:
         """With all that a list of tasks shows."""
         return self.select_related("study__writing_plan", "subtopic__haystack", "annotator", "session")
@@ -128,6 +132,10 @@ class SessionQuerySet(models.QuerySet[Any]):
     def for_writer(self, user: Any) -> SessionQuerySet:
         """A person's own sessions."""
         return self.filter(annotator__user=user)
+
+    def for_pages(self) -> SessionQuerySet:
+        """With all that the pages of a writer show."""
+        return self.select_related("assignment__study", "assignment__subtopic__haystack", "annotator", "guideline")
 
     def for_researcher(self, user: Any) -> SessionQuerySet:
         """Sessions of the studies that a researcher may see; admins see all."""

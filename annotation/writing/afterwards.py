@@ -1,0 +1,31 @@
+"""What a writer says once a session is over: the answers to the questions, remarks, a wish for time back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.models import CreditRequest, Session, SessionReport
+
+
+@transaction.atomic
+def report(
+    *, session: Session, time_was_enough: bool, used_no_model: bool, comment: str, now: datetime
+) -> SessionReport:
+    """Store the answers; the first ones stay, so that a second click changes nothing."""
+    answers, _made = SessionReport.objects.get_or_create(
+        session=session,
+        defaults={
+            "time_was_enough": time_was_enough,
+            "used_no_model": used_no_model,
+            "comment": comment,
+            "at": now,
+        },
+    )
+    return answers
+
+
+def ask_for_time(*, session: Session, reason: str, minutes: int | None, now: datetime) -> CreditRequest:
+    """Store a remark on the measured time; with `minutes`, the wish to get them back. An admin answers it."""
+    return CreditRequest.objects.create(session=session, minutes=minutes, reason=reason, at=now)

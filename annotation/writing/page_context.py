@@ -1,0 +1,170 @@
+"""What the pages of a session say, worked out from its rows; no queries beyond those the rows bring."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation import clock
+from annotation.eligibility import Code, NotEligible
+from annotation.guidelines import current_guideline, render_markdown
+from annotation.models import Assignment, Guideline, Session, WritingPlan
+from annotation.writing.clockwork import clock_of, to_ms
+from annotation.writing.starting import AIDS, limit_of
+
+WORDS_PER_MINUTE = 200
+ENDPOINTS = (
+    "draft",
+    "state",
+    "heartbeat",
+    "pause",
+    "resume",
+    "submit",
+    "claim",
+    "resolve",
+    "events",
+    "notes",
+    "read",
+)
+
+
+def facts(row: Session, now: datetime) -> dict[str, Any]:
+    """What every page of a session shows."""
+    state, now_ms = clock_of(row), to_ms(now)
+    t = clock.advance(state, now_ms)
+    assignment = row.assignment
+    return {
+        "session": row,
+        "assignment": assignment,
+        "subtopic": assignment.subtopic,
+        "haystack": assignment.subtopic.haystack,
+        "study": assignment.study,
+        "contact": contact_of(assignment),
+        "guideline": row.guideline,
+        "guideline_html": guideline_html(row.guideline),
+        "n_insights": assignment.n_insights_present,
+        "n_words": len(row.draft_text.split()),
+        "time_left": clock_face(clock.remaining_ms(state, t)),
+        "time_worked": duration(clock.active_ms(state, t)),
+    }
+
+
+def client_config(row: Session, now: datetime) -> str:
+    """What the scripts of the page need to know, as JSON for one attribute."""
+    state = clock_of(row)
+    t = clock.advance(state, to_ms(now))
+    urls = {name: reverse(f"annotation:session-{name}", args=[row.uid]) for name in ENDPOINTS}
+    urls |= {
+        "page": reverse("annotation:session", args=[row.uid]),
+        "after": reverse("annotation:session-after", args=[row.uid]),
+        "login": reverse("login"),
+        "home": reverse("home"),
+    }
+    config = {
+        "session": str(row.uid),
+        "urls": urls,
+        "state": row.state,
+        "rev": row.draft_rev,
+        "active_ms": clock.active_ms(state, t),
+        "remaining_ms": clock.remaining_ms(state, t),
+        "limit_ms": row.limit_ms,
+        "next_mark_ms": clock.next_mark_ms(state, t),
+        "mark_every_ms": row.mark_every_ms,
+        "auto_pause": row.disconnect_policy == WritingPlan.DisconnectPolicy.AUTO_PAUSE,
+        "lease_ms": row.lease_ms,
+        "paste_policy": row.config.get("paste_policy", "block"),
+        "may_paste": bool(row.config.get("may_paste")) or row.annotator.may_paste,
+        "numbers": row.document_numbers,
+        "read": row.read_documents,
+        "aids": {name: bool(row.config.get(name)) for name in AIDS},
+    }
+    return json.dumps(config, separators=(",", ":"))
+
+
+def start_facts(assignment: Assignment) -> dict[str, Any]:
+    """What the page before a session shows."""
+    study = assignment.study
+    plan = study.writing_plan if study else None
+    guideline = current_guideline(study) if study else None
+    return {
+        "assignment": assignment,
+        "subtopic": assignment.subtopic,
+        "haystack": assignment.subtopic.haystack,
+        "study": study,
+        "contact": contact_of(assignment),
+        "guideline": guideline,
+        "guideline_html": guideline_html(guideline),
+        "n_documents": len(assignment.document_numbers),
+        "n_insights": assignment.n_insights_present,
+        "words": round_words(assignment.n_words),
+        "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
+        "limit": duration(limit_of(assignment)),
+        "is_auto_pause": bool(plan and plan.disconnect_policy == WritingPlan.DisconnectPolicy.AUTO_PAUSE),
+    }
+
+
+def contact_of(assignment: Assignment) -> str:
+    """The address to write to: the study's, or else the site's."""
+    study_contact = assignment.study.contact if assignment.study else ""
+    return study_contact or str(settings.CONTACT_ADDRESS)
+
+
+def guideline_html(guideline: Guideline | None) -> SafeString | str:
+    """The guidelines as HTML; a version never changes, so it is rendered once."""
+    return _rendered(guideline.body) if guideline else ""
+
+
+@lru_cache(maxsize=64)
+def _rendered(body: str) -> SafeString:
+    return render_markdown(body)
+
+
+def why_not(error: NotEligible) -> dict[str, Any]:
+    """Why a task can't be started, said to the person it concerns."""
+    codes = error.codes
+    if Code.NO_CONSENT in codes:
+        text = _("Please read and answer the consent page first; you find it under My work.")
+    elif codes == {Code.NO_PRACTICE}:
+        text = _("First comes a short practice session on other documents, so that the page holds no surprises.")
+    elif codes & {Code.EXPOSED, Code.RESEARCH_ROLE}:
+        text = _(
+            "You have already been shown what these documents contain, so somebody else has to write this one. "
+            "You did nothing wrong."
+        )
+    elif codes & {Code.SECOND_ON_HAYSTACK, Code.SAME_SUBTOPIC}:
+        text = _("You have written about these documents before, and a second summary would not be comparable.")
+    else:
+        text = _("It is no longer open. What you have done so far stays yours.")
+    return {"obstacle": text, "practice_first": codes == {Code.NO_PRACTICE}}
+
+
+def clock_face(ms: int) -> str:
+    """Hours, minutes and seconds, like 1:43:05."""
+    seconds = max(0, ms) // 1000
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def round_words(n: int) -> str:
+    """A number of words to three digits, with separators."""
+    step = 10 ** max(0, len(str(n)) - 3)
+    return f"{round(n / step) * step:,}"
+
+
+def duration(ms: int) -> str:
+    """A length of time in words, to the minute; below one minute in seconds."""
+    seconds = max(0, ms) // 1000
+    if seconds < 60:
+        return ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds}
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    parts = [ngettext("%(n)s hour", "%(n)s hours", hours) % {"n": hours}] if hours else []
+    if minutes or not parts:
+        parts.append(ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes})
+    return " ".join(parts)

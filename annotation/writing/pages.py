@@ -1,0 +1,139 @@
+"""The pages of a writing session as its writer sees them; saving and the clock answer in `views`.
+
+Documents are in the page of a running session and nowhere else.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import assigning
+from annotation.eligibility import NotEligible
+from annotation.models import Assignment, Session
+from annotation.writing import afterwards, sessions
+from annotation.writing.page_context import client_config, facts, start_facts, why_not
+from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
+from annotation.writing.pane import pane_for, respond
+from annotation.writing.sessions import OtherSession
+from benchmarks.web.permissions import requires
+
+DO_WORK = "annotation.do_work"
+ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
+
+
+@requires(DO_WORK)
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def start(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Tell the rules and what is recorded; a POST with the promise starts the clock."""
+    tasks = Assignment.objects.for_annotator(request.user).for_start()
+    assignment = get_object_or_404(tasks, uid=uid)
+    begun = Session.objects.filter(assignment=assignment).exclude(state=Session.State.READY).first()
+    if begun is not None:
+        return redirect("annotation:session", begun.uid)
+    now = timezone.now()
+    if "practice" in request.POST:
+        return _to_practice(assignment, now)
+    form = StartForm(request.POST or None)
+    obstacle: dict[str, Any] = {}
+    try:
+        assigning.ensure_still_eligible(assignment=assignment, now=now)
+        if form.is_valid():
+            started = sessions.start(assignment=assignment, attested=True, now=now)
+            return redirect("annotation:session", started.uid)
+    except NotEligible as error:
+        obstacle = why_not(error)
+    except OtherSession:
+        form.add_error(None, _("Your clock runs in another session. Pause or submit that one first."))
+    context = start_facts(assignment) | obstacle | {"form": form}
+    return render(request, "annotation/session_start.html", context, status=422 if form.errors else 200)
+
+
+@requires(DO_WORK)
+@require_safe
+@never_cache
+def session(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The work page while the session runs; a page without documents while it is paused."""
+    now = timezone.now()
+    row = _own(request, uid, now)
+    if row.state == Session.State.READY:
+        return redirect("annotation:session-start", row.assignment.uid)
+    if row.state in ENDED:
+        return redirect("annotation:session-after", row.uid)
+    context = facts(row, now) | {"config_json": client_config(row, now)}
+    if row.state == Session.State.PAUSED:
+        return render(request, "annotation/session_paused.html", context)
+    page = render(request, "annotation/session.html", context)
+    pane = pane_for(
+        row.assignment.subtopic.haystack,
+        row.document_numbers,
+        click_to_cite=bool(row.config.get("click_to_cite")),
+    )
+    return respond(request, page, pane)
+
+
+@requires(DO_WORK)
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def after(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The questions after a session; once answered, or where none are asked, the person's own work."""
+    now = timezone.now()
+    row = _own(request, uid, now)
+    if row.state not in ENDED:
+        return redirect("annotation:session", row.uid)
+    if row.state == Session.State.VOIDED or hasattr(row, "report"):
+        return redirect("annotation:session-own", row.uid)
+    form = ReportForm(request.POST or None)
+    if form.is_valid():
+        afterwards.report(
+            session=row,
+            time_was_enough=form.cleaned_data["time_was_enough"] == "yes",
+            used_no_model=form.cleaned_data["used_no_model"] == "yes",
+            comment=form.cleaned_data["comment"],
+            now=now,
+        )
+        return redirect("home")
+    context = facts(row, now) | {"form": form}
+    return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
+
+
+@requires(DO_WORK)
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def own(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """A person's own work after its end, to read; remarks on the measured time go here."""
+    now = timezone.now()
+    row = _own(request, uid, now)
+    if row.state not in ENDED:
+        return redirect("annotation:session", row.uid)
+    form = TimeForm(request.POST or None)
+    if form.is_valid():
+        afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
+        return redirect("annotation:session-own", row.uid)
+    context = facts(row, now) | {"form": form, "requests": row.credit_requests.all()}
+    return render(request, "annotation/session_own.html", context, status=422 if form.errors else 200)
+
+
+def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
+    """The person's session with all that a page of it needs, its clock brought to `now`."""
+    mine = Session.objects.for_writer(request.user).for_pages()
+    row: Session = get_object_or_404(mine, uid=uid)
+    if sessions.settle(session=row, now=now) is not row:
+        row = mine.get(pk=row.pk)
+    return row
+
+
+def _to_practice(assignment: Assignment, now: datetime) -> HttpResponse:
+    practice = assigning.practice_assignment(annotator=assignment.annotator, now=now)
+    if practice is None:
+        return redirect("annotation:session-start", assignment.uid)
+    return redirect("annotation:session-start", practice.uid)

@@ -1,0 +1,154 @@
+"""The document pane of an assignment: rendered and compressed once, then stitched into each page.
+
+A page is one gzip stream made of three pieces of raw deflate: head, pane, tail. The pane comes from a file
+named by what it shows; files may be deleted at any time. Texts of documents are in here, accounts are not.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import get_language
+
+from benchmarks.models import Document, Haystack
+
+VERSION = 1
+"""Part of every name: raise it when the markup changes."""
+
+MARKER = b"<!--pane-->"
+_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_FILE_HEAD = struct.Struct(">II")
+_POLYNOMIAL = 0xEDB88320
+_ONE = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """A piece of raw deflate that ends on a byte, with the checksum and size (bytes) of its content."""
+
+    deflated: bytes
+    crc32: int
+    size: int
+
+
+def pane_for(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> Pane:
+    """The pane with these documents in this order, from its file or made anew."""
+    path = _path(haystack, numbers, click_to_cite=click_to_cite)
+    try:
+        stored = path.read_bytes()
+        crc32, size = _FILE_HEAD.unpack_from(stored)
+        return Pane(deflated=stored[_FILE_HEAD.size :], crc32=crc32, size=size)
+    except (FileNotFoundError, struct.error):
+        pane = compress(_render(haystack, numbers, click_to_cite=click_to_cite))
+        _store(path, pane)
+        return pane
+
+
+def compress(html: bytes) -> Pane:
+    """Deflate `html` on its own, so that it can stand between other pieces."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    deflated = packer.compress(html) + packer.flush(zlib.Z_FULL_FLUSH)
+    return Pane(deflated=deflated, crc32=zlib.crc32(html), size=len(html))
+
+
+def stitch(head: bytes, pane: Pane, tail: bytes) -> bytes:
+    """One gzip stream of the three pieces, without unpacking the middle one."""
+    packer = zlib.compressobj(5, zlib.DEFLATED, -15)
+    front = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+    packer = zlib.compressobj(5, zlib.DEFLATED, -15)
+    back = packer.compress(tail) + packer.flush(zlib.Z_FINISH)
+    checksum = joined_crc32(zlib.crc32(head), pane.crc32, pane.size)
+    checksum = zlib.crc32(tail, checksum)
+    size = (len(head) + pane.size + len(tail)) & 0xFFFFFFFF
+    return b"".join((_GZIP_HEAD, front, pane.deflated, back, struct.pack("<II", checksum, size)))
+
+
+def joined_crc32(first: int, second: int, second_size: int) -> int:
+    """The CRC-32 of two texts one after the other, from theirs and the size of the second in bytes."""
+    return _multiply(_shift(second_size), first) ^ second
+
+
+def respond(request: HttpRequest, page: HttpResponse, pane: Pane) -> HttpResponse:
+    """Put the pane where the rendered page has its marker, compressed if the browser takes gzip."""
+    head, _, tail = page.content.partition(MARKER)
+    body = stitch(head, pane, tail)
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        page["Content-Encoding"] = "gzip"
+    else:
+        body = zlib.decompress(body, wbits=31)
+    page.content = body
+    page["Cache-Control"] = "no-store"
+    patch_vary_headers(page, ["Accept-Encoding"])
+    return page
+
+
+def _path(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> Path:
+    shown = (
+        VERSION,
+        str(haystack.uid),
+        haystack.content_sha256,
+        get_language(),
+        haystack.language,
+        haystack.direction,
+        click_to_cite,
+        tuple(numbers),
+    )
+    name = sha256(repr(shown).encode()).hexdigest()
+    return Path(settings.DATA_DIR) / "panes" / f"{name}.pane"
+
+
+def _render(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> bytes:
+    found = Document.objects.filter(haystack=haystack, number__in=list(numbers)).in_bulk(field_name="pk")
+    by_number = {document.number: document for document in found.values()}
+    documents = [by_number[number] for number in numbers if number in by_number]
+    context = {"haystack": haystack, "documents": documents, "click_to_cite": click_to_cite}
+    return render_to_string("annotation/_session_pane.html", context).encode()
+
+
+def _store(path: Path, pane: Pane) -> None:
+    """Write beside and rename, so that no reader meets half a file; a full disk only costs the next reader."""
+    temporary = ""
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as out:
+            out.write(_FILE_HEAD.pack(pane.crc32, pane.size) + pane.deflated)
+        Path(temporary).replace(path)
+    except OSError:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=512)
+def _shift(size: int) -> int:
+    """The factor x^(8·size) modulo the CRC polynomial, by repeated squaring."""
+    factor, square = _ONE, _ONE >> 8  # x^0, x^8
+    while size:
+        if size & 1:
+            factor = _multiply(square, factor)
+        square = _multiply(square, square)
+        size >>= 1
+    return factor
+
+
+def _multiply(a: int, b: int) -> int:
+    """Multiply two polynomials over GF(2) modulo the CRC polynomial; the highest bit is x^0."""
+    product, bit = 0, _ONE
+    while bit:
+        if a & bit:
+            product ^= b
+        b = (b >> 1) ^ (_POLYNOMIAL if b & 1 else 0)
+        bit >>= 1
+    return product

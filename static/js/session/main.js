@@ -1,0 +1,152 @@
+// A writing session in the browser: what the parts tell each other, and the keys.
+import { Autosave } from "./autosave.js";
+import { Clock, clockFace } from "./clock.js";
+import { askIfEmpty, askToLogIn, askWhichText, startGuide, startSubmit } from "./dialogs.js";
+import { guardTexts, startAids, summaryFacts } from "./editor.js";
+import { startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { startSearch } from "./search.js";
+import { Unreachable, announce, backoff, call, clearNotice, config, find, local, notice, pause, tabId, text } from "./wire.js";
+
+const editor = find("editor"), pane = find("shown"), cover = find("cover");
+const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`session:${config.session}`) : null;
+let isLeaving = false;
+let stopping = null; // the pause or submit under way
+let lostText = null; // what a tab that lost the session had not saved
+
+const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefused });
+const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState });
+const notes = startNotes();
+const reading = startReading(pane);
+const search = startSearch({ pane, editor });
+const guide = startGuide();
+startDivider();
+startAids(editor, pane);
+guardTexts({
+  pane,
+  areas: [editor, notes.area],
+  ownTexts: () => [autosave.stored, find("theirs").value, find("ours").value],
+  documents: () => search.finder.original,
+});
+startHeartbeat(config.auto_pause ? Math.min(30_000, config.lease_ms / 4) : 60_000, onBeat);
+claim();
+
+// This tab writes from now on; the text is the server's, or what this browser kept of it.
+async function claim(mine = local.read()) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const { status, body } = await call("claim", { tab_id: tabId });
+      if (status !== 200) { onRefused(status === 401 || status === 403 ? "login" : body.code, body); return; }
+      cover.hidden = true;
+      pane.inert = false;
+      clearNotice("lost");
+      tabs?.postMessage(tabId);
+      if (body.state === "running") autosave.adopt(body, mine);
+      return;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      autosave.show("offline");
+      await pause(backoff(attempt));
+    }
+  }
+}
+tabs?.addEventListener("message", async () => {
+  await autosave.flush(); // if there was something, the server keeps it beside the draft
+  if (cover.hidden) onRefused("tab_lost", {});
+});
+find("use-tab").addEventListener("click", () => claim(lostText ?? local.read()));
+
+function onRefused(code, body) {
+  if (code === "login") askToLogIn(autosave, claim);
+  else if (code === "conflict") askWhichText({ autosave, body, onRefused });
+  else if (code === "empty") askIfEmpty(autosave, body);
+  else if (code === "paused") go(config.urls.page);
+  else if (code === "closed") { local.clear(); go(config.urls.after); }
+  else if (code === "tab_lost") giveWay();
+  else notice("refused", text("refused", { reason: body?.message ?? code }), { kind: "bad" });
+}
+
+function giveWay() {
+  lostText = autosave.isDirty ? { text: editor.value, base_rev: autosave.rev, sent: null } : null;
+  Object.assign(autosave, { state: "stopped", operation: null });
+  editor.readOnly = true;
+  cover.hidden = false;
+  pane.inert = true;
+  notice("lost", text("lost"));
+}
+
+function onBeat({ status, body }) {
+  if (autosave.state !== "open" || autosave.sending) return;
+  if (status === 401 || status === 403) autosave.refuse("login", body);
+  else if (status === 200 && !body.is_active_tab) onRefused("tab_lost", body);
+}
+
+// The server says that the clock does not run: after a last save this page has nothing more to show.
+async function onState({ state }) {
+  if (isLeaving || stopping || state === "ready") return;
+  isLeaving = true;
+  await Promise.race([autosave.flush(), pause(4000)]);
+  go(state === "paused" ? config.urls.page : config.urls.after);
+}
+function go(url) {
+  isLeaving = true;
+  autosave.state = "stopped";
+  location.replace(url);
+}
+
+async function onEnd() {
+  notice("time", text("time-up"));
+  editor.readOnly = true;
+  await autosave.flush({ source: "deadline" });
+  while (!isLeaving && clock.remainingMs === 0) {
+    await pause(1000);
+    await call("state").catch(() => {}); // the clock hears the answer; once the session has ended, we leave
+  }
+  editor.readOnly = autosave.state !== "open"; // time was given back
+}
+
+async function stop(name, onWait) {
+  if (stopping) return;
+  const mine = stopping = {};
+  notes.flush();
+  const answer = await autosave.carry(name, { onWait, isWanted: () => stopping === mine });
+  stopping = null;
+  if (answer?.status !== 200) return;
+  if (answer.body.refused) clock.set(answer.body);
+  else go(name === "pause" ? config.urls.page : config.urls.after);
+}
+find("pause").addEventListener("click", () => stop("pause", () => notice("pause", text("pause-failed"), { kind: "bad" })));
+startSubmit({
+  facts: () => ({ ...summaryFacts(editor.value), time: clockFace(clock.remainingMs) }),
+  submit: (onWait) => stop("submit", onWait),
+  cancel: () => { stopping = null; },
+  focus: () => editor.focus(),
+});
+
+const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
+const markedWords = () => {
+  const inEditor = document.activeElement === editor;
+  const marked = inEditor ? editor.value.slice(editor.selectionStart, editor.selectionEnd) : String(getSelection());
+  return marked.includes("\n") ? "" : marked.trim().slice(0, 200);
+};
+const keys = {
+  "/": () => search.open(),
+  "?": () => guide.toggle(),
+  j: () => reading.step(1),
+  k: () => reading.step(-1),
+  r: () => reading.toggleCurrent(),
+};
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  const isModal = Boolean(document.querySelector("dialog:modal"));
+  const isCommand = event.ctrlKey || event.metaKey;
+  let act = null;
+  if (isCommand && key.toLowerCase() === "s") act = () => { autosave.flush({ source: "key" }); announce(text("saving")); };
+  else if (isModal) return;
+  else if (event.altKey && !isCommand && event.code === "Slash") act = () => search.open(markedWords());
+  else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
+  else if (!isCommand && !event.altKey && !isTyping(target)) act = keys[key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -1,0 +1,25 @@
+// The page of a paused session: go on, and the documents come with the page that loads then.
+import { Unreachable, call, config, find, local, tabId } from "./wire.js";
+
+const goOn = find("resume"), problem = find("problem");
+find("kept").hidden = !local.read();
+goOn.focus();
+
+function say(message) {
+  problem.textContent = message;
+  problem.hidden = false;
+  goOn.disabled = false;
+}
+
+goOn.addEventListener("click", async () => {
+  goOn.disabled = true;
+  try {
+    const { status, body } = await call("resume", { tab_id: tabId });
+    if (status === 200 || status === 410) location.replace(config.urls.page);
+    else say(status === 401 || status === 403 ? problem.dataset.login : (body.message ?? problem.dataset.offline));
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+    say(problem.dataset.offline);
+  }
+});
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
