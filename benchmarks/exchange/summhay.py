@@ -47,9 +47,7 @@ def parse(
     draft = Draft(problems)
     if not _read(source, draft, limit_bytes=limit_bytes, progress=progress):
         raise ImportFailed(problems)
-    topic = _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
-    problems.raise_errors()
-    return topic
+    return _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
 
 
 def _read(source: Path | BinaryIO, draft: Draft, *, limit_bytes: int | None, progress: Progress | None) -> bool:
@@ -95,6 +93,7 @@ def _assemble(draft: Draft, name: str) -> TopicFile:
         if not rows and not draft.n_read[field_name]:
             top.items(field_name, expected=f"a list of {field_name}, at least one")
     _report_dangling(draft)
+    draft.problems.raise_errors()  # what follows would only warn of what these errors caused
     metadata = draft.fields.get("topic_metadata")
     numbers = {document.key: document.number for document in draft.documents}
     return TopicFile(

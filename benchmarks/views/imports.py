@@ -17,7 +17,6 @@ from benchmarks import import_jobs
 from benchmarks.exchange.formats import FORMATS
 from benchmarks.forms import UploadForm
 from benchmarks.hints import hint
-from benchmarks.import_tasks import run_import
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import page, wants_fragment
@@ -25,6 +24,7 @@ from benchmarks.web.permissions import requires
 from benchmarks.web.uploads import was_too_large
 
 ADD = "benchmarks.add_haystack"
+IMPORT_TASK = "benchmarks.import_tasks.run_import"
 STOP_POLLING = 286
 
 
@@ -65,7 +65,7 @@ def _start(job: ImportJob) -> None:
     if import_jobs.is_small(job):
         import_jobs.advance(uid=job.uid, clock=timezone.now)
     else:
-        hint(run_import, str(job.uid))
+        hint(IMPORT_TASK, str(job.uid))
 
 
 @require_safe

@@ -1,0 +1,310 @@
+"""Pages of corpora: what they show, to whom, at what cost, and that reading insights is noted."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import Exposure
+from benchmarks.corpora import obstacles
+from benchmarks.exchange import summhay
+from benchmarks.importing import import_topic
+from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
+from tests.makers import make_assignment, make_haystack, make_writing_study
+from tests.makers_topic import SYSTEMS, topic_json
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+def imported(now: datetime, **kwargs: Any) -> Haystack:
+    topic = summhay.parse(io.BytesIO(json.dumps(topic_json(**kwargs)).encode()), name="topic_harbour")
+    import_topic(topic, actor=None, now=now)
+    return Haystack.objects.get(key=topic.key)
+
+
+def addresses(haystack: Haystack) -> dict[str, str]:
+    subtopic = haystack.subtopics.get(number=1)
+    return {
+        "list": reverse("benchmarks:corpora"),
+        "haystack": reverse("benchmarks:haystack-detail", args=[haystack.uid]),
+        "document": reverse("benchmarks:document-detail", args=[haystack.uid, 2]),
+        "subtopic": reverse("benchmarks:subtopic-detail", args=[subtopic.uid]),
+        "insight": reverse("benchmarks:insight-detail", args=[subtopic.insights.get(number=1).uid]),
+        "summary": reverse("benchmarks:summary-detail", args=[subtopic.summaries.get(system__key="model-a").uid]),
+        "search": reverse("benchmarks:corpora-search") + "?q=harbour",
+    }
+
+
+def text_of(client: Client, address: str, status: int = 200, **headers: Any) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == status, address
+    return response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["list", "haystack", "document", "subtopic", "insight", "summary", "search"])
+def test_researchers_and_admins_read_every_page_and_annotators_none(
+    name: str, now: datetime, ada: Any, ben: Any, eve: Any, login: Login, client: Client
+) -> None:
+    address = addresses(imported(now))[name]
+    assert login(ada).get(address).status_code == 200
+    assert login(eve).get(address).status_code == 200
+    assert login(ben).get(address).status_code == 403
+    assert client.get(address).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("name", "shows_insights"),
+    [
+        ("list", False),
+        ("haystack", False),
+        ("document", True),
+        ("subtopic", True),
+        ("insight", True),
+        ("summary", True),
+    ],
+)
+def test_a_page_is_noted_as_an_exposure_exactly_when_it_shows_reference_insights(
+    name: str, shows_insights: bool, now: datetime, ada: Any, login: Login
+) -> None:
+    haystack = imported(now)
+    page = text_of(login(ada), addresses(haystack)[name])
+    insights = [insight.text for insight in Insight.objects.all()]
+    if shows_insights:
+        assert any(text in page for text in insights)
+    assert Exposure.objects.filter(user=ada, haystack=haystack, reason="page").exists() is shows_insights
+
+
+def test_finding_an_insight_notes_its_haystack_and_no_other(now: datetime, ada: Any, login: Login) -> None:
+    first = imported(now)
+    second = imported(now, key="market", title="The market", seed=99)
+    word = first.subtopics.get(number=1).insights.get(number=1).text[:40]
+    page = text_of(login(ada), reverse("benchmarks:corpora-search") + f"?q={word}&in=insights")
+    assert "Insights" in page
+    assert set(Exposure.objects.values_list("haystack", flat=True)) == {first.pk}
+    text_of(login(ada), reverse("benchmarks:corpora-search") + "?q=The market&in=haystacks")
+    assert not Exposure.objects.filter(haystack=second).exists()
+
+
+def queries(client: Client, address: str) -> int:
+    client.get(address)  # the second reading writes no exposure
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(address).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize(
+    ("name", "at_most"),
+    [
+        ("list", 7),
+        ("haystack", 10),
+        ("document", 8),
+        ("subtopic", 13),
+        ("insight", 11),
+        ("summary", 10),
+        ("search", 16),
+    ],
+)
+def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, ada: Any, login: Login) -> None:
+    small = imported(now, key="small", n_documents=4, n_subtopics=1, n_insights=2)
+    client = login(ada)
+    few = queries(client, addresses(small)[name])
+    many_systems = (*SYSTEMS, *(f"summary_subtopic_vector_m{number}" for number in range(12)))
+    large = imported(now, key="large", n_documents=40, n_subtopics=5, n_insights=9, systems=many_systems)
+    for number in range(4):
+        imported(now, key=f"more{number}", title=f"Harbour {number}")
+    many = queries(client, addresses(large)[name])
+    assert many <= few
+    assert many <= at_most
+
+
+def test_the_list_is_searched_and_sorted_by_the_address(now: datetime, ada: Any, login: Login) -> None:
+    imported(now, key="b", title="Beta", n_documents=5)
+    imported(now, key="a", title="Alpha", n_documents=9)
+    client = login(ada)
+    address = reverse("benchmarks:corpora")
+    by_title = text_of(client, address)
+    assert by_title.index("Alpha") < by_title.index("Beta")
+    imported(now, key="c", title="Gamma", n_documents=20)
+    by_size = text_of(client, f"{address}?sort=documents")
+    assert by_size.index("Gamma") < by_size.index("Alpha") < by_size.index("Beta")
+    found = text_of(client, f"{address}?q=alph")
+    assert "Alpha" in found
+    assert "Beta" not in found
+    part = text_of(client, f"{address}?q=alph", **{"HX-Request": "true"})
+    assert "Alpha" in part
+    assert "<html" not in part
+
+
+def test_empty_pages_say_what_to_do_next(now: datetime, ada: Any, login: Login) -> None:
+    client = login(ada)
+    assert "There is no corpus yet." in text_of(client, reverse("benchmarks:corpora"))
+    assert "Nothing is archived." in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
+    search = reverse("benchmarks:corpora-search")
+    assert "Type at least two characters." in text_of(client, f"{search}?q=a")
+    assert "The search is literal" in text_of(client, f"{search}?q=nowhere")
+    bare = make_haystack()
+    assert "No system has summarized this haystack yet." in text_of(client, addresses_of_bare(bare)[0])
+    assert "No system has summarized this subtopic yet." in text_of(client, addresses_of_bare(bare)[1])
+
+
+def addresses_of_bare(haystack: Haystack) -> tuple[str, str]:
+    return (
+        reverse("benchmarks:haystack-detail", args=[haystack.uid]),
+        reverse("benchmarks:subtopic-detail", args=[haystack.subtopics.get(number=1).uid]),
+    )
+
+
+def test_documents_are_found_by_what_they_hold(now: datetime, ada: Any, login: Login) -> None:
+    haystack = imported(now)
+    address = addresses(haystack)["haystack"]
+    part = text_of(login(ada), f"{address}?q=Report 7.", **{"HX-Request": "true"})
+    assert "1 document" in part
+    assert "Report 7." in part
+    assert "Subtopics" not in part
+
+
+def test_text_is_always_escaped(now: datetime, ada: Any, login: Login) -> None:
+    value = topic_json()
+    evil = "<script>alert(1)</script>"
+    value["topic"] = evil
+    value["documents"][1]["document_text"] += evil
+    for subtopic in value["subtopics"]:
+        subtopic["subtopic_name"] = subtopic["query"] = evil
+        for insight in subtopic["insights"]:
+            insight["insight_name"] = insight["insight"] = evil
+        for lines in subtopic["summaries"].values():
+            lines.append(f"- {evil} [1]")
+    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
+    client = login(ada)
+    pages = addresses(Haystack.objects.get())
+    for address in (*pages.values(), reverse("benchmarks:corpora-search") + "?q=<script>alert(1)"):
+        page = text_of(client, address)
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
+    now: datetime, ada: Any, login: Login
+) -> None:
+    value = topic_json(n_subtopics=1, n_insights=1, systems=("summary_subtopic_model-a",))
+    value["subtopics"][0]["summaries"]["summary_subtopic_model-a"] = ["Intro:", "- A point [2, 99]."]
+    value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"] = [
+        {"insight_id": "harbour-s0-i0", "coverage": "FULL_COVERAGE", "bullet_id": 2}
+    ]
+    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
+    page = text_of(login(ada), addresses(Haystack.objects.get())["summary"])
+    assert "1 citation of no document" in page
+    assert "99: no such document" in page
+    assert 'id="line-2"' in page
+    assert 'href="#line-2"' in page
+    assert "coverage-full" in page
+
+
+def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, ada: Any, login: Login) -> None:
+    haystack = imported(now)
+    person = System.objects.create(key="people", kind="human", summarizer="people")
+    subtopic = haystack.subtopics.get(number=1)
+    written = Summary.objects.create(
+        subtopic=subtopic, haystack=haystack, system=person, origin="session", text="- Secret sentence.",
+        text_sha256="x", created_at=now,
+    )  # fmt: skip
+    client = login(ada)
+    text_of(client, reverse("benchmarks:summary-detail", args=[written.uid]), status=404)
+    assert str(written.uid) not in text_of(client, addresses(haystack)["subtopic"])
+    assert "No corpus holds" in text_of(client, reverse("benchmarks:corpora-search") + "?q=Secret sentence")
+
+
+def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, ada: Any, login: Login) -> None:
+    value = topic_json(n_subtopics=1, n_insights=2, systems=("summary_subtopic_good", "summary_subtopic_bad"))
+    for name, coverage in (("good", "FULL_COVERAGE"), ("bad", "NO_COVERAGE")):
+        for row in value["subtopics"][0]["eval_summaries"][f"summary_subtopic_{name}"]:
+            row |= {"coverage": coverage, "bullet_id": 2 if name == "good" else "NA"}
+    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
+    subtopic = Subtopic.objects.get()
+    client = login(ada)
+    address = reverse("benchmarks:subtopic-detail", args=[subtopic.uid])
+    by_name, by_score = text_of(client, address), text_of(client, f"{address}?sort=coverage")
+    assert by_name.index(">bad<") < by_name.index(">good<")
+    assert by_score.index(">good<") < by_score.index(">bad<")
+    assert "100.0" in by_score
+    text_of(client, f"{address}?judge=nobody", status=404)
+
+
+def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
+    now: datetime, ada: Any, login: Login
+) -> None:
+    haystack = imported(now)
+    client = login(ada)
+    archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
+    assert client.post(archive).status_code == 302
+    assert "is archived" in text_of(client, reverse("benchmarks:corpora"))
+    assert haystack.title not in text_of(client, reverse("benchmarks:corpora"))
+    assert haystack.title in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
+    assert "No corpus holds" in text_of(client, reverse("benchmarks:corpora-search") + "?q=harbour")
+    client.post(archive)
+    assert haystack.title in text_of(client, reverse("benchmarks:corpora"))
+    assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
+        "haystack.archived",
+        "haystack.restored",
+    ]
+
+
+def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, ada: Any, eve: Any, login: Login) -> None:
+    haystack = imported(now)
+    address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
+    assert login(ada).post(address).status_code == 403
+    client = login(eve)
+    assert "24 verdicts" in text_of(client, address)
+    assert Haystack.objects.exists()
+    assert client.post(address).status_code == 302
+    assert not Haystack.objects.exists()
+    assert not Summary.objects.exists()
+    event = AuditEvent.objects.get(action="haystack.deleted")
+    assert event.actor == eve
+    assert event.detail["documents"] == 12
+
+
+def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
+    now: datetime, ben: Any, eve: Any, login: Login
+) -> None:
+    haystack = make_haystack()
+    study = make_writing_study(haystack=haystack, annotators=[ben])
+    make_assignment(annotator=ben, study=study)
+    assert {row.label: row.count for row in obstacles(haystack)} == {"writing plan": 1, "assignment": 1}
+    client = login(eve)
+    address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
+    page = text_of(client, address)
+    assert "1 assignment" in page
+    assert "Delete for good" not in page
+    response = client.post(address, follow=True)
+    assert "depend on it" in response.content.decode()
+    assert Haystack.objects.filter(pk=haystack.pk).exists()
+
+
+def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, login: Login) -> None:
+    imported(now)
+    eve.is_superuser = True
+    eve.save()
+    client = login(eve)
+    for model in apps.get_app_config("benchmarks").get_models():
+        assert model in admin.site._registry, model
+        row = model._default_manager.first()
+        name = f"admin:benchmarks_{model._meta.model_name}"
+        assert client.get(reverse(f"{name}_changelist")).status_code == 200
+        assert client.get(reverse(f"{name}_add")).status_code == 403
+        if row is not None:
+            assert client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
+            assert client.post(reverse(f"{name}_change", args=[row.pk])).status_code == 403
+            assert client.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403

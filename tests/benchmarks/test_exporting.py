@@ -1,0 +1,85 @@
+"""Haystacks out of the database and in again."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Exposure
+from benchmarks.exchange import summhay
+from benchmarks.exporting import topic_of
+from benchmarks.importing import import_topic
+from benchmarks.models import Haystack, Summary, System
+from tests.makers_topic import topic_json
+
+pytestmark = pytest.mark.django_db
+
+
+def imported(value: dict[str, Any], now: datetime) -> Haystack:
+    topic = summhay.parse(io.BytesIO(json.dumps(value).encode()), name="topic_harbour")
+    import_topic(topic, actor=None, now=now)
+    return Haystack.objects.get(key=topic.key)
+
+
+def test_what_comes_out_is_what_went_in(now: datetime) -> None:
+    topic = summhay.parse(io.BytesIO(json.dumps(topic_json()).encode()), name="topic_harbour")
+    import_topic(topic, actor=None, now=now)
+    assert topic_of(Haystack.objects.get()) == topic
+
+
+def test_the_published_file_comes_out_as_it_went_in(published: Path, now: datetime) -> None:
+    topic = summhay.parse(published / "topic_news1.json")
+    import_topic(topic, actor=None, now=now)
+    assert topic_of(Haystack.objects.get()) == topic
+
+
+def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(
+    now: datetime, ada: Any, login: Callable[[Any], Any]
+) -> None:
+    haystack = imported(topic_json(), now)
+    response = login(ada).get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    assert response["Content-Disposition"] == 'attachment; filename="topic_harbour.json"'
+    data = b"".join(response.streaming_content)
+    again = summhay.parse(io.BytesIO(data), name="other")
+    report = import_topic(again, actor=None, now=now)
+    assert not any(report.created.values())
+    assert not any(report.updated.values())
+    version = haystack.content_sha256
+    haystack.delete()
+    import_topic(again, actor=None, now=now)
+    assert Haystack.objects.get().content_sha256 == version
+
+
+def test_a_download_is_an_exposure(now: datetime, ada: Any, login: Callable[[Any], Any]) -> None:
+    haystack = imported(topic_json(), now)
+    login(ada).get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    assert Exposure.objects.filter(user=ada, haystack=haystack).count() == 1
+
+
+def test_what_people_wrote_stays_out(now: datetime) -> None:
+    haystack = imported(topic_json(), now)
+    person = System.objects.create(key="people", kind="human", summarizer="people")
+    subtopic = haystack.subtopics.get(number=1)
+    Summary.objects.create(
+        subtopic=subtopic, haystack=haystack, system=person, origin="session", text="- Mine.", text_sha256="x",
+        created_at=now,
+    )  # fmt: skip
+    assert "people" not in {system.key for system in topic_of(haystack).systems}
+
+
+def test_the_number_of_queries_does_not_grow(
+    now: datetime, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    small = imported(topic_json(key="small", n_documents=4, n_subtopics=1), now)
+    large = imported(topic_json(key="large", n_documents=40, n_subtopics=6), now)
+    for haystack in (small, large):
+        with django_assert_num_queries(6):
+            topic_of(haystack)
