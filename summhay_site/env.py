@@ -16,6 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+BROKERS = {"filesystem", "memory", "redis", "rediss", "redis+socket", "amqp", "amqps", "sqs", "sentinel"}
+SECRET_LENGTH = 50
 
 
 def flag(name: str, *, default: bool = False) -> bool:
@@ -48,6 +50,35 @@ def integer(name: str, default: int, *, low: int, high: int) -> int:
     if not low <= value <= high:
         raise ImproperlyConfigured(f"{name}={value} is out of range; use {low} to {high}.")
     return value
+
+
+def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
+    """Read one of a few words, whatever its case."""
+    value = text(name, default).upper() or default
+    if value not in among:
+        raise ImproperlyConfigured(f"{name}={value!r} is not known; use one of {', '.join(among)}.")
+    return value
+
+
+def broker(name: str) -> str:
+    """Read the address of a message broker; without one, messages are files in the data folder."""
+    value = text(name) or "filesystem://"
+    scheme = value.partition("://")[0]
+    if scheme not in BROKERS:
+        raise ImproperlyConfigured(
+            f"{name} asks for {scheme!r}; use redis://HOST:6379/0, amqp://HOST, or leave it empty."
+        )
+    return value
+
+
+def web_addresses(name: str, default: str = "") -> list[str]:
+    """Read a comma-separated list of http or https addresses."""
+    found = names(name, default)
+    for address in found:
+        parts = urlsplit(address)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ImproperlyConfigured(f"{name} holds {address!r}; use addresses like https://host/v1.")
+    return found
 
 
 def names(name: str, default: str = "") -> list[str]:
@@ -84,10 +115,14 @@ def database(name: str, *, default_path: Path) -> dict[str, Any]:
 def secret_key(name: str, *, file: Path, required: bool) -> str:
     """Read the secret key, or keep a generated one in a file that only its owner can read."""
     given = text(name)
+    if given and required and len(given) < SECRET_LENGTH:
+        raise ImproperlyConfigured(f"{name} has {len(given)} characters; use {SECRET_LENGTH} or more random ones.")
     if given:
         return given
     if required:
-        raise ImproperlyConfigured(f"{name} must be set when HTTPS is on; use 50 or more random characters.")
+        raise ImproperlyConfigured(
+            f"{name} must be set when HTTPS is on; use {SECRET_LENGTH} or more random characters."
+        )
     try:
         return file.read_text().strip()
     except FileNotFoundError:
@@ -113,11 +148,15 @@ def email(name: str) -> dict[str, Any]:
         return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
         raise ImproperlyConfigured(f"{name} is not smtp://HOST, smtps://HOST or console://.")
+    try:
+        port = parts.port
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} has a port that is no number from 1 to 65535.") from None
     query = parse_qs(parts.query)
     return {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
         "EMAIL_HOST": parts.hostname,
-        "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 587),
+        "EMAIL_PORT": port or (465 if parts.scheme == "smtps" else 587),
         "EMAIL_HOST_USER": unquote(parts.username or ""),
         "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
         "EMAIL_USE_SSL": parts.scheme == "smtps",

@@ -6,18 +6,19 @@ PORT, HOST, WEB_WORKERS and WEB_THREADS change it; behind a proxy keep it on 127
 from __future__ import annotations
 
 import gc
-import os
 from typing import Any
 
-bind = f"{os.environ.get('HOST', '127.0.0.1')}:{os.environ.get('PORT', '8000')}"
-workers = int(os.environ.get("WEB_WORKERS", "2"))
-threads = int(os.environ.get("WEB_THREADS", "4"))
+from summhay_site import env
+
+bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
+workers = env.integer("WEB_WORKERS", 2, low=1, high=64)
+threads = env.integer("WEB_THREADS", 4, low=1, high=64)
 worker_class = "gthread"
 preload_app = True
 keepalive = 30
 timeout = 60
 graceful_timeout = 20
-accesslog = "-" if os.environ.get("ACCESS_LOG") else None
+accesslog = "-" if env.flag("ACCESS_LOG") else None
 
 
 def when_ready(server: Any) -> None:

@@ -25,7 +25,6 @@ from benchmarks.web.permissions import LOGGED_IN, public, requires
 from summhay_site.forms import ForgottenForm, LoginForm
 from summhay_site.links import tokens
 from summhay_site.models import User
-from summhay_site.tasks import mail_forgotten_task
 
 
 class _Login(auth.LoginView):
@@ -93,8 +92,9 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     """Ask for a link by mail. The answer is the same whether the address is known or not."""
     form = ForgottenForm(request.POST or None)
     if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():
-        hint(mail_forgotten_task, form.cleaned_data["email"], request.build_absolute_uri("/"))
-        return page(request, "registration/password_forgotten_sent.html", {"email": form.cleaned_data["email"]})
+        address = form.cleaned_data["email"]
+        hint("summhay_site.tasks.mail_forgotten_task", address, request.build_absolute_uri("/"))
+        return page(request, "registration/password_forgotten_sent.html", {"email": address})
     context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
     return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)
 

@@ -25,7 +25,6 @@ from summhay_site.forms import AccountForm, PeopleFileForm, PeopleFilter
 from summhay_site.links import NoMail, PasswordLink, link_for, mail_link
 from summhay_site.models import User
 from summhay_site.roles import ANNOTATOR
-from summhay_site.tasks import mail_new_link
 from summhay_site.views.actor import actor
 
 TO_DOWNLOAD = "links_to_download"
@@ -107,7 +106,7 @@ def _confirmed(request: HttpRequest, text: str) -> HttpResponse:
     if request.POST.get("mail"):
         for user in users:
             if user.email:
-                hint(mail_new_link, user.pk, base_url)
+                hint("summhay_site.tasks.mail_new_link", user.pk, base_url)
         messages.info(request, _("The links are being mailed to those who have an address."))
     return show_links(request, [link_for(user=user, base_url=base_url, now=now) for user in users], is_new=True)
 

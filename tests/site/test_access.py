@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -74,11 +73,11 @@ def _allowed(role: str, access: str | None) -> bool:
     return access == LOGGED_IN or access in PERMISSIONS[role]
 
 
-def _ask(client: Client, address: Address) -> HttpResponse:
+def _ask(client: Client, address: Address) -> Any:
     response = client.get(address.path)
     if response.status_code == 405:
         response = client.post(address.path)
-    return response  # type: ignore[return-value]
+    return response
 
 
 @pytest.fixture
@@ -113,6 +112,7 @@ def test_every_permission_of_the_table_exists() -> None:
 @pytest.mark.parametrize("address", ADDRESSES, ids=str)
 def test_a_stranger_is_asked_to_log_in_except_on_public_pages(address: Address, client: Client) -> None:
     response = _ask(client, address)
+    _has_strict_policy(response)
     if address.access == PUBLIC:
         assert response.status_code < 500
         assert response.status_code != 403
@@ -121,20 +121,27 @@ def test_a_stranger_is_asked_to_log_in_except_on_public_pages(address: Address, 
         assert response.headers["Location"].startswith("/login/?next=")
 
 
-@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("address", GUARDED, ids=str)
-def test_each_role_gets_what_the_table_gives_it(
-    address: Address, role: str, everybody: dict[str, Any], login: Any
-) -> None:
-    response = _ask(login(everybody[role]), address)
-    if not _allowed(role, address.access):
-        assert response.status_code == 403
-    elif address.has_object:
-        assert response.status_code == 404, "an object that does not exist, or is another's, is not there"
-    else:
-        assert response.status_code < 500
-        assert response.status_code not in (401, 403)
-        assert not response.headers.get("Location", "").startswith("/login/")
+def test_each_role_gets_what_the_table_gives_it(address: Address, everybody: dict[str, Any], login: Any) -> None:
+    for role in ROLES:
+        response = _ask(login(everybody[role]), address)
+        code, asked = response.status_code, f"{address.path} as {role}"
+        if not _allowed(role, address.access):
+            assert code == 403, asked
+        elif address.has_object:
+            # 400 is fine for a message whose body was refused before anything was looked up
+            assert code == 404 or (code == 400 and response.wsgi_request.method == "POST"), asked
+        else:
+            assert code < 500, asked
+            assert code not in (401, 403), asked
+            assert not response.headers.get("Location", "").startswith("/login/"), asked
+        _has_strict_policy(response)
+
+
+def _has_strict_policy(response: Any) -> None:
+    policy = response.headers.get("Content-Security-Policy", "")
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
 
 
 @pytest.mark.parametrize("role", [ANNOTATOR, RESEARCHER])
@@ -153,11 +160,3 @@ def test_the_admin_site_sends_a_stranger_to_the_login_of_the_site(client: Client
 
 def test_an_admin_opens_the_admin_site(eve: Any, login: Any) -> None:
     assert login(eve).get("/admin/").status_code == 200
-
-
-@pytest.mark.parametrize("address", ADDRESSES, ids=str)
-def test_every_page_carries_the_strict_content_policy(address: Address, eve: Any, login: Any) -> None:
-    response = _ask(login(eve), address)
-    policy = response.headers.get("Content-Security-Policy", "")
-    assert "default-src 'self'" in policy
-    assert "unsafe" not in policy

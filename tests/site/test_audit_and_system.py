@@ -1,0 +1,147 @@
+"""The audit log and the state of the system, for admins."""
+
+from __future__ import annotations
+
+import csv
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.audit import record
+from benchmarks.models import AuditEvent
+from summhay_site import system
+from summhay_site.models import WorkerHeartbeat
+from summhay_site.tasks import heartbeat
+from tests.makers import make_session
+
+
+@pytest.fixture
+def log(ada: Any, ben: Any, eve: Any, now: Any) -> None:
+    record(actor=ada, action="study.opened", target=ben, now=now, note="=SUM(A1)")
+    record(actor=eve, action="account.role", target=ben, now=now + timedelta(days=1), before="a", after="b")
+    record(actor=None, action="account.created", target=eve, now=now + timedelta(days=2))
+
+
+def _actions(client: Any, query: str) -> list[str]:
+    return [event.action for event in client.get(f"/audit-log/?{query}").context["found"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "actions"),
+    [
+        ("", ["account.created", "account.role", "study.opened"]),
+        ("action=account.role", ["account.role"]),
+        ("actor=ADA", ["study.opened"]),
+        ("object=be", ["account.role", "study.opened"]),
+        ("since=2026-03-03", ["account.created", "account.role"]),
+        ("until=2026-03-03", ["account.role", "study.opened"]),
+        ("since=2026-03-03&until=2026-03-03&actor=eve", ["account.role"]),
+        ("object=nothing", []),
+    ],
+)
+def test_events_are_found_by_action_person_object_and_day(
+    log: None, eve: Any, login: Any, query: str, actions: list[str]
+) -> None:
+    assert _actions(login(eve), query) == actions
+
+
+def test_days_are_those_of_the_reader(log: None, eve: Any, login: Any) -> None:
+    eve.time_zone = "Pacific/Auckland"
+    eve.save()
+    AuditEvent.objects.filter(action="study.opened").update(at="2026-03-02T12:00:00Z")
+    assert "study.opened" in _actions(login(eve), "since=2026-03-03")
+
+
+def test_an_object_is_found_by_its_id(log: None, ben: Any, eve: Any, login: Any) -> None:
+    assert _actions(login(eve), f"object={ben.uid}") == ["account.role", "study.opened"]
+
+
+def test_a_wrong_date_says_so(log: None, eve: Any, login: Any) -> None:
+    page = login(eve).get("/audit-log/?since=yesterday")
+    assert page.status_code == 422
+    assert page.context["form"].errors["since"]
+    assert login(eve).get("/audit-log.csv?since=yesterday").status_code == 422
+
+
+def test_the_download_holds_the_filtered_rows_and_guards_formulas(
+    log: None, ada: Any, eve: Any, login: Any
+) -> None:
+    AuditEvent.objects.update(object_name="=cmd()")
+    response = login(eve).get("/audit-log.csv?actor=ada")
+    (row,) = csv.DictReader(response.getvalue().decode().splitlines())
+    assert row["who"] == "ada"
+    assert row["at"] == "2026-03-02T09:00:00+00:00"
+    assert row["detail"] == '{"note":"=SUM(A1)"}'
+    assert row["object_name"] == "'=cmd()"
+
+
+def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
+    log: None, eve: Any, login: Any, now: Any, django_assert_num_queries: Any
+) -> None:
+    client = login(eve)
+    with django_assert_num_queries(7) as few:
+        client.get("/audit-log/")
+    for minute in range(60):
+        record(actor=eve, action="study.opened", target=eve, now=now + timedelta(minutes=minute))
+    with django_assert_num_queries(len(few)):
+        page = client.get("/audit-log/?page=1")
+    assert "Page 1 of 2" in page.content.decode()
+    assert len(client.get("/audit-log/?page=2").context["found"]) == 13
+
+
+def test_an_empty_log_says_what_will_be_there(eve: Any, login: Any) -> None:
+    assert "Nothing was recorded yet" in login(eve).get("/audit-log/").content.decode()
+
+
+def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now: Any) -> None:
+    system.record_heartbeat(name="one", now=now)
+    system.record_heartbeat(name="one", now=now + timedelta(seconds=30))
+    assert WorkerHeartbeat.objects.count() == 1
+    at = now + timedelta(seconds=30)
+    assert not system.read_workers(now=at + timedelta(seconds=120))[0].is_silent
+    assert system.read_workers(now=at + timedelta(seconds=121))[0].is_silent
+    assert system.read_alarm(now=at + timedelta(seconds=121)).worker_silent_since == at
+
+
+def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, now: Any) -> None:
+    system.record_heartbeat(name="old", now=now)
+    system.record_heartbeat(name="new", now=now + timedelta(hours=23))
+    assert not system.read_alarm(now=now + timedelta(hours=23)).worker_silent_since
+    assert len(system.read_workers(now=now)) == 2
+    system.record_heartbeat(name="new", now=now + timedelta(hours=25))
+    assert [worker.name for worker in system.read_workers(now=now)] == ["new"]
+
+
+def test_the_task_of_beat_leaves_a_sign_of_life(db: None) -> None:
+    heartbeat.delay()
+    assert WorkerHeartbeat.objects.count() == 1
+
+
+def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> None:
+    session = make_session(annotator=ben.annotator, state="running")
+    session.next_due_at = now
+    session.save()
+    queue = system.read_queue(now=now + timedelta(minutes=3))
+    assert (queue.sessions_due, queue.oldest_due_at, queue.runs, queue.items) == (1, now, 0, 0)
+    assert system.read_queue(now=now).sessions_due == 0
+
+
+def test_the_page_of_the_system_shows_workers_queue_and_storage(
+    eve: Any, login: Any, now: Any, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(5):
+        system.record_heartbeat(name=f"worker-{number}", now=now)
+    client = login(eve)
+    with django_assert_max_num_queries(14):
+        page = client.get("/system/").content.decode()
+    assert "worker-4" in page
+    assert "silent" in page
+    assert "Disk free" in page
+
+
+def test_the_size_of_the_database_is_known(db: None) -> None:
+    assert system.database_bytes() >= 0
+    disk = system.read_disk(Path("/"))
+    assert 0 < disk.free <= disk.total

@@ -1,0 +1,112 @@
+"""The home page of each role: how things stand, and the next step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Study
+from summhay_site import system
+from summhay_site.home import read_annotator, read_researcher
+from tests.makers import make_assignment, make_session, make_writing_study
+
+
+def _home(client: Client) -> str:
+    return client.get("/").content.decode()
+
+
+def test_an_annotator_without_tasks_is_told_what_happens_next(ben: Any, login: Any) -> None:
+    page = _home(login(ben))
+    assert "No task waits for you yet" in page
+    assert "/work/" in page
+
+
+def test_an_annotator_sees_the_tasks_that_wait_and_when_the_first_is_due(ben: Any, login: Any, now: Any) -> None:
+    make_assignment(annotator=ben, due_at=now)
+    page = _home(login(ben))
+    assert "1 task waits for you." in page
+    assert "The first is due 2026-03-02 09:00." in page
+
+
+def test_an_annotator_whose_clock_runs_is_led_back_to_it(ben: Any, login: Any) -> None:
+    make_session(annotator=ben, state="running")
+    page = _home(login(ben))
+    assert "A session is running." in page
+    assert "task waits" not in page
+
+
+def test_an_annotator_sees_no_other_persons_tasks(ben: Any, cleo: Any) -> None:
+    make_session(annotator=ben, state="running")
+    seen = read_annotator(cleo)
+    assert (seen.open, seen.done, seen.running) == (0, 0, None)
+
+
+def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, ben: Any, login: Any) -> None:
+    page = _home(login(ada))
+    assert "Next steps" in page
+    assert page.count("is-done") == 1
+    study = make_writing_study(researcher=ada, state="draft")
+    page = _home(login(ada))
+    assert page.count("is-done") == 2
+    assert "1 draft" in page
+    Study.objects.filter(pk=study.pk).update(state="open")
+    assert "Next steps" not in _home(login(ada))
+
+
+def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: Any) -> None:
+    make_session(annotator=ben, state="running")
+    mine, all_of_them = read_researcher(ada), read_researcher(eve)
+    assert (mine.studies, mine.tasks, mine.sessions_running) == (0, 0, 0)
+    assert (all_of_them.studies, all_of_them.tasks, all_of_them.sessions_running) == (1, 1, 1)
+
+
+def test_an_admin_is_warned_when_no_worker_speaks(eve: Any, login: Any) -> None:
+    client = login(eve)
+    assert "No worker has reported yet" in _home(client)
+    system.record_heartbeat(name="one", now=timezone.now() - timedelta(minutes=5))
+    assert "The worker has been silent for 5" in _home(client)
+    system.record_heartbeat(name="two", now=timezone.now())
+    page = _home(client)
+    assert "silent" not in page
+    assert "No worker" not in page
+
+
+def test_only_admins_are_warned(ada: Any, ben: Any, login: Any) -> None:
+    for user in (ada, ben):
+        assert "worker" not in _home(login(user)).lower()
+
+
+def test_an_admin_is_warned_when_the_disk_fills(eve: Any, login: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=49))
+    assert "The disk is almost full" in _home(login(eve))
+    monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=50))
+    assert "The disk is almost full" not in _home(login(eve))
+
+
+def test_who_has_no_role_is_told_whom_to_ask(db: None, login: Any) -> None:
+    nobody = get_user_model().objects.create_user(username="nobody")
+    assert "no role yet" in _home(login(nobody))
+
+
+def test_every_link_of_the_page_leads_somewhere(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    for user in (ada, ben, eve):
+        client = login(user)
+        links = set(re.findall(r'<a\b[^>]*href="([^"]*)"', _home(client))) - {"#main"}
+        assert len(links) >= 4
+        assert {client.get(link).status_code for link in links} == {200}
+
+
+def test_each_home_takes_few_queries(
+    ada: Any, ben: Any, eve: Any, login: Any, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    make_session(annotator=ben, state="running")
+    for user, most in ((ben, 6), (ada, 10), (eve, 12)):
+        client = login(user)
+        with django_assert_max_num_queries(most):
+            client.get("/")

@@ -1,0 +1,86 @@
+"""What holds for every template: nothing that the content policy would block, and a title on every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "templates"
+TEMPLATES = sorted(FOLDER.rglob("*.html"))
+PAGES = [path for path in TEMPLATES if not path.name.startswith(("_", "base"))]
+
+FORBIDDEN = {
+    "a style element": re.compile(r"<style\b", re.IGNORECASE),
+    "a style attribute": re.compile(r"<[^>]+\sstyle\s*=", re.IGNORECASE),
+    "an inline script": re.compile(
+        r"<script\b(?![^>]*\bsrc\s*=)(?![^>]*type\s*=\s*[\"']application/json[\"'])[^>]*>", re.IGNORECASE
+    ),
+    "an event attribute": re.compile(r"<[^>]+\son[a-z]+\s*=\s*[\"']", re.IGNORECASE),
+    "an htmx handler": re.compile(r"\shx-on[:-]", re.IGNORECASE),
+    "a javascript address": re.compile(r"[\"']\s*javascript:", re.IGNORECASE),
+    "a foreign resource": re.compile(r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)\s*=\s*[\"'](?:https?:)?//"),
+    "unescaped text": re.compile(r"\|\s*safe\b|\{%\s*autoescape off"),
+}
+
+
+def _id(path: Path) -> str:
+    return str(path.relative_to(FOLDER))
+
+
+def test_there_are_templates() -> None:
+    assert len(PAGES) > 10
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=_id)
+def test_a_template_holds_nothing_that_the_content_policy_blocks(path: Path) -> None:
+    text = path.read_text()
+    found = {what: match[0] for what, pattern in FORBIDDEN.items() if (match := pattern.search(text))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_id)
+def test_a_page_has_a_title_of_its_own(path: Path) -> None:
+    text = path.read_text()
+    if "{% extends" in text:
+        title = re.search(r"\{% block title %\}(.*?)\{% endblock", text, re.DOTALL)
+        assert title is not None
+        assert title[1].strip()
+    else:
+        assert re.search(r"<title>[^<]+</title>", text)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_id)
+def test_a_page_has_one_first_heading(path: Path) -> None:
+    text = path.read_text()
+    assert "<h1" in text or "{% include" in text
+
+
+@pytest.mark.parametrize(
+    ("markup", "what"),
+    [
+        ("<p style='color:red'>", "a style attribute"),
+        ("<script>go()</script>", "an inline script"),
+        ('<script type="module">go()</script>', "an inline script"),
+        ('<button onclick="go()">', "an event attribute"),
+        ('<a href="javascript:go()">', "a javascript address"),
+        ('<script src="https://cdn.example/x.js">', "a foreign resource"),
+        ("{{ text|safe }}", "unescaped text"),
+    ],
+)
+def test_the_patterns_find_what_they_name(markup: str, what: str) -> None:
+    assert FORBIDDEN[what].search(markup)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<script src=\"{% static 'js/theme.js' %}\"></script>",
+        '<script type="module" src="x.js"></script>',
+        '<script type="application/json" id="state">{}</script>',
+        "<p>only one = two</p>",
+    ],
+)
+def test_the_patterns_let_pass_what_is_fine(markup: str) -> None:
+    assert not any(pattern.search(markup) for pattern in FORBIDDEN.values())
