@@ -18,7 +18,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation import assigning
+from annotation import assigning, consent
 from annotation.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.guidelines import current_guideline, publish_guideline
 from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
@@ -179,9 +179,10 @@ def is_frozen(study: Study) -> bool:
 
 @transaction.atomic
 def open_study(*, study: Study, by: Any, now: datetime) -> Study:
-    """Let annotators see their tasks; NotReady says what is missing."""
+    """Let annotators see their tasks; NotReady says what is missing. No task is seen before a consent text is."""
     if problems := opening_problems(study):
         raise NotReady(problems)
+    consent.ensure_default_consent(now=now)
     return _move(study, to=Study.State.OPEN, by=by, now=now, not_from=Study.State.ARCHIVED)
 
 

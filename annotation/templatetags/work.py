@@ -37,6 +37,6 @@ def money(amount: Decimal, currency: str) -> str:
 
 
 @register.filter
-def percent(share: float | None) -> str:
+def percent(share: float | str | None) -> str:
     """A share of 1 as percent without decimals; a dash where there is none."""
-    return "–" if share is None else f"{share * 100:.0f} %"
+    return f"{share * 100:.0f} %" if isinstance(share, int | float) else "–"

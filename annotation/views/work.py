@@ -34,10 +34,11 @@ def work(request: HttpRequest) -> HttpResponse:
 @require_POST
 def practice(request: HttpRequest) -> HttpResponse:
     """Open the practice session, made when it is first asked for."""
-    annotator = annotator_behind(request)
+    annotator, now = annotator_behind(request), timezone.now()
+    consent.ensure_default_consent(now=now)
     if not consent.is_given(annotator):
         return redirect("annotation:consent")
-    task = assigning.practice_assignment(annotator=annotator, now=timezone.now())
+    task = assigning.practice_assignment(annotator=annotator, now=now)
     if task is None:
         messages.info(request, _("There is nothing to practise on here."))
         return redirect("annotation:work")

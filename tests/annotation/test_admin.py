@@ -1,0 +1,46 @@
+"""The admin shows every table of the app and changes hardly any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.urls import reverse
+
+from tests.makers import annotator_of, make_assignment, make_haystack, make_session, make_writing_study
+
+MODELS = [model for model in apps.get_app_config("annotation").get_models() if not model._meta.auto_created]
+
+
+@pytest.fixture
+def rows(ben: Any) -> None:
+    make_session(assignment=make_assignment(annotator=ben), state="submitted", revisions=[(1000, "- A. [1]")])
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.model_name)
+def test_every_table_has_a_list_for_admins(eve: Any, rows: None, login: Any, model: Any) -> None:
+    assert admin.site.is_registered(model)
+    eve.is_superuser = True
+    eve.save()
+    name = f"admin:annotation_{model._meta.model_name}"
+    client = login(eve)
+    assert client.get(reverse(f"{name}_changelist")).status_code == 200
+    assert client.get(reverse(f"{name}_add")).status_code == 403
+
+
+def test_accommodations_can_be_mended_and_plans_cannot(eve: Any, ben: Any, login: Any) -> None:
+    eve.is_superuser = True
+    eve.save()
+    client, person = login(eve), annotator_of(ben)
+    url = reverse("admin:annotation_annotator_change", args=[person.pk])
+    data = {"label": "Ben", "limit_factor": "1.50", "may_paste": "on", "accommodation_note": "dictates"}
+    assert client.post(url, data).status_code == 302
+    person.refresh_from_db()
+    assert (str(person.limit_factor), person.may_paste) == ("1.50", True)
+    plan = make_writing_study(haystack=make_haystack(key="other")).writing_plan
+    assert (
+        client.post(reverse("admin:annotation_writingplan_change", args=[plan.pk]), {"limit_ms": 1}).status_code
+        == 403
+    )

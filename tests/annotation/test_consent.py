@@ -1,0 +1,114 @@
+"""Consent: versions, agreeing, being asked again, withdrawing; the page and its editor."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotation import consent
+from annotation.models import Consent, ConsentText
+from tests.makers import annotator_of, give_consent, make_assignment, make_session
+
+
+def test_the_default_text_is_made_once(db: None, now: datetime) -> None:
+    assert consent.ensure_default_consent(now=now).version == 1
+    assert consent.ensure_default_consent(now=now + timedelta(days=1)).created_at == now
+    assert ConsentText.objects.count() == 1
+
+
+def test_nothing_is_asked_where_there_is_no_text(ben: Any) -> None:
+    ConsentText.objects.all().delete()
+    assert consent.is_given(annotator_of(ben))
+
+
+def test_a_new_version_asks_everybody_again(ben: Any, ada: Any, now: datetime) -> None:
+    text = consent.ensure_default_consent(now=now)
+    consent.give(annotator=annotator_of(ben), version=text.version, now=now)
+    assert consent.is_given(annotator_of(ben))
+    assert consent.publish(body=text.body, by=ada, now=now) == text
+    newer = consent.publish(body="We also record the weather.", by=ada, now=now)
+    assert newer.version == 2
+    assert not consent.is_given(annotator_of(ben))
+
+
+def test_agreeing_twice_is_one_consent(ben: Any, now: datetime) -> None:
+    text = consent.ensure_default_consent(now=now)
+    first = consent.give(annotator=annotator_of(ben), version=text.version, now=now)
+    assert consent.give(annotator=annotator_of(ben), version=text.version, now=now) == first
+
+
+def test_agreeing_to_a_text_that_was_replaced_meanwhile_does_not_count(ben: Any, ada: Any, now: datetime) -> None:
+    consent.ensure_default_consent(now=now)
+    consent.publish(body="Newer.", by=ada, now=now)
+    with pytest.raises(consent.StaleConsentText):
+        consent.give(annotator=annotator_of(ben), version=1, now=now)
+    assert not Consent.objects.exists()
+
+
+def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben: Any, now: datetime) -> None:
+    person = annotator_of(ben)
+    give_consent(ben)
+    assert consent.withdraw(annotator=person, by=ben, now=now) == 1
+    assert consent.withdraw(annotator=person, by=ben, now=now) == 0
+    assert not consent.is_given(person)
+    text = consent.current_text()
+    assert text is not None
+    consent.give(annotator=person, version=text.version, now=now)
+    assert consent.is_given(person)
+    assert person.consents.count() == 2
+
+
+def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, login: Any, now: datetime) -> None:
+    make_assignment(annotator=ben, with_consent=False)
+    text = consent.ensure_default_consent(now=now)
+    client, url = login(ben), reverse("annotation:consent")
+    work = reverse("annotation:work")
+    assert "after your consent" in client.get(work).content.decode()
+    assert "What is recorded" in client.get(url).content.decode()
+    assert client.post(url, {"version": text.version}).status_code == 422
+    assert not consent.is_given(annotator_of(ben))
+    assert client.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
+    assert consent.is_given(annotator_of(ben))
+    assert "after your consent" not in client.get(work).content.decode()
+
+
+def test_an_answer_to_an_old_page_leads_to_the_new_text(ben: Any, ada: Any, login: Any, now: datetime) -> None:
+    consent.ensure_default_consent(now=now)
+    consent.publish(body="Newer.", by=ada, now=now)
+    url = reverse("annotation:consent")
+    page = login(ben).post(url, {"version": "1", "agree": "on"}, follow=True).content.decode()
+    assert "changed meanwhile" in page
+    assert "Newer." in page
+
+
+def test_withdrawing_on_the_page_keeps_what_was_earned(ben: Any, login: Any) -> None:
+    make_session(assignment=make_assignment(annotator=ben), state="submitted", acc_ms=3_600_000)
+    client = login(ben)
+    client.post(reverse("annotation:consent-withdraw"))
+    assert not consent.is_given(annotator_of(ben))
+    assert "25.00 USD" in client.get(reverse("annotation:earnings")).content.decode()
+
+
+def test_the_editor_is_for_researchers_and_shows_before_it_publishes(
+    ada: Any, eve: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    first = consent.ensure_default_consent(now=now)
+    url = reverse("annotation:consent-edit")
+    assert login(ben).get(url).status_code == 403
+    assert login(eve).get(url).status_code == 200
+    client = login(ada)
+    assert "<em>new</em>" in client.post(url, {"body": "A *new* one", "preview": "1"}).content.decode()
+    assert consent.current_text() == first
+    client.post(url, {"body": "A *new* one"})
+    assert ConsentText.objects.get(version=first.version + 1).created_by == ada
+    old = client.get(reverse("annotation:consent-version", args=[first.version])).content.decode()
+    assert "What is recorded" in old
+
+
+def test_only_accounts_of_annotators_have_a_consent_page(ada: Any, client: Any, login: Any) -> None:
+    url = reverse("annotation:consent")
+    assert login(ada).get(url).status_code == 403
+    assert client.get(url).headers["Location"].startswith(reverse("login"))

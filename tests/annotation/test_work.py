@@ -1,0 +1,241 @@
+"""What an annotator sees: own tasks, texts and earnings, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import earnings, tasklist
+from annotation.exposures import record_exposure
+from annotation.models import Assignment, Study
+from tests.makers import (
+    NOW,
+    annotator_of,
+    give_consent,
+    make_assignment,
+    make_haystack,
+    make_session,
+    make_writing_study,
+)
+
+WORK = "annotation:work"
+
+
+def page_of(client: Any, name: str = WORK, *args: Any) -> str:
+    response = client.get(reverse(name, args=args))
+    assert response.status_code == 200
+    text: str = response.content.decode()
+    return text
+
+
+def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben: Any, login: Any) -> None:
+    study = make_writing_study(annotators=[ben])
+    make_assignment(
+        study=study,
+        annotator=ben,
+        n_words=12_000,
+        due_at=datetime(2126, 3, 9, 18, 0, tzinfo=NOW.tzinfo),
+        ceiling={"recall": 0.8421, "f1": 0.9},
+    )
+    page = page_of(login(ben))
+    assert "at most 2 h 00 min" in page
+    assert "about 1 h 00 min to read" in page
+    assert "25.00 USD an hour, at most 50.00 USD" in page
+    assert "due 2126-03-09 18:00" in page
+    assert "study@example.org" in page
+    for secret in ("Insight 1.1", "the ferry leaves", "0.8421", "84 %", "eiling"):
+        assert secret not in page
+
+
+def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any, cleo: Any, login: Any) -> None:
+    study = make_writing_study(annotators=[ben, cleo])
+    make_assignment(study=study, annotator=cleo)
+    assert "No task waits for you" in page_of(login(ben))
+    make_assignment(study=study, annotator=ben)
+    assert "Subtopic 1" in page_of(login(ben))
+    Study.objects.update(state="draft")
+    assert "Subtopic 1" not in page_of(login(ben))
+
+
+def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, login: Any) -> None:
+    session = make_session(
+        assignment=make_assignment(annotator=ben, state="started"), state="paused", acc_ms=600_000
+    )
+    Study.objects.update(state="closed")
+    page = page_of(login(ben))
+    assert reverse("annotation:session", args=[session.uid]) in page
+    assert "10 min used" in page
+
+
+def test_a_withdrawn_task_is_gone(ben: Any, login: Any) -> None:
+    make_assignment(annotator=ben, state="withdrawn")
+    assert "Subtopic 1" not in page_of(login(ben))
+
+
+def test_practice_comes_before_the_first_timed_task(ben: Any, login: Any, now: datetime) -> None:
+    task = make_assignment(annotator=ben)
+    make_haystack(key="tryout", is_practice=True)
+    client = login(ben)
+    start = reverse("annotation:session-start", args=[task.uid])
+    page = page_of(client)
+    assert "three minutes of practice" in page
+    assert start not in page
+    response = client.post(reverse("annotation:practice"))
+    practice = Assignment.objects.get(is_practice=True)
+    assert response.headers["Location"] == reverse("annotation:session-start", args=[practice.uid])
+    Assignment.objects.filter(pk=practice.pk).update(state="done")
+    page = page_of(client)
+    assert start in page
+    assert "Practise again" in page
+
+
+def test_practice_waits_for_consent(ben: Any, login: Any) -> None:
+    give_consent()
+    make_haystack(key="tryout", is_practice=True)
+    response = login(ben).post(reverse("annotation:practice"))
+    assert response.headers["Location"] == reverse("annotation:consent")
+    assert not Assignment.objects.exists()
+
+
+def test_without_a_practice_corpus_practice_leads_back(ben: Any, login: Any) -> None:
+    give_consent(ben)
+    assert login(ben).post(reverse("annotation:practice")).headers["Location"] == reverse(WORK)
+
+
+def test_a_task_on_material_one_has_seen_meanwhile_cannot_be_opened_and_says_so(
+    ben: Any, login: Any, now: datetime
+) -> None:
+    task = make_assignment(annotator=ben)
+    record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
+    page = page_of(login(ben))
+    assert "No longer open to you" in page
+    assert reverse("annotation:session-start", args=[task.uid]) not in page
+
+
+def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime) -> None:
+    study = make_writing_study(haystack=make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]]), annotators=[ben])
+    late, soon, open_end, begun = study.writing_plan.subtopics.order_by("number")
+    for subtopic, due in ((late, now + timedelta(days=9)), (soon, now + timedelta(days=1)), (open_end, None)):
+        make_assignment(study=study, annotator=ben, subtopic=subtopic, due_at=due)
+    make_session(
+        assignment=make_assignment(study=study, annotator=ben, subtopic=begun, state="started"), state="paused"
+    )
+    rows = tasklist.board(annotator_of(ben), now).todo
+    assert [task.assignment.subtopic for task in rows] == [begun, soon, late, open_end]
+
+
+def test_the_list_asks_no_more_with_more_tasks(ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
+    study = make_writing_study(
+        haystack=make_haystack(golds=[[[number]] for number in (1, 2, 3, 4, 5, 6)]), annotators=[ben]
+    )
+    for subtopic in study.writing_plan.subtopics.all():
+        make_assignment(study=study, annotator=ben, subtopic=subtopic)
+    client = login(ben)
+    with django_assert_max_num_queries(16):
+        page_of(client)
+
+
+def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, cleo: Any, login: Any) -> None:
+    haystack = make_haystack()
+    for person, name in ((ben, "mine"), (cleo, "hers")):
+        study = make_writing_study(haystack=haystack, name=name, annotators=[person])
+        make_session(assignment=make_assignment(study=study, annotator=person, state="done"), state="submitted")
+    page = page_of(login(ben), "annotation:own-work")
+    assert "mine" in page
+    assert "hers" not in page
+    own = annotator_of(ben).sessions.get()
+    assert reverse("annotation:session-own", args=[own.uid]) in page
+
+
+def test_a_session_under_way_is_not_yet_handed_in(ben: Any, login: Any) -> None:
+    make_session(annotator=ben, state="running")
+    assert "Nothing yet" in page_of(login(ben), "annotation:own-work")
+
+
+def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: datetime) -> None:
+    haystack = make_haystack()
+    study = make_writing_study(haystack=haystack, annotators=[ben, cleo], study_fields={"hourly_rate": 30})
+    first, second = study.writing_plan.subtopics.order_by("number")
+    make_session(
+        assignment=make_assignment(study=study, annotator=ben, subtopic=first), state="submitted", acc_ms=3_000_000
+    )
+    make_session(assignment=make_assignment(study=study, annotator=ben, subtopic=second), state="running")
+    make_session(assignment=make_assignment(study=study, annotator=cleo), state="submitted", acc_ms=1_000)
+    rows = tasklist.own_earnings(annotator_of(ben), now + timedelta(minutes=10))
+    total = earnings.by_study(rows)[study]
+    assert (total.n_sessions, total.active_ms) == (2, 3_600_000)
+    assert total.amount == Decimal("30.00")
+
+
+def test_a_running_clock_earns_no_more_than_its_limit(ben: Any, now: datetime) -> None:
+    session = make_session(annotator=ben, state="running")
+    assert earnings.active_ms(session, now + timedelta(days=3)) == session.limit_ms
+
+
+def test_practice_is_not_paid(ben: Any, now: datetime) -> None:
+    make_session(assignment=make_assignment(annotator=ben, is_practice=True), state="submitted", acc_ms=180_000)
+    assert tasklist.own_earnings(annotator_of(ben), now) == []
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "amount"),
+    [(0, "0.00"), (3_600_000, "25.00"), (720, "0.01"), (719, "0.00"), (7_200_000, "50.00")],
+)
+def test_pay_is_rounded_once_to_cents(milliseconds: int, amount: str) -> None:
+    assert earnings.pay(milliseconds, Decimal(25)) == Decimal(amount)
+
+
+def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
+    ben: Any, cleo: Any, ada: Any, login: Any, now: datetime
+) -> None:
+    study = make_writing_study(annotators=[ben])
+    url = reverse("annotation:study-guidelines", args=[study.uid])
+    assert "Report what repeats." in login(ben).get(url).content.decode()
+    study.memberships.update(left_at=now)
+    assert login(ben).get(url).status_code == 200
+    assert login(cleo).get(url).status_code == 404
+    assert login(ada).get(url).status_code == 403
+
+
+def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, login: Any) -> None:
+    study = make_writing_study(annotators=[ben])
+    first, second = study.writing_plan.subtopics.order_by("number")
+    make_session(
+        assignment=make_assignment(study=study, annotator=ben, subtopic=first, state="done"),
+        state="submitted",
+        acc_ms=3_600_000,
+    )
+    waiting = make_assignment(study=study, annotator=ben, subtopic=second)
+    client, url = login(ben), reverse("annotation:study-leave", args=[study.uid])
+    assert "1 task you have not begun" in client.get(url).content.decode()
+    assert client.post(url, {"reason": ""}).headers["Location"] == reverse(WORK)
+    waiting.refresh_from_db()
+    assert waiting.state == "withdrawn"
+    assert "25.00 USD" in page_of(client, "annotation:earnings")
+    assert client.get(url).status_code == 404
+
+
+def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, client: Any, login: Any) -> None:
+    study = make_writing_study(annotators=[ben])
+    assert login(dot).get(reverse("annotation:study-leave", args=[study.uid])).status_code == 404
+    for name in (WORK, "annotation:own-work", "annotation:earnings"):
+        assert login(ada).get(reverse(name)).status_code == 403
+        assert client.get(reverse(name)).status_code == 302
+    assert "No task waits" in page_of(login(dot))
+
+
+def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, login: Any) -> None:
+    person = annotator_of(ben)
+    person.is_active = False
+    person.save()
+    assert login(ben).get(reverse(WORK)).status_code == 404
+
+
+def test_pages_of_work_are_not_kept_by_caches(ben: Any, login: Any) -> None:
+    make_assignment(annotator=ben, due_at=timezone.now())
+    assert "no-store" in login(ben).get(reverse(WORK)).headers["Cache-Control"]
