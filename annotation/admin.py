@@ -128,7 +128,7 @@ class SessionAdmin(ReadOnlyAdmin):
 class OfSessionAdmin(ReadOnlyAdmin):
     """Rows of one session."""
 
-    list_select_related: tuple[str, ...] = ("session",)
+    list_select_related = ("session",)
 
 
 @admin.register(models.ActivePeriod)
@@ -163,7 +163,7 @@ class SessionEventAdmin(OfSessionAdmin):
 
 
 @admin.register(models.ClockCredit)
-class ClockCreditAdmin(OfSessionAdmin):
+class ClockCreditAdmin(ReadOnlyAdmin):
     """Time given back."""
 
     list_display = ("session", "delta_ms", "by", "at")
@@ -185,7 +185,7 @@ class SessionReportAdmin(OfSessionAdmin):
 
 
 @admin.register(models.Exclusion)
-class ExclusionAdmin(OfSessionAdmin):
+class ExclusionAdmin(ReadOnlyAdmin):
     """Sessions left out of figures."""
 
     list_display = ("session", "reason", "by", "at", "lifted_at")
