@@ -84,14 +84,8 @@ class Command(BaseCommand):
         self.stderr.write(message, self.style.NOTICE if self.stderr.isatty() else None)
 
     def _print(self, merged: dict[str, Any], *, dry_run: bool) -> None:
-        rows = [
-            (kind, *(merged[name][kind] for name in ("created", "unchanged", "updated")))
-            for kind in merged["created"]
-        ]
-        self.stdout.write(f"{'':<18}{'created':>10}{'unchanged':>12}{'updated':>10}")
-        for kind, *counts in rows:
-            created, unchanged, updated = (f"{count:,}" for count in counts)
-            self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
+        if not merged["n_errors"]:
+            self._print_counts(merged)
         for warning in merged["warnings"]:
             self.stdout.write(f"warning: {warning['kind']} × {warning['count']:,}: {warning['example']}")
         for error in merged["errors"]:
@@ -102,3 +96,13 @@ class Command(BaseCommand):
             self.stderr.write("Nothing was imported.")
         elif dry_run:
             self.stdout.write("Dry run: nothing was written.")
+
+    def _print_counts(self, merged: dict[str, Any]) -> None:
+        rows = [
+            (kind, *(merged[name][kind] for name in ("created", "unchanged", "updated")))
+            for kind in merged["created"]
+        ]
+        self.stdout.write(f"{'':<18}{'created':>10}{'unchanged':>12}{'updated':>10}")
+        for kind, *counts in rows:
+            created, unchanged, updated = (f"{count:,}" for count in counts)
+            self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
