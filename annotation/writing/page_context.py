@@ -66,7 +66,7 @@ def client_config(row: Session, now: datetime) -> str:
         "page": reverse("annotation:session", args=[row.uid]),
         "after": reverse("annotation:session-after", args=[row.uid]),
         "login": reverse("login"),
-        "home": reverse("home"),
+        "home": reverse("annotation:work"),
     }
     config = {
         "session": str(row.uid),
@@ -131,7 +131,7 @@ def why_not(error: NotEligible) -> dict[str, Any]:
     """Why a task can't be started, said to the person it concerns."""
     codes = error.codes
     if Code.NO_CONSENT in codes:
-        text = _("Please read and answer the consent page first; you find it under My work.")
+        text = _("Please read the page on consent first, and decide whether you agree.")
     elif codes == {Code.NO_PRACTICE}:
         text = _("First comes a short practice session on other documents, so that the page holds no surprises.")
     elif codes & {Code.EXPOSED, Code.RESEARCH_ROLE}:
@@ -143,7 +143,11 @@ def why_not(error: NotEligible) -> dict[str, Any]:
         text = _("You have written about these documents before, and a second summary would not be comparable.")
     else:
         text = _("It is no longer open. What you have done so far stays yours.")
-    return {"obstacle": text, "practice_first": codes == {Code.NO_PRACTICE}}
+    return {
+        "obstacle": text,
+        "consent_first": Code.NO_CONSENT in codes,
+        "practice_first": codes == {Code.NO_PRACTICE},
+    }
 
 
 def clock_face(ms: int) -> str:

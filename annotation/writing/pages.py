@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -20,6 +21,7 @@ from annotation import assigning
 from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
 from annotation.writing import afterwards, sessions
+from annotation.writing.clockwork import lapse_of
 from annotation.writing.page_context import client_config, facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.pane import pane_for, respond
@@ -41,9 +43,7 @@ def start(request: HttpRequest, uid: UUID) -> HttpResponse:
     if begun is not None:
         return redirect("annotation:session", begun.uid)
     now = timezone.now()
-    if "practice" in request.POST:
-        return _to_practice(assignment, now)
-    form = StartForm(request.POST or None)
+    form = StartForm(request.POST if request.method == "POST" else None)
     obstacle: dict[str, Any] = {}
     try:
         assigning.ensure_still_eligible(assignment=assignment, now=now)
@@ -71,6 +71,8 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("annotation:session-after", row.uid)
     context = facts(row, now) | {"config_json": client_config(row, now)}
     if row.state == Session.State.PAUSED:
+        lapse = lapse_of(row)
+        context["paused_itself"] = lapse is not None and lapse.is_lease
         return render(request, "annotation/session_paused.html", context)
     page = render(request, "annotation/session.html", context)
     pane = pane_for(
@@ -90,9 +92,12 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     row = _own(request, uid, now)
     if row.state not in ENDED:
         return redirect("annotation:session", row.uid)
+    if row.assignment.is_practice:
+        messages.success(request, _("That was the practice session. Nothing of it counts; you know the page now."))
+        return redirect("annotation:work")
     if row.state == Session.State.VOIDED or hasattr(row, "report"):
         return redirect("annotation:session-own", row.uid)
-    form = ReportForm(request.POST or None)
+    form = ReportForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         afterwards.report(
             session=row,
@@ -101,7 +106,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
             comment=form.cleaned_data["comment"],
             now=now,
         )
-        return redirect("home")
+        return redirect("annotation:work")
     context = facts(row, now) | {"form": form}
     return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
 
@@ -115,7 +120,7 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     row = _own(request, uid, now)
     if row.state not in ENDED:
         return redirect("annotation:session", row.uid)
-    form = TimeForm(request.POST or None)
+    form = TimeForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
@@ -130,10 +135,3 @@ def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     if sessions.settle(session=row, now=now) is not row:
         row = mine.get(pk=row.pk)
     return row
-
-
-def _to_practice(assignment: Assignment, now: datetime) -> HttpResponse:
-    practice = assigning.practice_assignment(annotator=assignment.annotator, now=now)
-    if practice is None:
-        return redirect("annotation:session-start", assignment.uid)
-    return redirect("annotation:session-start", practice.uid)

@@ -29,7 +29,7 @@ VERSION = 1
 
 MARKER = b"<!--pane-->"
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-_FILE_HEAD = struct.Struct(">II")
+_FILE_HEAD = struct.Struct(">III")
 _POLYNOMIAL = 0xEDB88320
 _ONE = 1 << 31
 
@@ -46,14 +46,11 @@ class Pane:
 def pane_for(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> Pane:
     """The pane with these documents in this order, from its file or made anew."""
     path = _path(haystack, numbers, click_to_cite=click_to_cite)
-    try:
-        stored = path.read_bytes()
-        crc32, size = _FILE_HEAD.unpack_from(stored)
-        return Pane(deflated=stored[_FILE_HEAD.size :], crc32=crc32, size=size)
-    except (FileNotFoundError, struct.error):
+    pane = _load(path)
+    if pane is None:
         pane = compress(_render(haystack, numbers, click_to_cite=click_to_cite))
         _store(path, pane)
-        return pane
+    return pane
 
 
 def compress(html: bytes) -> Pane:
@@ -117,6 +114,17 @@ def _render(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) 
     return render_to_string("annotation/_session_pane.html", context).encode()
 
 
+def _load(path: Path) -> Pane | None:
+    """The pane of a file; None where there is none, or not all of it."""
+    try:
+        stored = path.read_bytes()
+        n_deflated, crc32, size = _FILE_HEAD.unpack_from(stored)
+    except (OSError, struct.error):
+        return None
+    deflated = stored[_FILE_HEAD.size :]
+    return Pane(deflated=deflated, crc32=crc32, size=size) if len(deflated) == n_deflated else None
+
+
 def _store(path: Path, pane: Pane) -> None:
     """Write beside and rename, so that no reader meets half a file; a full disk only costs the next reader."""
     temporary = ""
@@ -124,7 +132,7 @@ def _store(path: Path, pane: Pane) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "wb") as out:
-            out.write(_FILE_HEAD.pack(pane.crc32, pane.size) + pane.deflated)
+            out.write(_FILE_HEAD.pack(len(pane.deflated), pane.crc32, pane.size) + pane.deflated)
         Path(temporary).replace(path)
     except OSError:
         if temporary:

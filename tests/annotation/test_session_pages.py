@@ -1,0 +1,314 @@
+"""The pages of a writing session: who sees them, what they hold in which state, how the pane gets into them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import exposures
+from annotation.models import ConsentText, CreditRequest, Session, SessionReport
+from annotation.writing.pane import compress, joined_crc32, pane_for, stitch
+from tests import makers
+
+FACT = "the ferry leaves at six in the morning"
+PAGES = ("session", "session-after", "session-own")
+
+
+@pytest.fixture(autouse=True)
+def panes(settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path / "panes"
+
+
+def page_of(client: Client, session: Session, name: str = "session") -> Any:
+    return client.get(reverse(f"annotation:{name}", args=[session.uid]))
+
+
+def config_of(response: Any) -> dict[str, Any]:
+    [found] = re.findall(r'data-config="([^"]*)"', response.content.decode())
+    return dict(json.loads(unescape(found)))
+
+
+def running(person: Any, **fields: Any) -> Session:
+    now = timezone.now()
+    return makers.make_session(annotator=person, state="running", now=now, **fields)
+
+
+# Who sees what
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nobody_else_sees_a_persons_session(
+    name: str, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any
+) -> None:
+    session = running(ben)
+    assert page_of(login(cleo), session, name).status_code == 404
+    assert page_of(login(ada), session, name).status_code == 403
+    assert page_of(login(eve), session, name).status_code == 403
+    assert page_of(Client(), session, name).headers["Location"].startswith("/login/")
+
+
+def test_a_task_of_somebody_else_can_not_be_started(ben: Any, cleo: Any, login: Any) -> None:
+    task = makers.make_assignment(annotator=ben)
+    makers.give_consent(ben, cleo)
+    url = reverse("annotation:session-start", args=[task.uid])
+    assert login(cleo).post(url, {"no_model": "on"}).status_code == 404
+    assert not Session.objects.exists()
+
+
+def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, login: Any) -> None:
+    client, session = login(ben), running(ben, revisions=[(0, "My own words")])
+    assert FACT in page_of(client, session).content.decode()
+    for state in ("paused", "submitted", "expired", "voided"):
+        Session.objects.filter(pk=session.pk).update(
+            state=state, run_started_at=None, ended_at=None if state == "paused" else timezone.now()
+        )
+        for name in PAGES:
+            shown = client.get(reverse(f"annotation:{name}", args=[session.uid]), follow=True)
+            assert shown.status_code == 200
+            assert FACT not in shown.content.decode()
+
+
+def test_no_page_of_a_session_is_kept_by_the_browser(ben: Any, login: Any) -> None:
+    response = page_of(login(ben), running(ben))
+    assert "no-store" in response.headers["Cache-Control"]
+    assert "Accept-Encoding" in response.headers["Vary"]
+
+
+def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben: Any, login: Any) -> None:
+    session = makers.make_session(
+        annotator=ben, state="running", now=timezone.now() - timedelta(hours=9), revisions=[(0, "- Mine [1]")]
+    )
+    response = page_of(login(ben), session)
+    assert response.headers["Location"] == reverse("annotation:session-after", args=[session.uid])
+    session.refresh_from_db()
+    assert (session.state, session.acc_ms) == ("expired", session.limit_ms)
+
+
+def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, login: Any) -> None:
+    study = makers.make_writing_study(annotators=[ben], disconnect_policy="auto_pause")
+    task = makers.make_assignment(annotator=ben, study=study)
+    long_ago = timezone.now() - timedelta(minutes=30)
+    session = makers.make_session(
+        assignment=task,
+        state="running",
+        now=long_ago,
+        last_seen_at=long_ago,
+        disconnect_policy="auto_pause",
+        lease_ms=180_000,
+    )
+    assert "paused by itself" in page_of(login(ben), session).content.decode()
+
+
+# What the work page holds
+
+
+def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben: Any, login: Any) -> None:
+    session = running(ben, document_numbers=[5, 2, 6])
+    html = page_of(login(ben), session).content.decode()
+    assert re.findall(r'<article class="doc" id="doc-(\d+)"', html) == ["5", "2", "6"]
+    assert re.findall(r'data-jump="(\d+)"', html) == ["5", "2", "6"]
+    assert config_of(page_of(login(ben), session))["numbers"] == [5, 2, 6]
+
+
+def test_the_insights_are_counted_and_never_shown(ben: Any, login: Any) -> None:
+    session = running(ben, document_numbers=[6])
+    html = page_of(login(ben), session).content.decode()
+    assert f"{session.assignment.n_insights_present} insight" in html
+    assert session.assignment.subtopic.query in html
+    assert FACT not in html
+
+
+def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, login: Any) -> None:
+    session = running(ben, revisions=[(0, "\n- First <b>\n- Second &amp; last")], notes_text="look at [3]")
+    response = page_of(login(ben), session)
+    config = config_of(response)
+    assert config["rev"] == 1
+    assert 0 < config["remaining_ms"] <= session.limit_ms
+    html = response.content.decode()
+    assert "\n\n- First &lt;b&gt;\n- Second &amp;amp; last</textarea>" in html
+    assert "look at [3]</textarea>" in html
+
+
+def test_aids_follow_the_frozen_settings(ben: Any, login: Any) -> None:
+    session = running(ben, config={"click_to_cite": True, "show_counters": True})
+    response = page_of(login(ben), session)
+    assert config_of(response)["aids"] == {
+        "show_hit_counts": False,
+        "click_to_cite": True,
+        "live_citation_check": False,
+        "show_counters": True,
+    }
+    assert 'data-cite="1"' in response.content.decode()
+    Session.objects.filter(pk=session.pk).update(config={})
+    assert "data-cite=" not in page_of(login(ben), session).content.decode()
+
+
+def test_text_of_documents_is_escaped(ben: Any, login: Any) -> None:
+    session = running(ben)
+    session.assignment.haystack.documents.filter(number=1).update(text="<script>alert(1)</script> <!--pane-->")
+    html = page_of(login(ben), session).content.decode()
+    assert "<script>alert" not in html
+    assert "&lt;!--pane--&gt;" in html
+
+
+def test_the_number_of_queries_does_not_grow_with_the_documents(
+    ben: Any, cleo: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    for person, n_documents in ((ben, 2), (cleo, 40)):
+        haystack = makers.make_haystack(key=f"h{n_documents}", n_documents=n_documents, golds=(((1, 2),),))
+        study = makers.make_writing_study(haystack=haystack, annotators=[person], name=f"S{n_documents}")
+        session = running(person, assignment=makers.make_assignment(annotator=person, study=study))
+        client = login(person)
+        assert page_of(client, session).status_code == 200
+        with django_assert_max_num_queries(5):
+            assert page_of(client, session).status_code == 200
+
+
+# Before and after
+
+
+def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, login: Any) -> None:
+    task = makers.make_assignment(annotator=ben)
+    makers.give_consent(ben)
+    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
+    shown = client.get(url).content.decode()
+    assert task.subtopic.query in shown
+    assert FACT not in shown
+    refused = client.post(url)
+    assert refused.status_code == 422
+    assert "only start with this promise" in refused.content.decode()
+    assert not Session.objects.exists()
+    begun = client.post(url, {"no_model": "on"}, follow=True)
+    assert FACT in begun.content.decode()
+    session = Session.objects.get()
+    assert session.state == "running"
+    assert client.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
+
+
+def test_consent_comes_first(ben: Any, login: Any, now: Any) -> None:
+    task = makers.make_assignment(annotator=ben)
+    ConsentText.objects.create(version=99, body="New terms.", created_at=now)
+    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
+    assert reverse("annotation:consent") in client.get(url).content.decode()
+    assert client.post(url, {"no_model": "on"}).status_code == 200
+    assert not Session.objects.exists()
+
+
+def test_practice_comes_before_the_first_timed_session(ben: Any, login: Any) -> None:
+    makers.make_haystack(key="practice", title="Practice", is_practice=True)
+    task = makers.make_assignment(annotator=ben)
+    makers.give_consent(ben)
+    shown = login(ben).get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    assert reverse("annotation:practice") in shown
+    assert "Start the clock" not in shown
+
+
+def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, login: Any, now: Any) -> None:
+    task = makers.make_assignment(annotator=ben)
+    makers.give_consent(ben)
+    exposures.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
+    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
+    assert "You did nothing wrong" in client.post(url, {"no_model": "on"}).content.decode()
+    assert not Session.objects.exists()
+
+
+def test_two_clocks_never_run_at_once(ben: Any, login: Any) -> None:
+    makers.give_consent(ben)
+    running(ben)
+    practice = makers.make_assignment(annotator=ben, is_practice=True)
+    response = login(ben).post(reverse("annotation:session-start", args=[practice.uid]), {"no_model": "on"})
+    assert response.status_code == 422
+    assert "Your clock runs in another session" in response.content.decode()
+
+
+def test_the_questions_after_a_session_are_answered_once(ben: Any, login: Any) -> None:
+    session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
+    client, url = login(ben), reverse("annotation:session-after", args=[session.uid])
+    assert client.get(url).status_code == 200
+    assert client.post(url, {"time_was_enough": "yes"}).status_code == 422
+    answers = {"time_was_enough": "no", "used_no_model": "yes", "comment": "A bit short"}
+    assert client.post(url, answers).headers["Location"] == reverse("annotation:work")
+    report = SessionReport.objects.get()
+    assert (report.time_was_enough, report.used_no_model, report.comment) == (False, True, "A bit short")
+    own = client.post(url, answers | {"comment": "changed"})
+    assert own.headers["Location"] == reverse("annotation:session-own", args=[session.uid])
+    assert SessionReport.objects.get().comment == "A bit short"
+
+
+def test_practice_asks_nothing_afterwards(ben: Any, login: Any) -> None:
+    task = makers.make_assignment(annotator=ben, is_practice=True)
+    session = makers.make_session(assignment=task, state="submitted")
+    assert page_of(login(ben), session, "session-after").headers["Location"] == reverse("annotation:work")
+
+
+def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, login: Any) -> None:
+    session = makers.make_session(annotator=ben, state="expired", revisions=[(60_000, "- Mine <1> [1]")])
+    client, url = login(ben), reverse("annotation:session-own", args=[session.uid])
+    assert "- Mine &lt;1&gt; [1]" in client.get(url).content.decode()
+    assert client.post(url, {"reason": "Power cut", "minutes": "-3"}).status_code == 422
+    assert client.post(url, {"reason": "Power cut", "minutes": "12"}).status_code == 302
+    assert client.post(url, {"reason": "Only a remark"}).status_code == 302
+    assert list(CreditRequest.objects.values_list("reason", "minutes").order_by("pk")) == [
+        ("Power cut", 12),
+        ("Only a remark", None),
+    ]
+    assert "12 minutes asked for" in client.get(url).content.decode()
+
+
+# The pane
+
+
+def test_a_compressed_page_is_the_same_page(ben: Any, login: Any) -> None:
+    session = running(ben)
+    url = reverse("annotation:session", args=[session.uid])
+    plain = login(ben).get(url)
+    packed = login(ben).get(url, headers={"accept-encoding": "gzip, br"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    documents = re.compile(rb'<nav class="rail".*</article>', re.DOTALL)
+    assert documents.findall(gzip.decompress(packed.content)) == documents.findall(plain.content)
+    assert int(packed.headers["Content-Length"]) == len(packed.content)
+
+
+def test_a_pane_is_made_once_and_anew_where_its_file_is_gone_or_torn(
+    ben: Any, panes: Path, django_assert_num_queries: Any
+) -> None:
+    haystack = makers.make_haystack()
+    first = pane_for(haystack, [3, 1], click_to_cite=True)
+    with django_assert_num_queries(0):
+        assert pane_for(haystack, [3, 1], click_to_cite=True) == first
+    assert pane_for(haystack, [1, 3], click_to_cite=True) != first
+    assert pane_for(haystack, [3, 1], click_to_cite=False) != first
+    for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:20])):
+        for path in panes.iterdir():
+            damage(path)
+        assert pane_for(haystack, [3, 1], click_to_cite=True) == first
+
+
+def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben: Any, panes: Path, login: Any) -> None:
+    panes.write_text("a file where the folder should be")
+    assert FACT in page_of(login(ben), running(ben)).content.decode()
+
+
+@given(st.binary(max_size=300), st.binary(max_size=3000), st.binary(max_size=300))
+def test_three_pieces_stitch_to_one_stream(head: bytes, middle: bytes, tail: bytes) -> None:
+    assert gzip.decompress(stitch(head, compress(middle), tail)) == head + middle + tail
+
+
+@given(st.binary(max_size=500), st.binary(max_size=500))
+def test_checksums_join_as_if_the_texts_had(first: bytes, second: bytes) -> None:
+    assert joined_crc32(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
