@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site import system
+from summhay_site.celery import app as celery_app
 from summhay_site.models import WorkerHeartbeat
 from summhay_site.tasks import heartbeat
 from tests.makers import make_session
@@ -117,6 +119,13 @@ def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, n
 def test_the_task_of_beat_leaves_a_sign_of_life(db: None) -> None:
     heartbeat.delay()
     assert WorkerHeartbeat.objects.count() == 1
+
+
+def test_beat_asks_only_for_tasks_that_exist_and_lets_late_messages_expire() -> None:
+    celery_app.loader.import_default_modules()
+    for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
+        assert entry["task"] in celery_app.tasks, name
+        assert entry["options"]["expires"] <= entry["schedule"], name
 
 
 def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> None:
