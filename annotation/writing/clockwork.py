@@ -245,7 +245,6 @@ def locked(
     now: datetime,
     filled_by: FilledBy = FilledBy.REQUEST,
     skip_locked: bool = False,
-    annotate: dict[str, Any] | None = None,
 ) -> Iterator[LockedSession]:
     """Hold one session's row in a transaction of its own; an exception inside undoes everything.
 
@@ -253,10 +252,9 @@ def locked(
     Session.DoesNotExist where the query finds nothing, for instance another person's session.
     """
     rows = Session.objects.filter(pk=session.pk) if isinstance(session, Session) else session
+    rows = rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked)
     with transaction.atomic():
-        if annotate:
-            rows = rows.annotate(**annotate)
-        row = rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked).get()
+        row = rows.get()
         state = clock_of(row)
         held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
         yield held

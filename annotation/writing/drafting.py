@@ -1,7 +1,7 @@
 """Save what a person types: nothing posted is discarded, nothing is overwritten unseen, nothing is counted twice.
 
-A refused text is stored beside the accepted ones, with a code, before the refusal is raised. The order is:
-settle, replay, state, tab, revision, row.
+A refused text is stored beside the accepted ones, with a code, before the refusal is raised. In order: settle;
+then a replay is answered; then state, tab and revision are checked; then the revision is stored.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import Exists, OuterRef
 from django.db.models.query import QuerySet
 
 from annotation import clock
@@ -142,30 +140,42 @@ def carry(
     try:
         outcome = _carry(session, message, now, then)
     except IntegrityError:
-        # Two deliveries of one op_id at once: the other one is stored by now, and this is its replay.
-        outcome = _carry(session, message, now, then)
+        # The op_id is taken: by a text that was refused then and would pass now, or by a delivery of the same
+        # operation that came in between. Either way it is stored by now, and this is its replay.
+        outcome = _carry(session, message, now, then, is_replay=True)
     if isinstance(outcome, Refused):
         raise outcome
     return outcome
 
 
 def _carry(
-    session: Sessions, message: Message, now: datetime, then: Callable[[LockedSession, str], Status]
+    session: Sessions,
+    message: Message,
+    now: datetime,
+    then: Callable[[LockedSession, str], Status],
+    *,
+    is_replay: bool = False,
 ) -> Status | Refused:
     tab_id, draft = message.tab_id, message.draft
-    known = {"op_is_known": Exists(_operation(OuterRef("pk"), draft.op_id))} if draft else {}
-    with locked(session, now=now, annotate=known) as held:
+    with locked(session, now=now) as held:
         touch(held, tab_id)
         record_events(held, message)
         if draft is None:
             return then(held, tab_id)
-        if held.row.op_is_known:  # type: ignore[attr-defined]
-            return _replay(held, tab_id, draft, then)
         if message.replaces_sha256 == sha256_of(held.row.draft_text):
             draft = replace(draft, base_rev=held.row.draft_rev)
+            code = _objection(held, tab_id, draft)
         elif message.replaces_sha256:
-            return _reject(held, tab_id, draft, _objection(held, tab_id, draft) or StaleDraft.code)
-        if code := _objection(held, tab_id, draft):
+            code = _objection(held, tab_id, draft) or StaleDraft.code
+        else:
+            code = _objection(held, tab_id, draft)
+        # An operation that was accepted builds on an older revision, so that its replay never looks acceptable:
+        # only what is objectionable needs the look for an earlier delivery.
+        if is_replay or code:
+            stored = _operation(held, draft.op_id)
+            if stored is not None:
+                return _replay(held, tab_id, draft, stored, then)
+        if code:
             return _reject(held, tab_id, draft, code)
         rev = _accept(held, tab_id, draft)
         return replace(then(held, tab_id), rev=rev)
@@ -179,8 +189,8 @@ def touch(held: LockedSession, tab_id: str) -> None:
         held.settle()
 
 
-def _operation(session: Any, op_id: str) -> QuerySet[DraftRevision, DraftRevision]:
-    return DraftRevision.objects.filter(session=session, op_id=op_id)
+def _operation(held: LockedSession, op_id: str) -> DraftRevision | None:
+    return DraftRevision.objects.filter(session=held.row.pk, op_id=op_id).first()
 
 
 def _objection(held: LockedSession, tab_id: str, draft: Draft) -> str:
@@ -241,14 +251,17 @@ def _insert(held: LockedSession, tab_id: str, draft: Draft, *, rev: int | None =
 
 
 def _replay(
-    held: LockedSession, tab_id: str, draft: Draft, then: Callable[[LockedSession, str], Status]
+    held: LockedSession,
+    tab_id: str,
+    draft: Draft,
+    stored: DraftRevision,
+    then: Callable[[LockedSession, str], Status],
 ) -> Status | Refused:
     """Answer a repeated operation as the first time; what was to follow it follows now at the latest."""
-    stored = _operation(held.row.pk, draft.op_id).get()
     if stored.sha256 != sha256_of(draft.text):
         # Another text under a used id: a fault of the sender, whose text is kept all the same.
         again = replace(draft, op_id=sha256_of(f"{draft.op_id} {draft.text}")[:40])
-        if _operation(held.row.pk, again.op_id).exists():
+        if _operation(held, again.op_id) is not None:
             return _refusal(held, tab_id, StaleDraft.code, your_text=draft.text)
         return _reject(held, tab_id, again, StaleDraft.code)
     if not stored.accepted:
