@@ -11,10 +11,12 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from annotation.guidelines import unwrapped
 from annotation.models import Annotator, Consent, ConsentText
 from benchmarks import audit
 
-DEFAULT_BODY = """\
+DEFAULT_BODY = unwrapped(
+    """\
 ## What you are asked to do
 
 You read documents and write summaries, or you judge statements about texts. Each task says what it wants, how
@@ -41,14 +43,16 @@ published in that form.
 
 ## Please keep in mind
 
-The texts are machine-written and can contain errors or unpleasant topics; skip what you do not want to read and
-tell us. Do not use a language model for any of the tasks, and do not put personal facts into your texts.
+Many of the texts were written by machines; they can contain errors and touch unpleasant topics. Skip what you do
+not want to read, and tell us. Do not use a language model for any of the tasks, and do not put personal facts into
+your texts.
 
 ## If you change your mind
 
 You can withdraw your consent on this page. You then get no further tasks; what you have earned is paid. If you
 want your past work to be deleted as well, write to the contact address.
 """
+)
 
 
 class StaleConsentText(Exception):

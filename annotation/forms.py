@@ -66,7 +66,15 @@ class StudyForm(forms.Form):
         help_text=_("The published systems were shown them where there was room."),
     )
     limit_minutes = forms.DecimalField(
-        label=_("Time limit, minutes"), min_value=1, max_value=1440, decimal_places=2, initial=120
+        label=_("Time limit, minutes"),
+        min_value=1,
+        max_value=1440,
+        decimal_places=2,
+        initial=120,
+        error_messages={
+            "min_value": _("A session needs at least 1 minute."),
+            "max_value": _("A session lasts at most 1,440 minutes, a day."),
+        },
     )
     mark_minutes = forms.DecimalField(
         label=_("Snapshot every … minutes of active time"),

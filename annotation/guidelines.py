@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -13,22 +14,30 @@ from markdown_it import MarkdownIt
 from annotation.models import Guideline, Study
 from benchmarks import audit
 
-DEFAULT_WRITING_BODY = """\
+
+def unwrapped(text: str) -> str:
+    """Markdown with each paragraph and list item on one line, as it is pleasant to edit."""
+    return re.sub(r"(?<!\n)\n(?!\n|#|- |\d+\. |\Z) *", " ", text)
+
+
+DEFAULT_WRITING_BODY = unwrapped(
+    """\
 ## Your task
 
-You see a query and a set of documents. Write a summary that answers the query, as a list of short statements, one
-a line, each with the numbers of the documents that say it: `- Fares rise in May. [3, 7]`
+You see a query and a set of documents. Write a summary that answers the query: one bullet for each insight, on a
+line of its own, with the numbers of all documents that tell it, like `- Fares rise in May. [3, 7]`. An insight is
+a fact that several documents tell.
 
 ## How to go about it
 
 1. **Read carefully.** The documents look alike and differ in what matters. There is time to read all of them.
-2. **Report what repeats.** A statement belongs in the summary when several documents make it. What only one
-   document says is rarely wanted.
-3. **Be exact.** Keep numbers, names and conditions; they are part of the statement.
-4. **Cite thoroughly.** Once you have found a statement, search the other documents for it too, and cite every
-   document that makes it. The search finds words, not meanings: try other wordings.
-5. **Know when you are done.** You are told how many different statements the documents hold. It is a guide, not
-   a quota: write the ones you find, and no statement twice.
+2. **Report what repeats.** Several documents tell an insight, each in its own way. What only one document says is
+   rarely one.
+3. **Be exact.** Keep numbers, names and conditions; they are part of the insight.
+4. **Cite thoroughly.** Once you have found an insight, search the other documents for it too, and cite every one
+   that tells it. The search finds words, not meanings: try other wordings.
+5. **Know when you are done.** You are told how many insights the documents hold. It is a guide, not a quota:
+   write the ones you find, and none twice.
 
 ## Rules
 
@@ -44,6 +53,7 @@ a line, each with the numbers of the documents that say it: `- Fares rise in May
 - Everything you type is saved as you type. When the time is over, what stands there is handed in by itself.
 - Your notes beside the editor are for you alone and are never scored.
 """
+)
 
 
 def default_guidelines(kind: str) -> str:

@@ -76,6 +76,12 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
+def contacts(annotator: Annotator) -> list[str]:
+    """The addresses of the studies that a person takes part in."""
+    members = annotator.memberships.filter(left_at=None).exclude(study__contact="")
+    return list(members.order_by("study__contact").values_list("study__contact", flat=True).distinct())
+
+
 def finished_sessions(annotator: Annotator) -> Any:
     """Sessions of a person that are over, newest first."""
     over = [Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED]

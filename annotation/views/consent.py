@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import consent
+from annotation import consent, tasklist
 from annotation.forms import ConsentForm
 from annotation.guidelines import render_markdown
 from annotation.views.scope import annotator_behind
@@ -37,6 +37,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
         "text": text,
         "html": render_markdown(text.body) if text else "",
         "given": annotator.consents.in_force().filter(text=text).first() if text else None,
+        "contacts": tasklist.contacts(annotator),
         "history": annotator.consents.select_related("text").order_by("-given_at"),
     }
     return page(request, "annotation/consent.html", context, status=422 if form.errors else 200)

@@ -211,7 +211,9 @@ def _form_page(
     found: Preview | None = None,
     status: int | None = None,
 ) -> HttpResponse:
-    if found is None and study is not None:
+    if found is None and form.is_bound:
+        found = _preview_of(form)
+    elif found is None and study is not None:
         found = preview(
             subtopics=list(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number")),
             rule=rule_of(study.writing_plan),

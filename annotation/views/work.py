@@ -26,8 +26,9 @@ from benchmarks.web.permissions import requires
 @never_cache
 def work(request: HttpRequest) -> HttpResponse:
     """The tasks of this person, and what has to come first."""
-    board = tasklist.board(annotator_behind(request), timezone.now())
-    return page(request, "annotation/work.html", {"board": board})
+    annotator = annotator_behind(request)
+    board = tasklist.board(annotator, timezone.now())
+    return page(request, "annotation/work.html", {"board": board, "contacts": tasklist.contacts(annotator)})
 
 
 @requires("annotation.do_work")
@@ -50,8 +51,9 @@ def practice(request: HttpRequest) -> HttpResponse:
 @never_cache
 def own_work(request: HttpRequest) -> HttpResponse:
     """What this person has handed in."""
-    sessions = tasklist.finished_sessions(annotator_behind(request))
-    return page(request, "annotation/work_done.html", {"sessions": sessions})
+    annotator = annotator_behind(request)
+    context = {"sessions": tasklist.finished_sessions(annotator), "contacts": tasklist.contacts(annotator)}
+    return page(request, "annotation/work_done.html", context)
 
 
 @requires("annotation.do_work")
@@ -59,8 +61,9 @@ def own_work(request: HttpRequest) -> HttpResponse:
 @never_cache
 def own_earnings(request: HttpRequest) -> HttpResponse:
     """Measured time and pay of this person, per session and study."""
-    rows = tasklist.own_earnings(annotator_behind(request), timezone.now())
-    context = {"rows": rows, "totals": earnings.by_study(rows)}
+    annotator = annotator_behind(request)
+    rows = tasklist.own_earnings(annotator, timezone.now())
+    context = {"rows": rows, "totals": earnings.by_study(rows), "contacts": tasklist.contacts(annotator)}
     return page(request, "annotation/work_earnings.html", context)
 
 

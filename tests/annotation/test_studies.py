@@ -275,7 +275,7 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) ->
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"limit_minutes": "-5"}, "greater than or equal to 1"),
+        ({"limit_minutes": "-5"}, "needs at least 1 minute"),
         ({"limit_minutes": "soon"}, "Enter a number"),
         ({"mark_minutes": "300"}, "longer than the time limit"),
         ({"token_budget": "0"}, "greater than or equal to 1"),

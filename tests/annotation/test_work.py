@@ -190,6 +190,13 @@ def test_pay_is_rounded_once_to_cents(milliseconds: int, amount: str) -> None:
     assert earnings.pay(milliseconds, Decimal(25)) == Decimal(amount)
 
 
+@pytest.mark.parametrize("name", [WORK, "annotation:own-work", "annotation:earnings", "annotation:consent"])
+def test_every_page_of_work_names_somebody_to_write_to(ben: Any, dot: Any, login: Any, name: str) -> None:
+    make_assignment(annotator=ben)
+    assert "mailto:study@example.org" in page_of(login(ben), name)
+    assert "Questions or trouble?" in page_of(login(dot), name)
+
+
 def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
     ben: Any, cleo: Any, ada: Any, login: Any, now: datetime
 ) -> None:
