@@ -197,3 +197,20 @@ class CopyCheckAdmin(ReadOnlyAdmin):
     """What was found of the documents in final texts."""
 
     list_select_related = ("snapshot",)
+
+
+@admin.register(models.CoverageLabel)
+class CoverageLabelAdmin(ReadOnlyAdmin):
+    """Coverage labels, superseded ones too."""
+
+    list_display = ("study", "annotator", "summary", "insight", "coverage", "is_current", "made_at")
+    list_select_related = ("study", "annotator", "summary", "insight")
+    list_filter = ("coverage", "is_current", "is_imported")
+
+
+@admin.register(models.ExternalLabel)
+class ExternalLabelAdmin(ReadOnlyAdmin):
+    """Labels made elsewhere."""
+
+    list_display = ("study", "annotator", "item", "label", "cluster")
+    list_select_related = ("study", "annotator")

@@ -144,3 +144,11 @@ class SessionQuerySet(models.QuerySet[Any]):
         return self.filter(
             Q(assignment__study__researchers=user) | Q(assignment__study__created_by=user)
         ).distinct()
+
+
+class CoverageLabelQuerySet(models.QuerySet[Any]):
+    """Reads of coverage labels."""
+
+    def for_figures(self) -> CoverageLabelQuerySet:
+        """Current, complete answers: what enters a figure."""
+        return self.filter(is_current=True, is_complete=True).exclude(coverage="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.models.labels import CoverageLabel, ExternalLabel
 from annotation.models.results import CopyCheck
 from annotation.models.sessions import (
     ActivePeriod,
@@ -34,9 +35,11 @@ __all__ = [
     "Consent",
     "ConsentText",
     "CopyCheck",
+    "CoverageLabel",
     "CreditRequest",
     "DraftRevision",
     "Exclusion",
+    "ExternalLabel",
     "Exposure",
     "Guideline",
     "Membership",

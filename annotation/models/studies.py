@@ -123,6 +123,9 @@ class Study(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     contact = models.EmailField(blank=True, help_text="Shown on every work page.")
     due_at = models.DateTimeField(null=True, blank=True)
+    categories: models.JSONField[Any, Any] = models.JSONField(
+        default=list, blank=True, help_text="Of labels made elsewhere; their order is the ordinal one."
+    )
     seed = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(

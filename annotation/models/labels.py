@@ -1,0 +1,88 @@
+"""What people say of summaries: coverage labels with links, and labels made elsewhere. Append-only.
+
+A change is a new row that supersedes the old one; the first answer stays. Labels made here are covered exactly
+when linked once they are complete; imported ones are kept as published, and `breaks_rule` says where they are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.studies import Annotator, Guideline, Study
+from annotation.querysets import CoverageLabelQuerySet
+from benchmarks.models import Insight, Summary
+
+
+class CoverageLabel(models.Model):
+    """How much of an insight a summary covers, by one person, and in which lines (numbered from 1).
+
+    Empty coverage is a cleared answer. `is_complete` is false while a covered choice has no line yet; such a label
+    counts for nothing.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="coverage_labels")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="coverage_labels")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="coverage_labels")
+    insight = models.ForeignKey(Insight, on_delete=models.CASCADE, related_name="coverage_labels")
+    guideline = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    coverage = models.CharField(max_length=7, blank=True)
+    lines: models.JSONField[Any, Any] = models.JSONField(default=list)
+    is_linked = models.BooleanField(default=False)
+    is_complete = models.BooleanField(default=True)
+    is_current = models.BooleanField(default=True)
+    is_imported = models.BooleanField(default=False)
+    breaks_rule = models.BooleanField(default=False)
+    raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    made_at = models.DateTimeField()
+
+    objects = CoverageLabelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "annotator", "summary", "insight", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "annotator", "summary", "insight"],
+                condition=Q(is_current=True),
+                name="label_one_current",
+            ),
+            models.CheckConstraint(
+                condition=Q(coverage__in=["", "none", "partial", "full"]), name="label_coverage_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_imported=True)
+                | Q(is_complete=False)
+                | Q(coverage__in=["", "none"], is_linked=False)
+                | Q(coverage__in=["partial", "full"], is_linked=True),
+                name="label_covered_iff_linked",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id}: {self.coverage or 'cleared'}"
+
+
+class ExternalLabel(models.Model):
+    """A categorical label made elsewhere: an item of its own key, and the cluster it belongs to, if any."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="external_labels")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="external_labels")
+    task = models.CharField(max_length=40, blank=True)
+    item = models.CharField(max_length=300)
+    label = models.CharField(max_length=120)
+    cluster = models.CharField(max_length=300, blank=True)
+    links: models.JSONField[Any, Any] = models.JSONField(default=list, blank=True)
+    imported_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["study", "item", "annotator"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "annotator", "task", "item"], name="external_label_once_per_item"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item}: {self.label}"

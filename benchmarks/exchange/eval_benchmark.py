@@ -1,0 +1,167 @@
+"""The published benchmark of annotated summaries (`eval_benchmark_*.json`): human labels and judges' predictions.
+
+A list of summaries, each with its reference insights, the human `annotation` and `predictions_<judge>`. Human
+links are 0-based texts, judges' are 1-based; both become 1-based lines here, and `raw` keeps what was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+import orjson
+
+from benchmarks.exchange import labels, systems
+from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange.rows import Row
+from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
+
+PREDICTIONS = "predictions_"
+EXPECTED = "a list of objects with summary, reference_insights and annotation"
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkEntry:
+    """One summary with everything that was said of it."""
+
+    haystack_key: str
+    haystack_title: str
+    subtopic_key: str
+    subtopic: str
+    insights: tuple[TopicInsight, ...]
+    system: TopicSystem
+    lines: tuple[str, ...]
+    human: tuple[TopicVerdict, ...]
+    predictions: Mapping[str, tuple[TopicVerdict, ...]]
+
+
+def parse(
+    source: Path | BinaryIO, *, problems: Problems | None = None, limit_bytes: int | None = None
+) -> tuple[BenchmarkEntry, ...]:
+    """Read a file; raises `ImportFailed` if there is any error: all or nothing."""
+    problems = Problems() if problems is None else problems
+    rows = _read(source, problems, limit_bytes)
+    entries = [_entry(value, f"[{index}]", problems) for index, value in enumerate(rows)]
+    if problems.n_errors:
+        raise ImportFailed(problems)
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def _read(source: Path | BinaryIO, problems: Problems, limit_bytes: int | None) -> list[Any]:
+    limit = -1 if limit_bytes is None else limit_bytes + 1
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            body = file.read(limit)
+    else:
+        body = source.read(limit)
+    if limit_bytes is not None and len(body) > limit_bytes:
+        problems.error("too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file"))
+        raise ImportFailed(problems)
+    try:
+        rows = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        problems.error("no_json", "", "", expected="JSON", got=Got(f"text that is none ({error})"))
+        raise ImportFailed(problems) from None
+    if not isinstance(rows, list) or not rows:
+        problems.error("wrong_type", "", "", expected=EXPECTED, got=rows)
+        raise ImportFailed(problems)
+    return rows
+
+
+def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
+    row = Row.of(value, where, problems, expected="an object")
+    if row is None:
+        return None
+    before = problems.n_errors
+    insights = _insights(row)
+    lines = _lines(row)
+    subtopic_key, system_key = row.key("subtopic_id"), row.key("summkey")
+    haystack_key = _haystack_key(row)
+    known = {insight.key for insight in insights}
+    human = _verdicts(row, "annotation", "candidate_id", known=known, n_lines=len(lines), first=0)
+    predictions = {
+        name.removeprefix(PREDICTIONS): _verdicts(row, name, "bullet_id", known=known, n_lines=len(lines), first=1)
+        for name in row.value
+        if name.startswith(PREDICTIONS)
+    }
+    if problems.n_errors > before or subtopic_key is None or system_key is None or haystack_key is None:
+        return None
+    return BenchmarkEntry(
+        haystack_key=haystack_key,
+        haystack_title=row.label("topic") or haystack_key,
+        subtopic_key=subtopic_key,
+        subtopic=row.label("subtopic") or subtopic_key,
+        insights=insights,
+        system=systems.parse_system(system_key),
+        lines=lines,
+        human=human,
+        predictions=predictions,
+    )
+
+
+def _haystack_key(row: Row) -> str | None:
+    """Some entries have a `topic_id`, some the name of the haystack's file."""
+    if "topic_id" in row.value:
+        return row.key("topic_id")
+    name = row.key("topic_fn")
+    return None if name is None else PurePosixPath(name).stem.removeprefix("topic_")
+
+
+def _insights(row: Row) -> tuple[TopicInsight, ...]:
+    found = []
+    for index, value in enumerate(row.items("reference_insights", expected="a list of insights")):
+        one = Row.of(value, f"{row.where}.reference_insights[{index}]", row.problems, expected="an insight")
+        if one is None:
+            continue
+        key, text = one.key("insight_id"), one.text("insight")
+        if key is not None and text is not None:
+            found.append(TopicInsight(key=key, name=one.label("insight_name"), text=text))
+    return tuple(found)
+
+
+def _lines(row: Row) -> tuple[str, ...]:
+    lines = row.items("summary", expected="a list of lines", empty=True)
+    for index, line in enumerate(lines):
+        if not isinstance(line, str):
+            row.problems.error("wrong_type", f"{row.where}.summary[{index}]", "", expected="a text", got=line)
+    # A line break inside a line would shift the numbers of all lines after it.
+    return tuple(" ".join(line.splitlines()) for line in lines if isinstance(line, str))
+
+
+def _verdicts(
+    row: Row, name: str, link: str, *, known: set[str], n_lines: int, first: int
+) -> tuple[TopicVerdict, ...]:
+    """Read labels or predictions; an insight nobody knows is an error, a line that is not there a warning."""
+    found: dict[str, TopicVerdict] = {}
+    for index, value in enumerate(row.items(name, expected="a list of labels", empty=True, missing=True)):
+        one = Row.of(value, f"{row.where}.{name}[{index}]", row.problems, expected="a label")
+        if one is None:
+            continue
+        key, coverage = one.key("insight_id"), labels.coverage_of(value.get("coverage"))
+        if key is not None and key not in known:
+            one.problems.error("unknown_insight", one.where, "insight_id", expected="a reference insight", got=key)
+        if coverage is None:
+            one.problems.error(
+                "unknown_coverage",
+                one.where,
+                "coverage",
+                expected="none, partial or full",
+                got=value.get("coverage"),
+            )
+            continue
+        given = labels.lines_of(value.get(link))
+        lines = tuple(line + 1 - first for line in given or ())
+        inside = tuple(line for line in lines if 1 <= line <= n_lines)
+        if given is None or inside != lines:
+            one.problems.warning(
+                "unknown_line",
+                one.where,
+                link,
+                expected=f"a line of the {n_lines} of the summary",
+                got=value.get(link),
+            )
+        if key is not None:
+            found[key] = TopicVerdict(insight_key=key, coverage=coverage, lines=inside, raw=value)
+    return tuple(found.values())
