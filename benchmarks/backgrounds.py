@@ -18,7 +18,7 @@ def of_haystack(haystack_id: int) -> Background:
     insights = list(Insight.objects.filter(subtopic__haystack=haystack_id).values_list("text", flat=True))
     if not documents:
         documents = list(Summary.objects.filter(haystack=haystack_id).of_systems().values_list("text", flat=True))
-    return Background(texts=tuple(documents + insights))
+    return Background(texts=tuple(documents), insights=tuple(insights))
 
 
 def insights_by_subtopic(subtopics: Collection[int]) -> dict[int, list[tuple[int, str]]]:

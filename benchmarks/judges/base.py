@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
@@ -63,15 +63,30 @@ class EntailmentVerdict:
 
 @dataclass(frozen=True)
 class Background:
-    """The texts that say which words are common: a haystack's documents and insights, or what there is."""
+    """The texts that say which words are telling in a haystack, and which are common.
 
-    texts: tuple[str, ...]
+    `insights` are all its insights (or all key points of a question set); `texts` are its documents or, where
+    there are none, its systems' summaries. Summaries that are being judged do not belong here on their own
+    account: a verdict must not depend on what else is in its batch.
+    """
+
+    texts: tuple[str, ...] = ()
+    insights: tuple[str, ...] = ()
 
     @cached_property
     def version(self) -> str:
         """Hash of the texts, in any order; part of what a verdict depends on."""
-        digests = sorted(hashlib.sha256(text.encode()).hexdigest() for text in self.texts)
-        return hashlib.sha256("".join(digests).encode()).hexdigest()
+        digest = hashlib.sha256()
+        for kind in (self.texts, self.insights):
+            for each in sorted(hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in kind):
+                digest.update(each)
+            digest.update(b"|")
+        return digest.hexdigest()
+
+    def with_insights(self, more: Collection[str]) -> Background:
+        """The same background, with insights that it does not have yet."""
+        known = set(self.insights)
+        return Background(self.texts, self.insights + tuple(sorted(set(more) - known)))
 
 
 class CoverageJudge(Protocol):
