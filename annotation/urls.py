@@ -6,9 +6,9 @@ from django.urls import URLPattern, URLResolver, include, path
 
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
     path("", include("annotation.study_urls")),
     path("", include("annotation.work_urls")),
     path("", include("annotation.writing.result_urls")),
     path("", include("annotation.writing.page_urls")),
-    path("", include("annotation.writing.urls")),
 ]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import path
 
 from annotation.writing import views
 
+SESSION = "work/sessions/<uuid:uid>/"
+
 urlpatterns = [
-    path(
-        "work/sessions/<uuid:uid>/",
-        include(
-            [
-                path("draft/", views.draft, name="session-draft"),
-                path("heartbeat/", views.heartbeat, name="session-heartbeat"),
-                path("state/", views.state, name="session-state"),
-                path("pause/", views.pause, name="session-pause"),
-                path("resume/", views.resume, name="session-resume"),
-                path("submit/", views.submit, name="session-submit"),
-                path("claim/", views.claim, name="session-claim"),
-                path("resolve/", views.resolve, name="session-resolve"),
-                path("events/", views.events, name="session-events"),
-                path("notes/", views.notes, name="session-notes"),
-                path("read/", views.read, name="session-read"),
-            ]
-        ),
-    ),
+    path(SESSION + "draft/", views.draft, name="session-draft"),
+    path(SESSION + "heartbeat/", views.heartbeat, name="session-heartbeat"),
+    path(SESSION + "state/", views.state, name="session-state"),
+    path(SESSION + "pause/", views.pause, name="session-pause"),
+    path(SESSION + "resume/", views.resume, name="session-resume"),
+    path(SESSION + "submit/", views.submit, name="session-submit"),
+    path(SESSION + "claim/", views.claim, name="session-claim"),
+    path(SESSION + "resolve/", views.resolve, name="session-resolve"),
+    path(SESSION + "events/", views.events, name="session-events"),
+    path(SESSION + "notes/", views.notes, name="session-notes"),
+    path(SESSION + "read/", views.read, name="session-read"),
 ]

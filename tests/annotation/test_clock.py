@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotation import clock
@@ -152,6 +152,7 @@ def play(state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]])
     return out
 
 
+@settings(deadline=None)
 @given(state=states(), trace=TRACES)
 def test_every_invariant_holds_after_every_step(
     state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]]
@@ -162,6 +163,7 @@ def test_every_invariant_holds_after_every_step(
         desk.check()
 
 
+@settings(deadline=None)
 @given(state=states(), trace=TRACES, data=st.data())
 def test_the_result_does_not_depend_on_when_or_whether_settle_ran(
     state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]], data: st.DataObject
@@ -177,6 +179,7 @@ def test_the_result_does_not_depend_on_when_or_whether_settle_ran(
         assert swept.record() == bare.record()
 
 
+@settings(deadline=None)
 @given(state=states(), trace=TRACES)
 def test_a_worker_that_wakes_at_every_due_instant_changes_nothing(
     state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]]
@@ -191,6 +194,7 @@ def test_a_worker_that_wakes_at_every_due_instant_changes_nothing(
         assert (worked.state, worked.record()) == (bare.state, bare.record())
 
 
+@settings(deadline=None)
 @given(state=states(), trace=TRACES, ahead=st.integers(0, 400))
 def test_nothing_changes_by_itself_before_the_next_due_instant_and_something_does_then(
     state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]], ahead: int
@@ -208,6 +212,7 @@ def test_nothing_changes_by_itself_before_the_next_due_instant_and_something_doe
         assert then.closed or then.marks
 
 
+@settings(deadline=None)
 @given(state=states(), trace=TRACES, now=st.integers(-50, 400))
 def test_settling_twice_at_one_instant_is_settling_once(
     state: ClockState, trace: list[tuple[str, int | tuple[str, int], int]], now: int
@@ -221,6 +226,7 @@ def test_settling_twice_at_one_instant_is_settling_once(
     assert (again.closed, again.opened, again.marks, again.final_ms) == (None, None, (), None)
 
 
+@settings(deadline=None)
 @given(
     stamps=st.lists(st.integers(0, 20), max_size=30).map(sorted),
     mark=st.integers(0, 21),
@@ -443,6 +449,7 @@ def test_a_clock_without_a_positive_limit_interval_or_lease_is_refused(wrong: di
         replace(TWO_HOURS, **wrong)  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(t=st.integers(0, 200))
 @example(t=60)
 def test_what_is_left_and_what_was_worked_make_the_limit(t: int) -> None:

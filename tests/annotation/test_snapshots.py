@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
@@ -223,3 +224,11 @@ def test_settling_several_marks_costs_the_same_as_settling_one(writer: Writer) -
     assert len(many) <= len(one) + 2
     assert Snapshot.objects.filter(session=writer.session, filled_by=FilledBy.REQUEST).count() == 12
     assert NOW + timedelta(milliseconds=7_200_000) == writer.row().ended_at
+
+
+def test_the_command_settles_what_is_due_and_says_how_many(writer: Writer, time_machine: Any, capsys: Any) -> None:
+    time_machine.move_to(after(601_000), tick=False)
+    call_command("settle_sessions", "--json")
+    call_command("settle_sessions")
+    assert capsys.readouterr().out == '{"settled": 1}\n0 settled\n'
+    assert writer.snapshots() == {600_000: ""}
