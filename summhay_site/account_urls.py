@@ -18,6 +18,7 @@ urlpatterns = [
     path("people/import/", people.people_import, name="people-import"),
     path("people/links.csv", people.people_links, name="people-links"),
     path("people/<uuid:uid>/", person.person, name="person"),
+    path("people/<uuid:uid>/details/", person.person_details, name="person-details"),
     path("people/<uuid:uid>/role/", person.person_role, name="person-role"),
     path("people/<uuid:uid>/active/", person.person_active, name="person-active"),
     path("people/<uuid:uid>/link/", person.person_link, name="person-link"),

@@ -182,14 +182,26 @@ def set_accommodation(
 
 @transaction.atomic
 def update_profile(*, user: User, name: str, time_zone: str, now: datetime) -> None:
-    """Change one's own name and time zone; the label that researchers see follows where it was the name."""
+    """Change one's own name and time zone."""
+    user.time_zone = time_zone
+    user.save(update_fields=["time_zone"])
+    update_details(actor=user, user=user, name=name, email=user.email, now=now)
+
+
+@transaction.atomic
+def update_details(*, actor: User, user: User, name: str, email: str, now: datetime) -> None:
+    """Mend name and mail address; the label that researchers see follows where it was the name.
+
+    The audit log says which of the two changed, not what they were. Another address ends open password links.
+    """
+    changed = [field for field, new in (("name", name), ("email", email)) if getattr(user, field) != new]
+    if not changed:
+        return
     before = user.display_name
-    renamed = user.name != name
-    user.name, user.time_zone = name, time_zone
-    user.save(update_fields=["name", "time_zone"])
-    if renamed:
-        Annotator.objects.filter(user=user, label=before[:120]).update(label=user.display_name[:120])
-        record(actor=user, action="account.renamed", target=user, now=now)
+    user.name, user.email = name, email
+    user.save(update_fields=["name", "email"])
+    Annotator.objects.filter(user=user, label=before[:120]).update(label=user.display_name[:120])
+    record(actor=actor, action="account.details", target=user, now=now, changed=changed)
 
 
 @transaction.atomic

@@ -89,6 +89,13 @@ class PeopleFileForm(forms.Form):
             raise ValidationError(str(error)) from error
 
 
+class DetailsForm(forms.Form):
+    """Name and mail address of a person."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, required=False)
+    email = forms.EmailField(label=_("Mail address"), required=False)
+
+
 class RoleForm(forms.Form):
     """Another role."""
 

@@ -7,7 +7,7 @@ from django.urls import include, path
 
 from summhay_site.views.health import health
 from summhay_site.views.home import home
-from summhay_site.views.passwords import admin_login
+from summhay_site.views.passwords import admin_login, admin_password
 
 urlpatterns = [
     path("", home, name="home"),
@@ -16,5 +16,6 @@ urlpatterns = [
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
     path("admin/login/", admin_login),
+    path("admin/password_change/", admin_password),
     path("admin/", admin.site.urls),
 ]

@@ -99,6 +99,13 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)
 
 
+@requires(LOGGED_IN)
+@require_safe
+def admin_password(request: HttpRequest) -> HttpResponse:
+    """The admin site has no password page of its own."""
+    return redirect("password-change")
+
+
 @public
 @require_safe
 def admin_login(request: HttpRequest) -> HttpResponse:

@@ -20,7 +20,7 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from summhay_site import accounts
 from summhay_site.audit_log import Wanted, read_events
-from summhay_site.forms import AccommodationForm, EraseForm, RoleForm
+from summhay_site.forms import AccommodationForm, DetailsForm, EraseForm, RoleForm
 from summhay_site.links import make_link, may_make_link
 from summhay_site.models import User
 from summhay_site.views.actor import actor
@@ -39,19 +39,39 @@ def person(request: HttpRequest, uid: UUID) -> HttpResponse:
     return _show(request, _person(request, uid))
 
 
-def _show(request: HttpRequest, shown: User, *, form: AccommodationForm | None = None) -> HttpResponse:
+def _show(
+    request: HttpRequest,
+    shown: User,
+    *,
+    form: AccommodationForm | None = None,
+    details: DetailsForm | None = None,
+) -> HttpResponse:
     annotator = Annotator.objects.filter(user=shown).first()
     context: dict[str, Any] = {
         "person": shown,
         "annotator": annotator,
         "may_link": may_make_link(actor(request), user=shown),
         "mail_is_set": settings.EMAIL_IS_SET,
+        "details_form": details or DetailsForm(initial={"name": shown.name, "email": shown.email}),
         "role_form": RoleForm(initial={"role": shown.role}),
         "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
     }
     if request.user.has_perm("benchmarks.view_auditevent"):
         context["events"] = list(read_events(Wanted(object=str(shown.uid)))[:10])
-    return page(request, "site/person.html", context, status=422 if form else 200)
+    return page(request, "site/person.html", context, status=422 if form or details else 200)
+
+
+@requires("summhay_site.change_user")
+@require_POST
+def person_details(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Mend name and mail address."""
+    shown = _person(request, uid)
+    form = DetailsForm(request.POST)
+    if not form.is_valid():
+        return _show(request, shown, details=form)
+    accounts.update_details(actor=actor(request), user=shown, now=timezone.now(), **form.cleaned_data)
+    messages.success(request, _("Saved."))
+    return redirect("person", uid=uid)
 
 
 @requires("summhay_site.change_user")

@@ -260,6 +260,17 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, l
     assert AuditEvent.objects.filter(action="account.erased", actor=eve).count() == 1
 
 
+def test_an_admin_mends_name_and_address(ben: Any, eve: Any, login: Any) -> None:
+    Annotator.objects.filter(user=ben).update(label="ben")
+    client = login(eve)
+    page = client.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "wrong"})
+    assert page.status_code == 422
+    client.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "ben@example.com"})
+    ben.refresh_from_db()
+    assert (ben.name, ben.email, ben.annotator.label) == ("Ben Nilsson", "ben@example.com", "Ben Nilsson")
+    assert AuditEvent.objects.get().detail == {"changed": ["name", "email"]}
+
+
 def test_one_changes_ones_own_name_and_time_zone(ben: Any, login: Any) -> None:
     Annotator.objects.filter(user=ben).update(label="ben")
     client = login(ben)
