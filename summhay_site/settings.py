@@ -6,6 +6,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
@@ -170,6 +171,8 @@ CELERY_TASK_PUBLISH_RETRY = False  # a broker that is down must not hold up a re
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# The schedule is kept in memory: a schedule file that was cut off by a crash would stop beat for good.
+CELERY_BEAT_SCHEDULER = "celery.beat.Scheduler"
 # A message that nobody took before the next one is due expires: a queue without a worker does not pile up.
 CELERY_BEAT_SCHEDULE = {
     "settle-sessions": {"task": "annotation.tasks.settle_due", "schedule": 20, "options": {"expires": 20}},
@@ -177,10 +180,14 @@ CELERY_BEAT_SCHEDULE = {
     "resume-judge-runs": {"task": "benchmarks.tasks.resume_runs", "schedule": 60, "options": {"expires": 60}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
     "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
-    "purge-logins": {"task": "summhay_site.purge_failed_logins", "schedule": 3600, "options": {"expires": 3600}},
+    "purge-logins": {
+        "task": "summhay_site.purge_failed_logins",
+        "schedule": crontab(minute="7"),
+        "options": {"expires": 3600},
+    },
     "purge-web-sessions": {
         "task": "summhay_site.purge_web_sessions",
-        "schedule": 86_400,
+        "schedule": crontab(hour="3", minute="17"),
         "options": {"expires": 3600},
     },
 }
@@ -205,6 +212,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # a probe on the machine itself speaks plain http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -222,7 +230,11 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"axes": {"level": "WARNING"}, "celery": {"level": LOG_LEVEL}},
+    "loggers": {
+        "axes": {"level": "WARNING"},
+        "kombu.connection": {"level": "ERROR"},  # the folder broker has no host, and would say so at every start
+        "celery": {"level": LOG_LEVEL},
+    },
 }
 
 if TESTING:
