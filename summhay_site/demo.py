@@ -55,6 +55,12 @@ class Cast:
     past_writers: tuple[Annotator, ...]
 
 
+def login_table() -> str:
+    """The logins of the demo, a line each."""
+    rows = (f"  {role:<11} {username:<5} password {PASSWORD}" for username, _name, role in LOGINS)
+    return "\n".join(rows)
+
+
 def is_loaded() -> bool:
     """Tell whether the demo is there."""
     return Study.objects.filter(name=STUDY).exists()

@@ -17,7 +17,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from summhay_site import demo
+
 READY_SECONDS = 30
+STOPPED = "A process stopped; its message is above, or in worker.log of the data folder."
 
 
 class Command(BaseCommand):
@@ -33,12 +36,14 @@ class Command(BaseCommand):
         """Do it, and stay until stopped."""
         port = _free_port(options["port"])
         call_command("migrate", verbosity=0)
-        call_command("load_demo", stdout=self.stdout)
+        call_command("load_demo", stdout=self.stdout, logins=False)
         call_command("collectstatic", interactive=False, verbosity=0)
         processes = _start(port)
         try:
             _wait_until_ready(port, processes)
-            self.stdout.write(f"\nServing on http://127.0.0.1:{port}/ with the logins above. Stop it with Ctrl+C.")
+            self.stdout.write(
+                f"\nServing on http://127.0.0.1:{port}/   Stop it with Ctrl+C.\n\n{demo.login_table()}"
+            )
             self.stdout.flush()
             _watch(processes)
         except KeyboardInterrupt:
@@ -60,36 +65,32 @@ def _free_port(wanted: int) -> int:
 
 
 def _start(port: int) -> list[subprocess.Popen[bytes]]:
-    """Start the web server and a worker that also keeps the beat."""
+    """Start the web server, and a worker that also keeps the beat and writes to a log file."""
     folder = Path(sys.executable).parent
     environment = {"LOG_LEVEL": "WARNING", **os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
-    beat = str(settings.DATA_DIR / "beat")
-    commands = [
-        [
-            str(folder / "gunicorn"),
-            "-c",
-            "summhay_site/gunicorn.py",
-            "--log-level",
-            "warning",
-            "summhay_site.wsgi",
-        ],
-        [
-            str(folder / "celery"),
-            *("-A", "summhay_site", "worker", "--beat", "--schedule", beat),
-            *("--pool", "solo", "--loglevel", "WARNING"),
-        ],
+    web = [
+        str(folder / "gunicorn"),
+        "-c",
+        "summhay_site/gunicorn.py",
+        "--log-level",
+        "warning",
+        "summhay_site.wsgi",
     ]
-    return [
-        subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, start_new_session=True)  # noqa: S603
-        for command in commands
-    ]
+    worker = [str(folder / "celery"), "-A", "summhay_site", "worker", "--beat", "--pool", "solo"]
+    with (settings.DATA_DIR / "worker.log").open("ab") as log:
+        return [
+            subprocess.Popen(web, cwd=settings.BASE_DIR, env=environment, start_new_session=True),  # noqa: S603
+            subprocess.Popen(  # noqa: S603
+                worker, cwd=settings.BASE_DIR, env=environment, start_new_session=True, stdout=log, stderr=log
+            ),
+        ]
 
 
 def _wait_until_ready(port: int, processes: list[subprocess.Popen[bytes]]) -> None:
     until = time.monotonic() + READY_SECONDS
     while time.monotonic() < until:
         if any(process.poll() is not None for process in processes):
-            raise CommandError("A process stopped at once; its message is above.")
+            raise CommandError(STOPPED)
         try:
             with urlopen(f"http://127.0.0.1:{port}/health/", timeout=2):
                 return
@@ -102,7 +103,7 @@ def _watch(processes: list[subprocess.Popen[bytes]]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
     while all(process.poll() is None for process in processes):
         time.sleep(0.5)
-    raise CommandError("A process stopped; its message is above.")
+    raise CommandError(STOPPED)
 
 
 def _stop(processes: list[subprocess.Popen[bytes]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from summhay_site import demo
@@ -18,10 +18,14 @@ class Command(BaseCommand):
         "Loads corpora of our own writing, a person for every role and past sessions. A second call does nothing."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Let another command print the logins where they are seen."""
+        parser.add_argument("--no-logins", dest="logins", action="store_false", help="don't print the logins")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Load, and print the logins."""
         if settings.HTTPS:
             raise CommandError("The demo has passwords that everybody knows; it is not loaded where HTTPS is on.")
         demo.load(now=timezone.now(), say=lambda text: self.stdout.write(f"  loading {text}"))
-        for username, _name, role in demo.LOGINS:
-            self.stdout.write(f"  {role:<11} {username:<5} password {demo.PASSWORD}")
+        if options["logins"]:
+            self.stdout.write(demo.login_table())
