@@ -48,7 +48,7 @@ export function startReading(pane) {
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
     setCurrent(docs.find((doc) => inView.has(doc)));
-  }, { rootMargin: "-10% 0px -55% 0px" });
+  }, { rootMargin: "-25% 0px -74% 0px" });
   docs.forEach((doc) => observer.observe(doc));
 
   const show = (number) => {

@@ -1,0 +1,189 @@
+"""A real site for the stories: gunicorn as its own process with its own database, and Chromium in front of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.e2e.scene import PASSWORD
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 15
+
+
+class Site:
+    """The site under test; it can be killed without mercy and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://localhost:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.env = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+            "DATA_DIR": str(folder),
+            "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
+            "CELERY_BROKER_URL": "memory://",
+            "PORT": str(self.port),
+            "HOST": "127.0.0.1",
+        }
+        self.manage("migrate", "--no-input", "--verbosity", "0")
+        self.manage("collectstatic", "--no-input", "--verbosity", "0")
+        self.scene = self.play("prepare")
+
+    def manage(self, *args: str) -> None:
+        subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)
+
+    def play(self, verb: str) -> Any:
+        """Run a verb of the scene in a process of its own."""
+        args = [sys.executable, "-m", "tests.e2e.scene", verb]
+        done = subprocess.run(args, cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE)
+        return json.loads(done.stdout)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        args = [sys.executable, "-m", "gunicorn", "-c", "summhay_site/gunicorn.py", "summhay_site.wsgi"]
+        with (self.folder / "web.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                args, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+            )
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.url}/health/", timeout=2):  # noqa: S310
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"The server did not start: {(self.folder / 'web.log').read_text()[-2000:]}")
+
+    def kill(self) -> None:
+        """kill -9 of the server and all its workers."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+    def rows(self, query: str, *values: Any) -> list[Any]:
+        """Look into the database, past the site."""
+        with contextlib.closing(sqlite3.connect(self.folder / "db.sqlite3", timeout=20)) as database:
+            found = database.execute(query, values).fetchall()
+            database.commit()
+            return found
+
+    def events(self, story: str) -> list[tuple[str, dict[str, Any]]]:
+        """Type and payload of the events of a story's session."""
+        query = """
+            SELECT e.type, e.payload FROM annotation_sessionevent e
+            JOIN annotation_session s ON s.id = e.session_id
+            JOIN annotation_assignment a ON a.id = s.assignment_id
+            WHERE a.uid = ? ORDER BY e.id
+        """
+        return [(kind, json.loads(payload)) for kind, payload in self.rows(query, self.key(story))]
+
+    def session(self, story: str) -> dict[str, Any]:
+        """The row of a story's session."""
+        columns = "s.uid, s.state, s.draft_text, s.draft_rev, s.notes_text, s.read_documents, s.acc_ms, s.limit_ms"
+        query = f"""
+            SELECT {columns} FROM annotation_session s
+            JOIN annotation_assignment a ON a.id = s.assignment_id WHERE a.uid = ?
+        """  # noqa: S608
+        [row] = self.rows(query, self.key(story))
+        return dict(zip((name[2:] for name in columns.split(", ")), row, strict=True))
+
+    def key(self, story: str) -> str:
+        """A story's task as SQLite stores its id."""
+        return str(self.scene["tasks"][story]).replace("-", "")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("site"))
+    made.start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+    if not Path(path).exists():
+        pytest.fail("These stories need Chromium: install it, or name it in the variable CHROMIUM.")
+    with sync_playwright() as playwright:
+        args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        chromium = playwright.chromium.launch(executable_path=path, args=args)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A browser of somebody who has not been here before; an error in a script fails the story."""
+    made = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=site.url, locale="en-GB")
+    made.set_default_timeout(SECONDS * 1000)
+    errors: list[str] = []
+    made.on("weberror", lambda error: errors.append(str(error.error)))
+    yield made
+    made.close()
+    assert not errors
+
+
+@pytest.fixture
+def desk(context: BrowserContext, site: Site) -> Callable[[str], Page]:
+    """Sit somebody down: log in, and open the start page of their task if they have one."""
+
+    def sit(name: str) -> Page:
+        page = context.new_page()
+        log_in(page, name)
+        if name in site.scene["tasks"]:
+            page.goto(f"/work/tasks/{site.scene['tasks'][name]}/start/")
+        return page
+
+    return sit
+
+
+def log_in(page: Page, name: str) -> None:
+    """Fill in the login form."""
+    page.goto("/login/")
+    page.locator("[name=username]").fill(name)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button").click()
+    page.wait_for_url(lambda url: "/login/" not in url)
+
+
+def begin(page: Page) -> None:
+    """Give the promise and start the clock."""
+    page.get_by_label("I write this myself").check()
+    page.get_by_role("button", name="Start the clock").click()
+    ready(page)
+
+
+def ready(page: Page) -> None:
+    """Wait until the editor takes text."""
+    page.locator("#editor:not([readonly])").wait_for()
+
+
+def write(page: Page, text: str) -> None:
+    """Type at the end of the summary."""
+    page.locator("#editor").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)
+
+
+def saved(page: Page) -> None:
+    """Wait until the page says that everything is on the server."""
+    page.locator('[data-save-state][data-kind="saved"]').wait_for()

@@ -1,0 +1,72 @@
+"""What the stories in the browser find on their site; run as a program against the site's own database.
+
+`prepare` makes people, documents and a task for each story and prints their ids; `score` does the worker's part.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import django
+
+PASSWORD = "correct horse"
+STORIES = ("crash", "tabs", "offline", "reopened", "rules", "looks", "login", "deadline", "paper")
+ONLY_IN_4 = "a red lighthouse stands on the northern cape"
+
+
+def prepare() -> dict[str, Any]:
+    """Make one annotator, study and task for each story, and ada, the researcher of all of them."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from tests import makers
+
+    now = timezone.now()
+
+    def person(name: str, role: str) -> Any:
+        user = get_user_model().objects.create_user(username=name, password=PASSWORD)
+        user.groups.add(Group.objects.get(name=role))
+        if role == "annotator":
+            Annotator.objects.create(user=user, label=name.title(), created_at=now)
+        return user
+
+    ada = person("ada", "researcher")
+    tasks, studies = {}, {}
+    for story in STORIES:
+        writer = person(story, "annotator")
+        haystack = makers.make_haystack(key=story, title=f"Ferries {story}", words_per_document=220, now=now)
+        fourth = haystack.documents.get(number=4)
+        fourth.text = f"{fourth.text}\n\nBesides, {ONLY_IN_4}, and nobody knows <why> İt does."
+        fourth.save()
+        study = makers.make_writing_study(
+            haystack=haystack,
+            name=f"Study {story}",
+            researcher=ada,
+            annotators=[writer],
+            mark_every_ms=10_000,
+            preset="paper" if story == "paper" else "assisted",
+            now=now,
+        )
+        task = makers.make_assignment(
+            annotator=writer, study=study, document_numbers=[5, 2, 4, 1, 3], state="assigned", now=now
+        )
+        tasks[story], studies[story] = str(task.uid), str(study.uid)
+    makers.give_consent(*Annotator.objects.all(), now=now)
+    return {"tasks": tasks, "studies": studies}
+
+
+def score() -> dict[str, Any]:
+    """Score what the sessions have left so far, as the worker does on a hint."""
+    from annotation.tasks import score_snapshots
+
+    score_snapshots()
+    return {}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps({"prepare": prepare, "score": score}[sys.argv[1]]()))

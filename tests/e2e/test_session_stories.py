@@ -1,0 +1,322 @@
+"""Writing sessions as a person lives them, in a real browser against a real server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.e2e.conftest import Site, begin, log_in, ready, saved, write
+from tests.e2e.scene import ONLY_IN_4
+
+pytestmark = pytest.mark.browser
+Desk = Callable[[str], Page]
+
+
+def text_of(page: Page) -> str:
+    return page.locator("#editor").input_value()
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste into the editor what some other program has put on the clipboard."""
+    script = """([area, text]) => {
+        const transfer = new DataTransfer();
+        transfer.setData("text/plain", text);
+        const event = new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true });
+        if (area.dispatchEvent(event)) document.execCommand("insertText", false, text);
+    }"""
+    page.locator("#editor").focus()
+    page.evaluate(f"text => ({script})([document.querySelector('#editor'), text])", text)
+
+
+def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Site, browser: Browser) -> None:
+    page = desk("crash")
+    begin(page)
+    write(page, "- The ferry leaves at six in the morning [1, 2, 3]\n")
+    saved(page)
+    page.get_by_label("Search the documents").fill("pier")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-count]")).to_have_text("1 of 4")
+    page.get_by_text("Notes for yourself").click()
+    page.locator("[data-notes-text]").fill("look for the pier")
+    page.get_by_role("button", name="Read document 5").click()
+
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("heading", name="Paused").wait_for()
+    assert page.locator(".doc").count() == 0
+    page.get_by_role("button", name="Go on").click()
+    ready(page)
+    expect(page.locator("[data-notes-text]")).to_have_value("look for the pier")
+    expect(page.get_by_role("button", name="Read document 5")).to_have_attribute("aria-pressed", "true")
+
+    write(page, "- The new pier opens in the spring of 2031")
+    site.kill()
+    write(page, " [2, 3, 4]\n")
+    expect(page.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
+    write(page, "- A crossing costs four euros [3, 5]")
+    typed = text_of(page)
+    site.start()
+    saved(page)
+    assert site.session("crash")["draft_text"] == typed
+    page.reload()
+    ready(page)
+    assert text_of(page) == typed
+    assert typed.count("\n") == 2
+
+    page.get_by_role("button", name="Submit…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("3 bullets, 0 of them without a citation")
+    page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
+    page.get_by_role("heading", name="Your summary is submitted").wait_for()
+    page.get_by_role("group", name="Was the time enough").get_by_label("Yes").check()
+    page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
+    page.get_by_role("button", name="Send and go to my work").click()
+    page.wait_for_url("**/work/")
+    session = site.session("crash")
+    assert (session["state"], session["draft_text"]) == ("submitted", typed)
+
+    site.play("score")
+    researcher = browser.new_context(base_url=site.url).new_page()
+    log_in(researcher, "ada")
+    researcher.goto(f"/studies/{site.scene['studies']['crash']}/results/")
+    expect(researcher.get_by_role("main").locator("svg").first).to_be_visible()
+    answer = researcher.goto(f"/sessions/{uuid_of(session)}/")
+    assert answer is not None
+    assert answer.status == 200
+    expect(researcher.get_by_role("main")).to_contain_text("The new pier opens in the spring of 2031")
+    researcher.context.close()
+
+
+def uuid_of(session: dict[str, Any]) -> str:
+    raw = session["uid"]
+    return "-".join((raw[:8], raw[8:12], raw[12:16], raw[16:20], raw[20:]))
+
+
+def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
+    desk: Desk, site: Site, context: BrowserContext
+) -> None:
+    first = desk("tabs")
+    begin(first)
+    write(first, "- From the first tab [1]")
+    saved(first)
+
+    second = context.new_page()
+    second.goto(first.url)
+    ready(second)
+    assert text_of(second) == "- From the first tab [1]"
+    expect(first.get_by_role("heading", name="You went on in another tab")).to_be_visible()
+    expect(first.locator("#editor")).not_to_be_editable()
+    assert first.locator(".shown").get_attribute("inert") is not None
+    write(second, "\n- From the second tab [2]")
+    saved(second)
+
+    first.bring_to_front()
+    first.get_by_role("button", name="Use this tab").click()
+    ready(first)
+    assert text_of(first) == "- From the first tab [1]\n- From the second tab [2]"
+    expect(second.locator("#editor")).not_to_be_editable()
+    write(first, "\n- And back [3]")
+    saved(first)
+    assert site.session("tabs")["draft_text"].endswith("- And back [3]")
+
+
+def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site, context: BrowserContext) -> None:
+    page = desk("offline")
+    begin(page)
+    write(page, "- Before [1]")
+    saved(page)
+    context.set_offline(True)
+    write(page, "\n- Without a line [2]")
+    expect(page.locator("[data-save-state]")).to_contain_text("your text is kept in this browser")
+    write(page, "\n- And more [3]")
+    assert site.session("offline")["draft_text"] == "- Before [1]"
+    context.set_offline(False)
+    saved(page)
+    assert site.session("offline")["draft_text"] == "- Before [1]\n- Without a line [2]\n- And more [3]"
+
+    write(page, "\n- Kept through a closed tab [4]")
+    context.set_offline(True)
+    address = page.url
+    page.close()
+    context.set_offline(False)
+    again = context.new_page()
+    again.goto(address)
+    ready(again)
+    expect(again.locator("#editor")).to_have_value(
+        "- Before [1]\n- Without a line [2]\n- And more [3]\n- Kept through a closed tab [4]"
+    )
+    saved(again)
+    assert site.session("offline")["draft_text"].endswith("- Kept through a closed tab [4]")
+
+
+def test_of_two_texts_the_person_picks_and_both_stay_stored(
+    desk: Desk, site: Site, browser: Browser, context: BrowserContext
+) -> None:
+    page = desk("reopened")
+    begin(page)
+    write(page, "- Common [1]")
+    saved(page)
+    address = page.url
+    context.set_offline(True)
+    write(page, "\n- Typed on the train [2]")
+    page.close()
+
+    elsewhere = browser.new_context(base_url=site.url)
+    other = elsewhere.new_page()
+    log_in(other, "reopened")
+    other.goto(address)
+    ready(other)
+    write(other, "\n- Typed at home [3]")
+    saved(other)
+    elsewhere.close()
+
+    context.set_offline(False)
+    page = context.new_page()
+    page.goto(address)
+    dialog = page.get_by_role("dialog", name="There are two versions of your text")
+    expect(dialog.get_by_label("On the server")).to_have_value("- Common [1]\n- Typed at home [3]")
+    expect(dialog.get_by_label("In this tab")).to_have_value("- Common [1]\n- Typed on the train [2]")
+    dialog.locator("[data-pick=local]").click()
+    ready(page)
+    write(page, "\n- Picked [4]")
+    saved(page)
+    assert site.session("reopened")["draft_text"] == "- Common [1]\n- Typed on the train [2]\n- Picked [4]"
+    texts = [text for (text,) in site.rows("SELECT text FROM annotation_draftrevision")]
+    assert "- Common [1]\n- Typed at home [3]" in texts
+
+    page.locator("#editor").fill("- " + "A long summary that somebody would miss. " * 8)
+    saved(page)
+    page.locator("#editor").fill("")
+    page.get_by_role("button", name="Bring the text back").click()
+    saved(page)
+    assert text_of(page).startswith("- A long summary")
+    page.locator("#editor").fill("")
+    page.get_by_role("button", name="Yes, start afresh").click()
+    saved(page)
+    assert site.session("reopened")["draft_text"] == ""
+
+
+def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
+    page = desk("rules")
+    begin(page)
+    query = page.get_by_label("Search the documents")
+    page.keyboard.press("/")
+    expect(query).to_be_focused()
+    query.fill("IN PART 1")
+    hits = {"5": "1", "2": "2", "4": "1", "1": "1", "3": "3"}
+    expect(page.locator("[data-count]")).to_have_text("8 hits")
+    for number, count in hits.items():
+        expect(page.locator(f"[data-jump='{number}'] .rail-hits")).to_have_text(count)
+    assert page.evaluate("CSS.highlights.get('hit').size") == 8
+    query.press("Enter")
+    query.press("Enter")
+    expect(page.locator("[data-count]")).to_have_text("2 of 8")
+    assert page.evaluate("String([...CSS.highlights.get('hit-now')][0].startContainer.data).includes('In part 1')")
+    query.press("Shift+Enter")
+    expect(page.locator("[data-count]")).to_have_text("1 of 8")
+    page.get_by_label("Match case").check()
+    expect(page.locator("[data-count]")).to_have_text("No hits")
+    page.get_by_label("Match case").uncheck()
+    query.fill("it does")  # after a letter whose lower case is longer
+    expect(page.locator("[data-count]")).to_have_text("No hits")
+    query.fill("<why>")
+    expect(page.locator("[data-count]")).to_have_text("1 hits")
+    query.press("Escape")
+    expect(page.locator("#editor")).to_be_focused()
+
+    write(page, "- One fact")
+    page.locator("[data-cite='4']").click()
+    page.locator("[data-cite='2']").click()
+    page.locator("[data-cite='2']").click()
+    assert text_of(page) == "- One fact [4, 2]"
+    write(page, "\n- Another [77]")
+    expect(page.locator("[data-problems]")).to_have_text("Not among your documents: [77]")
+    expect(page.locator("[data-counters]")).to_have_text("2 bullets · 3 words · 0 without a citation")
+
+    before = text_of(page)
+    page.locator("[data-cite='4'] + h3").click()
+    page.locator("#doc-4 .reading p").first.select_text()
+    page.keyboard.press("Control+C")
+    expect(page.locator("[data-notice=copy]")).to_contain_text("can't be copied")
+    paste(page, f"somebody says that {ONLY_IN_4} indeed")
+    expect(page.locator("[data-notice=paste]")).to_contain_text("text of the documents")
+    paste(page, "made by a chatbot")
+    expect(page.locator("[data-notice=paste]")).to_contain_text("Text from elsewhere")
+    assert text_of(page) == before
+    page.locator("#editor").select_text()
+    page.keyboard.press("Control+X")
+    expect(page.locator("#editor")).to_have_value("")
+    page.keyboard.press("Control+V")
+    expect(page.locator("#editor")).to_have_value(before)
+    page.keyboard.press("Control+S")
+    saved(page)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("heading", name="Paused").wait_for()
+
+    events = site.events("rules")
+    kinds = [kind for kind, _ in events]
+    assert {"search", "copy", "paste_blocked", "cite_click"} <= set(kinds)
+    assert [fact["class"] for kind, fact in events if kind == "paste_blocked"] == ["document", "other"]
+    stored = json.dumps([fact for kind, fact in events if kind != "search"])
+    assert "lighthouse" not in stored
+    assert "chatbot" not in stored
+
+
+def test_the_paper_protocol_shows_no_aids(desk: Desk) -> None:
+    page = desk("paper")
+    begin(page)
+    page.get_by_label("Search the documents").fill("ferry")
+    expect(page.locator("[data-count]")).to_contain_text("hits")
+    assert page.locator(".rail-hits:visible").count() == 0
+    assert page.locator("[data-cite]").count() == 0
+    write(page, "- Nothing [99]")
+    saved(page)
+    assert not page.locator("[data-counters]").is_visible()
+    assert page.locator("[data-problems]").inner_text() == ""
+    page.get_by_role("button", name="Rules and keys").click()
+    expect(page.get_by_role("dialog")).to_contain_text("facts that more than one document tells")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Hide clock").click()
+    expect(page.locator("[data-clock]")).to_be_hidden()
+
+
+def test_a_lost_login_costs_no_text(desk: Desk, site: Site, context: BrowserContext) -> None:
+    page = desk("login")
+    begin(page)
+    context.clear_cookies()
+    write(page, "- Typed without a login [1]")
+    link = page.get_by_role("link", name="Log in in a new tab")
+    expect(link).to_be_visible()
+    write(page, " and more")
+    with context.expect_page() as opened:
+        link.click()
+    log_in(opened.value, "login")
+    opened.value.close()
+    page.get_by_role("button", name="I have, go on").click()
+    saved(page)
+    assert site.session("login")["draft_text"] == "- Typed without a login [1] and more"
+
+
+def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
+    page = desk("deadline")
+    begin(page)
+    write(page, "- Early [1]")
+    saved(page)
+    site.rows(
+        """UPDATE annotation_session SET limit_ms = 12000, grace_ms = 1500, next_due_at = '2020-01-01'
+           WHERE assignment_id = (SELECT id FROM annotation_assignment WHERE uid = ?)""",
+        site.key("deadline"),
+    )
+    page.reload()
+    ready(page)
+    page.locator("#editor").focus()
+    page.keyboard.press("Control+End")
+    while page.locator("#editor:not([readonly])").count():
+        page.keyboard.type(" x")
+        page.wait_for_timeout(60)
+    typed = text_of(page)
+    page.get_by_role("heading", name="The time was up, and your summary is submitted").wait_for()
+    session = site.session("deadline")
+    assert (session["state"], session["acc_ms"], session["draft_text"]) == ("expired", 12_000, typed)
