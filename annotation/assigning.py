@@ -24,8 +24,8 @@ from annotation.models import Annotator, Assignment, Study
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
-PRACTICE_RULE = Rule(token_budget=750)
-"""About 600 words: three minutes of reading at 200 words a minute."""
+PRACTICE_RULE = Rule(token_budget=500)
+"""About 400 words: two of the three minutes for reading at 200 words a minute."""
 
 
 class NotWithdrawable(Exception):

@@ -20,6 +20,7 @@ from annotation.eligibility import Code, NotEligible
 from annotation.exposures import record_exposure
 from annotation.models import Annotator, Assignment, Exposure, Membership, Study
 from benchmarks.models import RetrieverRanking
+from benchmarks.scoring.oracle import reading_minutes
 from benchmarks.scoring.text import lines_from_list
 from tests.makers import (
     NOW,
@@ -269,7 +270,7 @@ def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now:
     )
     practice = assigning.practice_assignment(annotator=annotator_of(ben), now=now)
     assert practice is not None
-    assert practice.n_words == 600
+    assert practice.n_words == 400
 
 
 def test_a_ranking_study_shows_what_the_retriever_found(ben: Any, ada: Any, now: datetime) -> None:
@@ -364,6 +365,22 @@ def _cited_by_two(topic: dict[str, Any], subtopic: dict[str, Any]) -> set[int]:
         if key.startswith("summary_subtopic_oracle_"):
             counts.update({number for line in lines_from_list(text) for number in line.citations})
     return {number for number, n in counts.items() if n >= 2 and 1 <= number <= len(topic["documents"])}
+
+
+def test_the_attainable_ceiling_of_the_published_haystack_is_that_of_its_insights_together(
+    published: Path,
+) -> None:
+    topic = json.loads((published / "topic_news1.json").read_text())
+    n_insights, total, minutes = 0, 0.0, []
+    for subtopic in topic["subtopics"]:
+        documents = choose(_published_material(topic, subtopic), Rule())
+        n_insights += documents.n_insights
+        total += documents.ceiling["f1"] * documents.n_insights
+        minutes.append(reading_minutes(documents.n_words))
+        assert documents.n_insights_present == documents.n_insights
+    assert n_insights == 65
+    assert total / n_insights == pytest.approx(0.8461, abs=1e-4)
+    assert 45 < min(minutes) <= max(minutes) < 66
 
 
 def test_the_published_oracle_shows_136_of_the_137_documents_that_its_summaries_cite(published: Path) -> None:
