@@ -85,8 +85,8 @@ class Background:
 
     def with_insights(self, more: Collection[str]) -> Background:
         """The same background, with insights that it does not have yet."""
-        known = set(self.insights)
-        return Background(self.texts, self.insights + tuple(sorted(set(more) - known)))
+        new = set(more) - set(self.insights)
+        return Background(self.texts, self.insights + tuple(sorted(new))) if new else self
 
 
 class CoverageJudge(Protocol):

@@ -1,13 +1,12 @@
-"""The offline judge: how alike an insight and a bullet are in characters and words. No key, no network.
+"""The offline judge: how many telling words and numbers an insight and a bullet share. No key, no network.
 
-It reads no meaning: a paraphrase with other words looks uncovered to it. How it was fitted and where it was
-validated is in docs/lexical-judge.md. scikit-learn is imported only when something is judged.
+It reads no meaning: a paraphrase in other words looks uncovered to it. How it was fitted and where it was
+validated is in docs/lexical-judge.md. numpy and scipy are imported only when something is judged.
 """
 
 from __future__ import annotations
 
-import re
-from collections import OrderedDict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -21,10 +20,23 @@ from benchmarks.judges.base import (
     EntailmentVerdict,
     SummaryToJudge,
 )
+from benchmarks.judges.lexical_terms import Space, Texts, fitted, sentences
 from benchmarks.scoring.text import Line, LineKind, lines_from_list
 
-METHOD_VERSION = 1
-CACHED_BACKGROUNDS = 4
+METHOD_VERSION = 2
+DECIMALS = 6
+
+DESCRIPTION = (
+    "Compares words, not meaning: it looks for the bullet that shares most pieces of words, words and numbers "
+    "with the insight, and calls the insight covered if they share enough. A paraphrase in other words is missed. "
+    "Validated on 114 human-labelled summaries of the two conversation haystacks of SummHay, each with thresholds "
+    "fitted on the other: Pearson .72 (.67 to .76), same label 69 %, same bullet 89 %. Not validated on other "
+    "haystacks, languages or on summaries by people."
+)
+ENTAILMENT_DESCRIPTION = (
+    "Compares words, not meaning: a key point is entailed if one sentence of the response shares enough with it. "
+    "Not validated against people."
+)
 
 
 class WrongConfig(ValueError):
@@ -33,29 +45,40 @@ class WrongConfig(ValueError):
 
 @dataclass(frozen=True)
 class LexicalConfig:
-    """Everything the verdicts depend on besides the texts.
+    """Everything the verdicts depend on besides the texts; all numbers are between 0 and 1.
 
-    `partial_from` and `full_from` are thresholds on the score (0 to 1); `recall_weight` mixes weighted recall into
-    cosine, `word_weight` mixes words into character n-grams.
+    `partial_from` and `full_from` are thresholds on the score. `recall_weight` is the part of weighted recall
+    beside cosine, `word_weight` that of word stems beside pieces of words, `number_weight` that of the
+    insight's numbers beside all the rest. A key point is entailed from `entailed_from` on and neither entailed
+    nor not from `neutral_from` on; equal, as by default, nothing is neutral.
     """
 
-    partial_from: float = 0.2
-    full_from: float = 0.345
+    partial_from: float = 0.25
+    full_from: float = 0.42
     recall_weight: float = 0.5
     word_weight: float = 0.5
-    entailed_from: float = 0.3
+    number_weight: float = 0.05
+    entailed_from: float = 0.35
+    neutral_from: float = 0.35
     method_version: int = METHOD_VERSION
 
     def __post_init__(self) -> None:
-        if not 0 <= self.partial_from <= self.full_from <= 1:
-            raise WrongConfig("thresholds must satisfy 0 ≤ partial_from ≤ full_from ≤ 1")
-        for name in ("recall_weight", "word_weight", "entailed_from"):
+        if self.method_version != METHOD_VERSION:
+            raise WrongConfig(f"method {self.method_version} is gone; this is method {METHOD_VERSION}")
+        for name in ("recall_weight", "word_weight", "number_weight"):
             if not 0 <= getattr(self, name) <= 1:
                 raise WrongConfig(f"{name} must be between 0 and 1")
+        for low, high in (("partial_from", "full_from"), ("neutral_from", "entailed_from")):
+            if not 0 <= getattr(self, low) <= getattr(self, high) <= 1:
+                raise WrongConfig(f"thresholds must satisfy 0 ≤ {low} ≤ {high} ≤ 1")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> LexicalConfig:
-        """Read a stored configuration; unknown names are an error, missing ones take the default."""
+        """Read a stored configuration; missing names take the default.
+
+        Raises:
+            WrongConfig: a name is unknown or a value out of range.
+        """
         known = {field.name for field in fields(cls)}
         if unknown := set(values) - known:
             raise WrongConfig(f"unknown parameters: {', '.join(sorted(unknown))}")
@@ -65,41 +88,37 @@ class LexicalConfig:
         """The configuration as JSON."""
         return asdict(self)
 
+    def coverage(self, score: float) -> Coverage:
+        """What a score means; 0 covers nothing, whatever the thresholds."""
+        if score <= 0 or score < self.partial_from:
+            return "none"
+        return "full" if score >= self.full_from else "partial"
 
-@dataclass(frozen=True)
-class Fitted:
-    """Vectorizers whose inverse document frequencies come from one background."""
-
-    characters: Any
-    words: Any
-
-
-_fitted: OrderedDict[str, Fitted] = OrderedDict()
+    def entailment(self, score: float) -> Entailment:
+        """What a score means for a key point."""
+        if score <= 0 or score < self.neutral_from:
+            return "no"
+        return "yes" if score >= self.entailed_from else "neutral"
 
 
-def fitted(background: Background) -> Fitted:
-    """Fit on a background once per process; the few latest are kept."""
-    if background.version in _fitted:
-        _fitted.move_to_end(background.version)
-        return _fitted[background.version]
-    from sklearn.feature_extraction.text import TfidfVectorizer
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The closest line of a summary to an insight; line 0 if the summary has none that could cover."""
 
-    texts = [text for text in background.texts if text.strip()] or ["."]
-    characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
-    words = TfidfVectorizer(sublinear_tf=True)
-    characters.fit(texts)
-    try:
-        words.fit(texts)
-    except ValueError:  # a text without a single word
-        words.fit([*texts, "word"])
-    _fitted[background.version] = Fitted(characters, words)
-    while len(_fitted) > CACHED_BACKGROUNDS:
-        _fitted.popitem(last=False)
-    return _fitted[background.version]
+    insight_key: str
+    line: int
+    score: float
 
 
 class LexicalJudge:
-    """Best bullet by similarity; two thresholds make none, partial and full."""
+    """The closest bullet decides; two thresholds make none, partial and full.
+
+    Insights that are not in the background are weighed as if they were; giving the background all of them is
+    faster.
+    """
+
+    description = DESCRIPTION
+    entailment_description = ENTAILMENT_DESCRIPTION
 
     def __init__(self, config: LexicalConfig | None = None) -> None:
         self.config = config or LexicalConfig()
@@ -107,81 +126,97 @@ class LexicalJudge:
     def judge_coverage(
         self, batch: Sequence[SummaryToJudge], background: Background
     ) -> list[list[CoverageVerdict]]:
-        """Judge every insight of every summary of a batch; one pass over all texts."""
-        parsed = [[line for line in lines_from_list(summary.lines) if _can_cover(line)] for summary in batch]
-        insights = list(dict.fromkeys(insight.text for summary in batch for insight in summary.insights))
-        lines = list(dict.fromkeys(line.plain for group in parsed for line in group))
-        scores = self.similarities(insights, lines, background)
-        row_of = {text: row for row, text in enumerate(insights)}
-        column_of = {text: column for column, text in enumerate(lines)}
-        verdicts = []
-        for summary, group in zip(batch, parsed, strict=True):
-            columns = [column_of[line.plain] for line in group]
-            verdicts.append(
-                [
-                    self._verdict(insight.key, group, scores[row_of[insight.text]][columns] if columns else ())
-                    for insight in summary.insights
-                ]
-            )
-        return verdicts
+        """Judge every insight of every summary; a verdict depends on its summary and the background only."""
+        return [[self._verdict(match) for match in found] for found in self.matches(batch, background)]
+
+    def matches(self, batch: Sequence[SummaryToJudge], background: Background) -> list[list[Match]]:
+        """The closest line to every insight of every summary, before any threshold."""
+        groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for position, summary in enumerate(batch):
+            groups[tuple(insight.text for insight in summary.insights)].append(position)
+        found: list[list[Match]] = [[] for _ in batch]
+        for insights, positions in groups.items():
+            lines = [_lines_that_can_cover(batch[position]) for position in positions]
+            scores = self.similarities(insights, [line.plain for group in lines for line in group], background)
+            start = 0
+            for position, group in zip(positions, lines, strict=True):
+                part = scores[:, start : start + len(group)]
+                start += len(group)
+                found[position] = _closest(batch[position], group, part)
+        return found
 
     def judge_entailment(self, batch: Sequence[EntailmentItem], background: Background) -> list[EntailmentVerdict]:
         """Compare each key point with the sentences of its response; the closest one decides."""
         split = [sentences(item.response) for item in batch]
-        points = list(dict.fromkeys(item.key_point for item in batch))
-        texts = list(dict.fromkeys(text for group in split for text in group))
-        scores = self.similarities(points, texts, background)
-        row_of = {text: row for row, text in enumerate(points)}
-        column_of = {text: column for column, text in enumerate(texts)}
-        found = []
+        wanted: dict[str, dict[str, None]] = defaultdict(dict)
         for item, group in zip(batch, split, strict=True):
-            if not group:
-                found.append(EntailmentVerdict(item.key, "no", None, 0.0))
-                continue
-            row = scores[row_of[item.key_point]][[column_of[text] for text in group]]
-            best = int(row.argmax())
-            score = float(row[best])
-            answer: Entailment = "yes" if score >= self.config.entailed_from else "no"
-            found.append(EntailmentVerdict(item.key, answer, best + 1, round(score, 6)))
-        return found
+            wanted[item.key_point].update(dict.fromkeys(group))
+        scores: dict[str, dict[str, float]] = {}
+        for point, texts in wanted.items():
+            row = self.similarities([point], list(texts), background)[0]
+            scores[point] = dict(zip(texts, row.tolist(), strict=True))
+        return [
+            self._entailment(item, [scores[item.key_point][text] for text in group])
+            for item, group in zip(batch, split, strict=True)
+        ]
 
-    def similarities(self, queries: Sequence[str], texts: Sequence[str], background: Background) -> Any:
-        """Scores of every query with every text, shape (queries, texts), from 0 to 1."""
+    def similarities(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Any:
+        """Scores of every insight with every text: array of shape (insights, texts), from 0 to 1."""
         import numpy as np
 
-        if not queries or not texts:
-            return np.zeros((len(queries), len(texts)))
-        models = fitted(background)
-        weight = self.config.word_weight
-        return (1 - weight) * self._one(models.characters, queries, texts) + weight * self._one(
-            models.words, queries, texts
+        if not insights or not texts:
+            return np.zeros((len(insights), len(texts)))
+        known = fitted(background.with_insights(insights))
+        asked, given = Texts(insights), Texts(texts)
+        words, numbers = self.config.word_weight, self.config.number_weight
+        alike = (1 - words) * self._alike(known.pieces, asked, given) + words * self._alike(
+            known.stems, asked, given
         )
+        found = (1 - numbers) * alike + numbers * _recall(known.numbers, asked, given)
+        return np.round(np.clip(found, 0, 1), DECIMALS)
 
-    def _one(self, model: Any, queries: Sequence[str], texts: Sequence[str]) -> Any:
-        wanted, given = model.transform(queries), model.transform(texts)
-        cosine = (wanted @ given.T).toarray()
-        # Rows have unit length, so the squared weights of the query's terms that the text has are its recall.
-        present = given.copy()
-        present.data[:] = 1
-        recall = (wanted.multiply(wanted) @ present.T).toarray()
-        return (1 - self.config.recall_weight) * cosine + self.config.recall_weight * recall
+    def _alike(self, space: Space, asked: Texts, given: Texts) -> Any:
+        wanted, offered = space.vectors(asked), space.vectors(given)
+        cosine = (wanted @ offered.T).toarray()
+        weight = self.config.recall_weight
+        return (1 - weight) * cosine + weight * _share(wanted, offered)
 
-    def _verdict(self, key: str, group: Sequence[Line], row: Any) -> CoverageVerdict:
-        if not len(row):
-            return CoverageVerdict(key, "none", (), 0.0)
-        best = int(row.argmax())
-        score = round(float(row[best]), 6)
-        coverage: Coverage = "none"
-        if score >= self.config.partial_from and score > 0:
-            coverage = "full" if score >= self.config.full_from else "partial"
-        return CoverageVerdict(key, coverage, () if coverage == "none" else (group[best].number,), score)
+    def _verdict(self, match: Match) -> CoverageVerdict:
+        coverage = self.config.coverage(match.score)
+        lines = () if coverage == "none" else (match.line,)
+        return CoverageVerdict(match.insight_key, coverage, lines, match.score)
 
-
-def _can_cover(line: Line) -> bool:
-    return line.kind not in {LineKind.HEADER, LineKind.PREAMBLE} and bool(line.plain.strip())
+    def _entailment(self, item: EntailmentItem, scores: Sequence[float]) -> EntailmentVerdict:
+        if not scores:
+            return EntailmentVerdict(item.key, "no", None, 0.0)
+        best = max(range(len(scores)), key=scores.__getitem__)
+        return EntailmentVerdict(item.key, self.config.entailment(scores[best]), best + 1, scores[best])
 
 
-def sentences(text: str) -> list[str]:
-    """Split a response into sentences and list lines."""
-    parts = re.split(r"(?<=[.!?。！？])\s+|\n+", text)
-    return [part.strip() for part in parts if part.strip()]
+def _recall(space: Space, asked: Texts, given: Texts) -> Any:
+    return _share(space.vectors(asked), space.vectors(given))
+
+
+def _share(wanted: Any, offered: Any) -> Any:
+    """Share of each wanted row's squared weight whose terms the offered row has; rows have length 1."""
+    present = offered.copy()
+    present.data[:] = 1
+    return (wanted.multiply(wanted).tocsr() @ present.T).toarray()
+
+
+def _closest(summary: SummaryToJudge, lines: Sequence[Line], scores: Any) -> list[Match]:
+    if not lines:
+        return [Match(insight.key, 0, 0.0) for insight in summary.insights]
+    best = scores.argmax(axis=1)
+    return [
+        Match(insight.key, lines[int(column)].number, float(row[column]))
+        for insight, row, column in zip(summary.insights, scores, best, strict=True)
+    ]
+
+
+def _lines_that_can_cover(summary: SummaryToJudge) -> list[Line]:
+    return [
+        line
+        for line in lines_from_list(summary.lines)
+        if line.kind not in {LineKind.HEADER, LineKind.PREAMBLE} and line.plain.strip()
+    ]

@@ -1,0 +1,259 @@
+"""Set the offline judge's thresholds from human labels, and say how it does on topics it was not fitted on.
+
+Only the two thresholds are fitted: the weights of the score make no difference that labels of a study could
+show. Plain data in and out; numpy, scipy and scikit-learn are imported when something is fitted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.judges.base import Background, Coverage, SummaryToJudge
+from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
+
+if TYPE_CHECKING:
+    from benchmarks.scoring.comparison import Comparison
+    from benchmarks.scoring.intervals import Resampling
+
+MIN_LABELS = 60
+"""Labelled insights that a fold must have left to fit on."""
+MIN_OF_A_LABEL = 10
+"""Insights of each of none, partial and full among them."""
+MIN_SUBTOPICS = 3
+GRID = 50
+SMOOTHING = 4.0
+"""Standard deviation, in steps of the grid, of the neighbourhood that a pair of thresholds is valued by."""
+
+_WORTH = {"none": 0.0, "partial": 0.5, "full": 1.0}
+
+
+class TooFewLabels(ValueError):
+    """There are too few labels, overall or of one kind, to set thresholds by."""
+
+
+class NothingHeldOut(ValueError):
+    """All labels are of one topic with too few subtopics, so nothing can be left out to validate on."""
+
+
+class HeldOutBy(StrEnum):
+    """What was left out in turn: whole topics, or subtopics where all labels are of one topic."""
+
+    TOPIC = "topic"
+    SUBTOPIC = "subtopic"
+
+
+@dataclass(frozen=True)
+class HumanLabel:
+    """What a person said of one insight: coverage, and the 1-based lines linked (may be none)."""
+
+    insight_key: str
+    coverage: Coverage
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelledSummary:
+    """A summary with a person's labels; insights without a label are passed over.
+
+    `topic` is the haystack. Summaries of one topic share their `background`.
+    """
+
+    summary: SummaryToJudge
+    labels: tuple[HumanLabel, ...]
+    topic: str
+    subtopic: str
+    background: Background
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Thresholds fitted without one group, and how many labelled insights the group has."""
+
+    left_out: str
+    partial_from: float
+    full_from: float
+    n_insights: int
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """Thresholds fitted on all labels, beside figures of verdicts that were never fitted on their own group.
+
+    `held_out` judges every insight by the thresholds of the fold that left its group out; `before` is the
+    configuration that one started from, on the same insights. A judge fitted here is not validated by its
+    figures on the same labels.
+    """
+
+    config: LexicalConfig
+    held_out_by: HeldOutBy
+    folds: tuple[Fold, ...]
+    held_out: Comparison
+    before: Comparison
+    n_summaries: int
+    n_insights: int
+
+    def description(self) -> str:
+        """One sentence for the screen: what was fitted on, and the held-out figures."""
+        figures = ", ".join(
+            f"{name} {stat.value:.2f}" if stat.value is not None else f"{name} undefined"
+            for name, stat in (
+                ("Pearson", self.held_out.pearson),
+                ("same label", self.held_out.exact),
+                ("same bullet", self.held_out.linking_authors),
+            )
+        )
+        return (
+            f"Thresholds fitted on {self.n_insights} labels of {self.n_summaries} summaries. "
+            f"With each {self.held_out_by} left out in turn: {figures}."
+        )
+
+
+@dataclass(frozen=True)
+class _Row:
+    match: Match
+    label: HumanLabel
+    group: str
+    summary: str
+    n_lines: int
+
+
+def fit(
+    labelled: Sequence[LabelledSummary],
+    *,
+    base: LexicalConfig | None = None,
+    resampling: Resampling | None = None,
+) -> FitResult:
+    """Fit both thresholds on all labels, and validate with one topic left out at a time.
+
+    If all labels are of one topic, its subtopics are left out in turn, and the result says so. Intervals are
+    given by `resampling` over summaries.
+
+    Raises:
+        TooFewLabels: under 60 labelled insights, or under 10 of a kind, are left to fit on in some fold.
+        NothingHeldOut: one topic with under 3 subtopics.
+    """
+    from benchmarks.scoring.comparison import compare
+
+    start = base or LexicalConfig()
+    held_out_by = _unit(labelled)
+    rows = _rows(labelled, start, held_out_by)
+    folds = []
+    verdicts: dict[str, LexicalConfig] = {}
+    for group in sorted({row.group for row in rows}):
+        config = _fitted_on([row for row in rows if row.group != group], start, f"without {group}")
+        verdicts[group] = config
+        n_insights = sum(row.group == group for row in rows)
+        folds.append(Fold(group, config.partial_from, config.full_from, n_insights))
+    return FitResult(
+        config=_fitted_on(rows, start, "overall"),
+        held_out_by=held_out_by,
+        folds=tuple(folds),
+        held_out=compare([_compared(row, verdicts[row.group]) for row in rows], resampling=resampling),
+        before=compare([_compared(row, start) for row in rows], resampling=resampling),
+        n_summaries=len({row.summary for row in rows}),
+        n_insights=len(rows),
+    )
+
+
+def thresholds(scores: Sequence[float], labels: Sequence[Coverage]) -> tuple[float, float]:
+    """The pair of thresholds on `scores` whose verdicts correlate best with `labels`, and so do its neighbours'.
+
+    Pearson's r of 0, ½, 1 is computed for all pairs of 50 quantiles of the scores and averaged over each pair's
+    neighbourhood: the single best pair is mostly luck, and worse on another topic.
+    """
+    import numpy as np
+    from scipy.ndimage import gaussian_filter
+
+    points = np.asarray(scores, dtype=float)
+    grid = np.quantile(points, np.linspace(0.02, 0.98, GRID))
+    values = _correlations(points, np.array([_WORTH[label] for label in labels]), grid)
+    below = np.tril_indices(GRID, -1)
+    # The lower triangle mirrors the upper one, so that pairs near the diagonal have neighbours on both sides.
+    smooth = gaussian_filter(np.where(values < 0, values.T, values), SMOOTHING, mode="nearest")
+    smooth[below] = -1
+    low, high = np.unravel_index(int(smooth.argmax()), smooth.shape)
+    return round(float(grid[low]), 3), round(float(grid[high]), 3)
+
+
+def _correlations(points: Any, worth: Any, grid: Any) -> Any:
+    """Pearson's r for thresholds `grid[i]` ≤ `grid[j]`, shape (GRID, GRID); -1 where undefined or i > j."""
+    import numpy as np
+
+    order = np.argsort(points, kind="stable")
+    centred = (worth - worth.mean())[order]
+    sums = np.concatenate([np.cumsum(centred[::-1])[::-1], [0.0]])
+    start = np.searchsorted(points[order], grid)
+    n, above = len(points), len(points) - start.astype(float)
+    mean = (above[:, None] + above[None, :]) / 2 / n
+    variance = (above[:, None] / 4 + above[None, :] * 3 / 4) / n - mean**2
+    covariance = (sums[start][:, None] + sums[start][None, :]) / 2 / n
+    spread = np.sqrt(np.maximum(variance, 0)) * worth.std()
+    values = np.where(spread > 0, covariance / np.where(spread > 0, spread, 1), -1.0)
+    values[np.tril_indices(len(grid), -1)] = -1
+    return values
+
+
+def _unit(labelled: Sequence[LabelledSummary]) -> HeldOutBy:
+    if len({each.topic for each in labelled}) >= 2:
+        return HeldOutBy.TOPIC
+    subtopics = {each.subtopic for each in labelled}
+    if labelled and len(subtopics) < MIN_SUBTOPICS:
+        raise NothingHeldOut(
+            f"All labels are of one topic with {len(subtopics)} subtopics; "
+            f"label a second topic or at least {MIN_SUBTOPICS} subtopics."
+        )
+    return HeldOutBy.SUBTOPIC
+
+
+def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_by: HeldOutBy) -> list[_Row]:
+    judge = LexicalJudge(config)
+    by_background: dict[str, list[LabelledSummary]] = {}
+    for each in labelled:
+        by_background.setdefault(each.background.version, []).append(each)
+    rows = []
+    for group in by_background.values():
+        found = judge.matches([each.summary for each in group], group[0].background)
+        for each, matches in zip(group, found, strict=True):
+            labels = {label.insight_key: label for label in each.labels}
+            rows += [
+                _Row(
+                    match=match,
+                    label=labels[match.insight_key],
+                    group=each.topic if held_out_by is HeldOutBy.TOPIC else each.subtopic,
+                    summary=f"{each.topic}/{each.subtopic}/{each.summary.key}",
+                    n_lines=len(each.summary.lines),
+                )
+                for match in matches
+                if match.insight_key in labels
+            ]
+    return rows
+
+
+def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> LexicalConfig:
+    kinds: Counter[str] = Counter(row.label.coverage for row in rows)
+    rarest = min(_WORTH, key=lambda kind: kinds[kind])
+    if len(rows) < MIN_LABELS:
+        raise TooFewLabels(f"{len(rows)} labelled insights {where}; at least {MIN_LABELS} are needed.")
+    if kinds[rarest] < MIN_OF_A_LABEL:
+        raise TooFewLabels(f"{kinds[rarest]} labels “{rarest}” {where}; at least {MIN_OF_A_LABEL} are needed.")
+    partial_from, full_from = thresholds([row.match.score for row in rows], [row.label.coverage for row in rows])
+    return replace(start, partial_from=partial_from, full_from=full_from)
+
+
+def _compared(row: _Row, config: LexicalConfig) -> Any:
+    from benchmarks.scoring.linking import Compared
+    from benchmarks.scoring.summhay import Coverage as Label
+    from benchmarks.scoring.summhay import Verdict
+
+    coverage = config.coverage(row.match.score)
+    lines = () if coverage == "none" else (row.match.line,)
+    return Compared(
+        human=Verdict(Label(row.label.coverage), row.label.lines),
+        judge=Verdict(Label(coverage), lines),
+        cluster=row.summary,
+        n_lines=row.n_lines,
+    )
