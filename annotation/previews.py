@@ -51,6 +51,18 @@ class Preview:
         return tuple(row for row in self.rows if share < row.minutes <= self.limit_minutes)
 
     @property
+    def ceiling(self) -> dict[str, float] | None:
+        """Recall and F1 averaged over all insights, as the paper gives its .84; None if some set has none."""
+        sets = [row.documents for row in self.rows if row.documents is not None]
+        n_insights = sum(documents.n_insights for documents in sets)
+        if not n_insights or any(documents.ceiling["recall"] is None for documents in sets):
+            return None
+        return {
+            name: sum(documents.ceiling[name] * documents.n_insights for documents in sets) / n_insights
+            for name in ("recall", "f1")
+        }
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """Why some subtopics would show nothing."""
         return tuple(row.problem for row in self.rows if row.problem)
