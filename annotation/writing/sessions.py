@@ -148,7 +148,11 @@ def submit(*, session: Sessions, message: Message, now: datetime) -> Status:
 def resume(*, session: Sessions, message: Message, now: datetime) -> Status:
     """Let the clock run again; it also claims the session for the tab. OtherSession or SessionClosed if not."""
     with transaction.atomic():
-        owner = session.annotator_id if isinstance(session, Session) else session.get().annotator_id
+        owner = (
+            session.annotator_id
+            if isinstance(session, Session)
+            else session.only("annotator_id").get().annotator_id
+        )
         Annotator.objects.select_for_update().get(pk=owner)
         with locked(session, now=now) as held:
             done = held.settle()

@@ -6,6 +6,7 @@ the text, and say so with a code.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
@@ -14,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.db.models.query import QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -35,6 +37,8 @@ from annotation.writing.wire import (
     read_text,
 )
 from benchmarks.web.permissions import LOGGED_IN, requires
+
+logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
@@ -67,6 +71,10 @@ def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonRespon
             return _json({"code": "invalid", "message": str(error)}, 400)
         except (drafting.DraftTooLong, RequestDataTooBig):
             return _json({"code": "too_long", "message": _("The text is over 60 KB and was not stored.")}, 413)
+        except (OperationalError, InterfaceError):
+            # A full disk, a lock held too long, a lost connection: the browser keeps the text and tries again.
+            logger.exception("a message of session %s could not be stored", uid)
+            return _json({"code": "unavailable", "message": _("It could not be stored just now.")}, 503)
         except Session.DoesNotExist:
             return _json({"code": "not_found", "message": _("There is no such session of yours.")}, 404)
         except Refused as refusal:

@@ -7,9 +7,10 @@ Every POST body is an object with `tab_id`; those that carry a draft (draft, pau
 
 200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, paused_by}` = the status; plus `rev`
 where a draft was taken, `refused` where a pause came too late, and `{rev, text, sha256}` in the answer to `claim`.
-401 `login` · 404 not yours · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
-`other_session` · 410 `closed` · 413 `too_long`. Every refusal is the status with `{code, message}`; one of a draft
-adds `{your_text, server_text, server_sha256}` and never the revision. All but 413 and 400 keep the text.
+401 `login` · 404 `not_found` · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
+`other_session` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with `{code,
+message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is stored.
+With the others it is not, and stays in the browser.
 """
 
 from __future__ import annotations

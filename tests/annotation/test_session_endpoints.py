@@ -11,10 +11,12 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import DraftRevision, Session, SessionEvent
+from annotation.writing.clockwork import LockedSession
 from tests.annotation.writer import after, start_session
 from tests.makers import NOW
 
@@ -133,6 +135,22 @@ def test_a_text_over_sixty_kilobytes_is_refused_with_a_clear_code(browser: Brows
     answer = browser.draft("x" * size)
     assert (answer.status_code, answer.json()["code"]) == (413, "too_long")
     assert not DraftRevision.objects.exists()
+
+
+def test_a_full_disk_is_a_clear_answer_and_changes_nothing(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("database or disk is full")
+
+    browser.draft("before")
+    with monkeypatch.context() as patched:
+        patched.setattr(LockedSession, "flush", full)
+        answer = browser.draft("on the full disk", base_rev=1, op_id="again")
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+    assert "disk is full" in caplog.text
+    assert Session.objects.get().draft_text == "before"
+    assert browser.draft("on the full disk", base_rev=1, op_id="again").json()["rev"] == 2
 
 
 def test_pause_and_resume_over_the_wire(browser: Browser, clock: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from annotation import clock
 from annotation.clock import Refusal
 from annotation.eligibility import Code, NotEligible
 from annotation.models import (
@@ -22,6 +23,7 @@ from annotation.models import (
     Session,
     SessionEvent,
     Snapshot,
+    WritingPlan,
 )
 from annotation.writing import drafting, sessions
 from annotation.writing.drafting import SessionClosed, TabLost
@@ -50,6 +52,11 @@ def periods(session: Session) -> list[tuple[int, int | None, str, str]]:
         )
         for row in ActivePeriod.objects.filter(session=session).order_by("seq")
     ]
+
+
+def test_the_clock_and_the_database_use_the_same_words() -> None:
+    assert {state.value for state in clock.State} == set(Session.State.values)
+    assert {policy.value for policy in clock.Policy} == set(WritingPlan.DisconnectPolicy.values)
 
 
 def test_starting_freezes_the_study_and_opens_the_first_period(ben: Any) -> None:
