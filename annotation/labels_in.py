@@ -11,16 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.core.validators import slug_re
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.models import Annotator, CoverageLabel, Membership, Study
 from benchmarks import audit, judging
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
-from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.exchange.problems import Got, ImportFailed, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 
 IMPORTED = "imported"
+DATASET = "summhay-eval-benchmark"
+Said = tuple[str, tuple[int, ...]]
 
 
 @dataclass
@@ -49,19 +53,26 @@ def import_benchmark(
     now: datetime,
     problems: Problems | None = None,
     dry_run: bool = False,
+    researcher: Any = None,
 ) -> Counts:
     """Import summaries with the labels of annotator "imported" and the predictions as imported judges.
 
-    Haystacks, subtopics, insights and summaries that are known by their keys are used as they are.
+    Haystacks, subtopics, insights and summaries that are known by their keys are used as they are. A study made
+    without an actor or `researcher` belongs to nobody in particular: every researcher may read its figures.
 
     Raises:
         ImportFailed: a text differs from what was imported before under the same key.
     """
     problems = Problems() if problems is None else problems
+    if not slug_re.match(dataset):
+        problems.error("wrong_value", "", "dataset", expected="letters, digits, - and _", got=dataset)
+        raise ImportFailed(problems)
     taker = _Taker(dataset=dataset, now=now, problems=problems)
     try:
         with transaction.atomic():
             taker.prepare(actor)
+            if researcher is not None:
+                taker.study.researchers.add(researcher)
             for index, entry in enumerate(entries):
                 taker.take(entry, f"[{index}]")
             taker.write()
@@ -85,46 +96,64 @@ class _Taker:
         self.counts = Counts()
         self.labels: list[CoverageLabel] = []
         self.verdicts: list[Verdict] = []
+        self.haystacks: dict[str, Haystack] = {}
+        self.subtopics: dict[tuple[int, str], Subtopic] = {}
         self.insights: dict[tuple[int, str], Insight] = {}
         self.judges: dict[str, Judge] = {}
+        self.known_verdicts: dict[tuple[int, int], dict[int, Said]] = {}
 
     def prepare(self, actor: Any) -> None:
         """Find or make the study and the annotator that hold the labels."""
-        self.study = labels_study(name=f"{self.dataset}: published labels", actor=actor, now=self.now)
+        self.study = labels_study(name=study_name(self.dataset), actor=actor, now=self.now)
         self.annotator = imported_annotator(IMPORTED, study=self.study, now=self.now)
-        self.known_labels = set(
-            self.study.coverage_labels.filter(is_current=True).values_list("summary", "insight")
-        )
+        rows = self.study.coverage_labels.filter(is_current=True, annotator=self.annotator)
+        self.known_labels: dict[tuple[int, int], Said] = {
+            (summary, insight): (coverage, tuple(lines))
+            for summary, insight, coverage, lines in rows.values_list("summary", "insight", "coverage", "lines")
+        }
 
     def take(self, entry: BenchmarkEntry, where: str) -> None:
         """Take one summary with all that was said of it."""
-        haystack, is_new = Haystack.objects.get_or_create(
-            key=entry.haystack_key,
-            defaults={"title": entry.haystack_title, "dataset": self.dataset, "created_at": self.now},
-        )
-        self.counts.add("haystacks", is_new=is_new)
+        haystack = self._haystack(entry)
         subtopic = self._subtopic(haystack, entry)
         insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
         summary = self._summary(haystack, subtopic, entry, where)
         if summary is None:
             return
         for label in entry.human:
-            self._label(summary, insights[label.insight_key], label)
+            self._label(summary, insights[label.insight_key], label, where)
         for name, verdicts in entry.predictions.items():
-            self._predictions(name, summary, insights, verdicts)
+            self._predictions(name, summary, insights, verdicts, where)
+
+    def _haystack(self, entry: BenchmarkEntry) -> Haystack:
+        """Find it by its key or the name of its file, or make one without documents."""
+        if entry.haystack_key not in self.haystacks:
+            names = [entry.haystack_key, f"topic_{entry.haystack_key}"]
+            known = Haystack.objects.filter(Q(key=entry.haystack_key) | Q(metadata__source_name__in=names)).first()
+            self.counts.add("haystacks", is_new=known is None)
+            self.haystacks[entry.haystack_key] = known or Haystack.objects.create(
+                key=entry.haystack_key,
+                title=entry.haystack_title,
+                dataset=self.dataset,
+                created_at=self.now,
+            )
+        return self.haystacks[entry.haystack_key]
 
     def _subtopic(self, haystack: Haystack, entry: BenchmarkEntry) -> Subtopic:
-        found, is_new = Subtopic.objects.get_or_create(
-            haystack=haystack,
-            key=entry.subtopic_key,
-            defaults={
-                "number": haystack.subtopics.count() + 1,
-                "name": entry.subtopic,
-                "query": entry.subtopic,
-            },
-        )
-        self.counts.add("subtopics", is_new=is_new)
-        return found
+        key = (haystack.pk, entry.subtopic_key)
+        if key not in self.subtopics:
+            found, is_new = Subtopic.objects.get_or_create(
+                haystack=haystack,
+                key=entry.subtopic_key,
+                defaults={
+                    "number": haystack.subtopics.count() + 1,
+                    "name": entry.subtopic,
+                    "query": entry.subtopic,
+                },
+            )
+            self.counts.add("subtopics", is_new=is_new)
+            self.subtopics[key] = found
+        return self.subtopics[key]
 
     def _insight(self, subtopic: Subtopic, one: TopicInsight, where: str) -> Insight:
         key = (subtopic.pk, one.key)
@@ -171,12 +200,14 @@ class _Taker:
             message="Texts that others may have judged never change.",
         )
 
-    def _label(self, summary: Summary, insight: Insight, label: TopicVerdict) -> None:
-        is_new = (summary.pk, insight.pk) not in self.known_labels
+    def _label(self, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
+        said: Said = (label.coverage, label.lines)
+        known = self.known_labels.setdefault((summary.pk, insight.pk), said)
+        is_new = known is said
         self.counts.add("labels", is_new=is_new)
         if not is_new:
+            self._same(where, "annotation", known, said)
             return
-        self.known_labels.add((summary.pk, insight.pk))
         self.labels.append(
             CoverageLabel(
                 study=self.study,
@@ -194,17 +225,24 @@ class _Taker:
         )
 
     def _predictions(
-        self, name: str, summary: Summary, insights: dict[str, Insight], verdicts: Sequence[TopicVerdict]
+        self,
+        name: str,
+        summary: Summary,
+        insights: dict[str, Insight],
+        verdicts: Sequence[TopicVerdict],
+        where: str,
     ) -> None:
         if name not in self.judges:
             self.judges[name] = judging.ensure_judge(name=name, kind=Judge.Kind.IMPORTED, config={}, now=self.now)
         judge = self.judges[name]
-        known = set(Verdict.objects.filter(judge=judge, summary=summary).values_list("insight", flat=True))
+        known = self._known_verdicts(judge, summary)
         for verdict in verdicts:
             insight = insights[verdict.insight_key]
             self.counts.add("verdicts", is_new=insight.pk not in known)
             if insight.pk in known:
+                self._same(where, f"predictions_{name}", known[insight.pk], (verdict.coverage, verdict.lines))
                 continue
+            known[insight.pk] = (verdict.coverage, verdict.lines)
             self.verdicts.append(
                 Verdict(
                     judge=judge,
@@ -220,10 +258,36 @@ class _Taker:
                 )
             )
 
+    def _known_verdicts(self, judge: Judge, summary: Summary) -> dict[int, Said]:
+        key = (judge.pk, summary.pk)
+        if key not in self.known_verdicts:
+            rows = Verdict.objects.filter(judge=judge, summary=summary, repeat=0)
+            self.known_verdicts[key] = {
+                insight: (coverage, tuple(lines))
+                for insight, coverage, lines in rows.values_list("insight", "coverage", "lines")
+            }
+        return self.known_verdicts[key]
+
+    def _same(self, where: str, name: str, known: Said, said: Said) -> None:
+        if known != said:
+            self.problems.error(
+                "differs",
+                where,
+                name,
+                expected=f"what was imported before, {_worded(known)}",
+                got=Got(_worded(said)),
+                message="Labels are never changed; give the file another --dataset, or the judge another name.",
+            )
+
     def write(self) -> None:
         """Write labels and verdicts."""
         CoverageLabel.objects.bulk_create(self.labels, batch_size=500)
         Verdict.objects.bulk_create(self.verdicts, batch_size=500)
+
+
+def _worded(said: Said) -> str:
+    coverage, lines = said
+    return f"{coverage}, line {', '.join(map(str, lines))}" if lines else f"{coverage}, no line"
 
 
 def _system(system: TopicSystem) -> System:
@@ -236,6 +300,11 @@ def _system(system: TopicSystem) -> System:
         },
     )
     return row
+
+
+def study_name(dataset: str) -> str:
+    """The name of the study that holds the published labels of a dataset."""
+    return f"{dataset}: published labels"
 
 
 def labels_study(*, name: str, actor: Any, now: datetime) -> Study:

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks import import_jobs
-from benchmarks.exchange.formats import FORMATS
+from benchmarks.exchange.formats import FORMATS, Holds
 from benchmarks.importing import PUBLISHED_JUDGE
 
 
@@ -16,7 +16,9 @@ class UploadForm(forms.Form):
     """A file of a corpus, and what to call it."""
 
     format = forms.ChoiceField(
-        label=_("Format"), choices=[(entry.name, entry.title) for entry in FORMATS.values()], initial="summhay"
+        label=_("Format"),
+        choices=[(entry.name, entry.title) for entry in FORMATS.values() if entry.holds is Holds.CORPUS],
+        initial="summhay",
     )
     file = forms.FileField(
         label=_("File"),

@@ -52,8 +52,13 @@ def parse(
 def _read(source: Path | BinaryIO, problems: Problems, limit_bytes: int | None) -> list[Any]:
     limit = -1 if limit_bytes is None else limit_bytes + 1
     if isinstance(source, Path):
-        with source.open("rb") as file:
-            body = file.read(limit)
+        try:
+            with source.open("rb") as file:
+                body = file.read(limit)
+        except OSError as error:
+            reason = Got(f"one that cannot be opened: {error.strerror}")
+            problems.error("unreadable", "", "", expected="a file", got=reason)
+            raise ImportFailed(problems) from None
     else:
         body = source.read(limit)
     if limit_bytes is not None and len(body) > limit_bytes:
@@ -127,7 +132,7 @@ def _lines(row: Row) -> tuple[str, ...]:
         if not isinstance(line, str):
             row.problems.error("wrong_type", f"{row.where}.summary[{index}]", "", expected="a text", got=line)
     # A line break inside a line would shift the numbers of all lines after it.
-    return tuple(" ".join(line.splitlines()) for line in lines if isinstance(line, str))
+    return tuple(" ".join(line.split("\n")) for line in lines if isinstance(line, str))
 
 
 def _verdicts(

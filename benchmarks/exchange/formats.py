@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
-from benchmarks.exchange import summhay
-from benchmarks.exchange.topics import TopicFile
+from benchmarks.exchange import eval_benchmark, summhay
 
 SUMMHAY_EXAMPLE = """{
   "topic_id": "harbour-01",
@@ -30,20 +31,44 @@ SUMMHAY_EXAMPLE = """{
 """
 
 
+BENCHMARK_EXAMPLE = """[{
+  "topic_id": "harbour-01", "topic": "The rebuilding of a small harbour",
+  "subtopic_id": "costs", "subtopic": "What the works cost and who pays",
+  "summkey": "summary_subtopic_keywords_some-model",
+  "summary": ["What is known of the costs:", "- The mole became a third dearer [1]."],
+  "reference_insights": [
+    {"insight_id": "costs-1", "insight_name": "Price of the mole",
+     "insight": "The new mole costs 4.2 million, a third more than planned."}],
+  "annotation": [
+    {"insight_id": "costs-1", "coverage": "partially_covered", "candidate_id": "1"}],
+  "predictions_some-judge": [
+    {"insight_id": "costs-1", "coverage": "FULL_COVERAGE", "bullet_id": 2}]
+}]
+"""
+
+
+class Holds(StrEnum):
+    """What a file brings: a corpus to work on, or labels of people (which the app of people takes in)."""
+
+    CORPUS = "corpus"
+    LABELS = "labels"
+
+
 class UnknownFormat(Exception):
     """No format of the catalogue has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of file; `parse` takes a path or stream and keywords as `summhay.parse` does."""
+    """One kind of file; `parse` takes a path or stream, `problems` and `limit_bytes`, and gives what it holds."""
 
     name: str
     title: str
     description: str
     extensions: tuple[str, ...]
     example: str
-    parse: Callable[..., TopicFile]
+    parse: Callable[..., Any]
+    holds: Holds = Holds.CORPUS
 
 
 FORMATS: dict[str, Format] = {
@@ -57,6 +82,18 @@ FORMATS: dict[str, Format] = {
         extensions=(".json",),
         example=SUMMHAY_EXAMPLE,
         parse=summhay.parse,
+    ),
+    "summhay-eval-benchmark": Format(
+        name="summhay-eval-benchmark",
+        title="SummHay annotated summaries",
+        description=(
+            "A JSON list of summaries with their reference insights, the labels of people and the predictions of "
+            "judges, as published for judging the judges. Links of people count lines from 0, judges' from 1."
+        ),
+        extensions=(".json",),
+        example=BENCHMARK_EXAMPLE,
+        parse=eval_benchmark.parse,
+        holds=Holds.LABELS,
     ),
 }
 

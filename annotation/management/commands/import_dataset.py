@@ -1,4 +1,4 @@
-"""Import files of corpora; all of them are checked before anything is written."""
+"""Import files of corpora, or of published labels; all are checked before anything is written."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks.exchange.formats import FORMATS, get_format
+from annotation import labels_in
+from benchmarks.exchange.formats import FORMATS, Holds, get_format
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.importing import PUBLISHED_JUDGE, ImportReport, import_topic, merged_json
 
 EXIT_REFUSED = 1
+
+
+def _user(name: str) -> Any:
+    user = get_user_model().objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"There is no account “{name}”.")
+    return user
 
 
 class Command(BaseCommand):
@@ -30,7 +39,12 @@ class Command(BaseCommand):
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--dry-run", action="store_true", help="check and count, write nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
-        parser.add_argument("--dataset", default=None, help="a name for these corpora together")
+        parser.add_argument(
+            "--dataset", default=None, help="a name for these corpora together: letters, digits, - and _"
+        )
+        parser.add_argument(
+            "--researcher", default=None, metavar="USERNAME", help="of files with labels: whose study they go to"
+        )
         parser.add_argument(
             "--judge",
             default=PUBLISHED_JUDGE,
@@ -39,6 +53,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Take corpora or labels in, whichever the format holds."""
+        take = self._labels if get_format(options["format"]).holds is Holds.LABELS else self._corpora
+        take(**options)
+
+    def _corpora(self, **options: Any) -> None:
         """Check all files first, then import them one by one; a single file is one transaction anyway."""
         only_check = options.pop("dry_run")
         reports, failures = (
@@ -49,12 +68,7 @@ class Command(BaseCommand):
         elif failures:
             reports = []
         merged = merged_json(reports, failures)
-        if options["json"]:
-            self.stdout.write(orjson.dumps(merged, option=orjson.OPT_INDENT_2).decode())
-        else:
-            self._print(merged, dry_run=only_check)
-        if failures:
-            sys.exit(EXIT_REFUSED)
+        self._report(merged, as_json=options["json"], dry_run=only_check)
 
     def _pass(
         self, *, dry_run: bool, format: str, files: list[Path], dataset: str | None, judge: str, **_: Any
@@ -79,6 +93,56 @@ class Command(BaseCommand):
             except ImportFailed as failure:
                 failures.append((path.name, failure.problems))
         return reports, failures
+
+    def _labels(
+        self,
+        *,
+        format: str,
+        files: list[Path],
+        dataset: str | None,
+        researcher: str | None,
+        dry_run: bool,
+        json: bool,
+        **_: Any,
+    ) -> None:
+        """Take labels and predictions in: the entries of all files in one transaction."""
+        owner = None if researcher is None else _user(researcher)
+        problems = Problems()
+        counts, failures = labels_in.Counts(), []
+        name = ""
+        try:
+            entries = []
+            for name in map(str, files):
+                parse = get_format(format).parse
+                entries.extend(parse(Path(name), problems=problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES))
+            counts = labels_in.import_benchmark(
+                entries,
+                dataset=dataset or labels_in.DATASET,
+                actor=None,
+                researcher=owner,
+                now=timezone.now(),
+                problems=problems,
+                dry_run=dry_run,
+            )
+        except ImportFailed as failure:
+            failures.append((Path(name).name, failure.problems))
+        merged = merged_json([], failures)
+        if not failures:
+            merged |= {
+                "created": counts.created,
+                "unchanged": counts.unchanged,
+                "updated": dict.fromkeys(counts.created, 0),
+                "warnings": [warning.as_json() for warning in problems.warnings],
+            }
+        self._report(merged, as_json=json, dry_run=dry_run)
+
+    def _report(self, merged: dict[str, Any], *, as_json: bool, dry_run: bool) -> None:
+        if as_json:
+            self.stdout.write(orjson.dumps(merged, option=orjson.OPT_INDENT_2).decode())
+        else:
+            self._print(merged, dry_run=dry_run)
+        if merged["n_errors"]:
+            sys.exit(EXIT_REFUSED)
 
     def _say(self, message: str) -> None:
         self.stderr.write(message, self.style.NOTICE if self.stderr.isatty() else None)
