@@ -6,6 +6,7 @@ show. Plain data in and out; numpy, scipy and scikit-learn are imported when som
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ MIN_SUBTOPICS = 3
 GRID = 50
 SMOOTHING = 4.0
 """Standard deviation, in steps of the grid, of the neighbourhood that a pair of thresholds is valued by."""
+
+ROUNDING = 1e-9
 
 _WORTH = {"none": 0.0, "partial": 0.5, "full": 1.0}
 
@@ -160,27 +163,35 @@ def fit(
 
 
 def thresholds(scores: Sequence[float], labels: Sequence[Coverage]) -> tuple[float, float]:
-    """The pair of thresholds on `scores` whose verdicts correlate best with `labels`, and so do its neighbours'.
+    """A pair of thresholds on `scores` whose verdicts correlate with `labels` about as well as any, and safely.
 
-    Pearson's r of 0, ½, 1 is computed for all pairs of 50 quantiles of the scores and averaged over each pair's
-    neighbourhood: the single best pair is mostly luck, and worse on another topic.
+    Pearson's r of 0, ½, 1 is computed for all pairs of 50 quantiles of the scores. The single best pair is
+    mostly luck and worse on another topic, so of all within one standard error of it, (1 − r²)/√n, the pair
+    whose neighbours do best is taken.
     """
     import numpy as np
     from scipy.ndimage import gaussian_filter
 
     points = np.asarray(scores, dtype=float)
-    grid = np.quantile(points, np.linspace(0.02, 0.98, GRID))
+    grid = np.quantile(points, np.linspace(0.02, 0.98, GRID), method="higher")
     values = _correlations(points, np.array([_WORTH[label] for label in labels]), grid)
-    below = np.tril_indices(GRID, -1)
-    # The lower triangle mirrors the upper one, so that pairs near the diagonal have neighbours on both sides.
-    smooth = gaussian_filter(np.where(values < 0, values.T, values), SMOOTHING, mode="nearest")
-    smooth[below] = -1
+    upper = np.triu(np.ones_like(values, dtype=bool))
+    best = values[upper].max()
+    # Mirrored, so that a pair near the diagonal has neighbours on both sides.
+    smooth = gaussian_filter(np.where(upper, values, values.T), SMOOTHING, mode="nearest")
+    good_enough = upper & (values >= best - (1 - best**2) / np.sqrt(len(points)) - ROUNDING)
+    smooth[~good_enough] = -np.inf
     low, high = np.unravel_index(int(smooth.argmax()), smooth.shape)
-    return round(float(grid[low]), 3), round(float(grid[high]), 3)
+    return _down(grid[low]), _down(grid[high])
+
+
+def _down(threshold: float) -> float:
+    """Three decimals, never above the score that it was taken from."""
+    return math.floor(threshold * 1000) / 1000
 
 
 def _correlations(points: Any, worth: Any, grid: Any) -> Any:
-    """Pearson's r for thresholds `grid[i]` ≤ `grid[j]`, shape (GRID, GRID); -1 where undefined or i > j."""
+    """Pearson's r for thresholds `grid[i]` ≤ `grid[j]`, shape (GRID, GRID); -1 where undefined."""
     import numpy as np
 
     order = np.argsort(points, kind="stable")
@@ -192,9 +203,7 @@ def _correlations(points: Any, worth: Any, grid: Any) -> Any:
     variance = (above[:, None] / 4 + above[None, :] * 3 / 4) / n - mean**2
     covariance = (sums[start][:, None] + sums[start][None, :]) / 2 / n
     spread = np.sqrt(np.maximum(variance, 0)) * worth.std()
-    values = np.where(spread > 0, covariance / np.where(spread > 0, spread, 1), -1.0)
-    values[np.tril_indices(len(grid), -1)] = -1
-    return values
+    return np.where(spread > 0, covariance / np.where(spread > 0, spread, 1), -1.0)
 
 
 def _unit(labelled: Sequence[LabelledSummary]) -> HeldOutBy:

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.judges.base import Background, InsightRef, SummaryToJudge
+from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
+from benchmarks.judges.lexical_fit import (
+    HeldOutBy,
+    HumanLabel,
+    LabelledSummary,
+    NothingHeldOut,
+    TooFewLabels,
+    fit,
+    thresholds,
+)
+from tests.judges.real_data import conversations, needs_data, news
+
+THINGS = ["copper kettles", "wooden ladders", "garden hoses", "winter coats", "brass lamps"]
+PLACES = ["Aldermoor", "Brimfield", "Castleford", "Dunwich", "Eastbourne"]
+INSIGHTS = tuple(
+    f"The workshop in {place} repaired forty {thing} last winter without charging anyone money."
+    for place, thing in zip(PLACES, THINGS, strict=True)
+)
+SAID = {
+    "full": "The workshop in {place} repaired forty {thing} last winter without charging anyone.",
+    "partial": "In {place} people brought what they had.",
+    "none": "Bees are kept on several roofs.",
+}
+KINDS = ("full", "partial", "none")
+
+
+def labelled(topic: str, subtopic: str, number: int) -> LabelledSummary:
+    """A summary whose bullets say its insights fully, partially or not, each told apart by its wording."""
+    kinds = [KINDS[(number + position) % 3] for position in range(len(INSIGHTS))]
+    lines = [
+        "- " + SAID[kind].format(place=place, thing=thing)
+        for kind, place, thing in zip(kinds, PLACES, THINGS, strict=True)
+    ]
+    return LabelledSummary(
+        summary=SummaryToJudge(str(number), tuple(lines), tuple(InsightRef(each, each) for each in INSIGHTS)),
+        labels=tuple(
+            HumanLabel(insight, kind, () if kind == "none" else (position + 1,))  # type: ignore[arg-type]
+            for position, (insight, kind) in enumerate(zip(INSIGHTS, kinds, strict=True))
+        ),
+        topic=topic,
+        subtopic=subtopic,
+        background=Background(insights=INSIGHTS),
+    )
+
+
+def study(topics: Sequence[str], subtopics: Sequence[str], n_each: int) -> list[LabelledSummary]:
+    return [
+        labelled(topic, f"{topic}-{subtopic}", number)
+        for topic in topics
+        for subtopic in subtopics
+        for number in range(n_each)
+    ]
+
+
+def test_thresholds_that_part_the_labels_are_found_on_the_other_topic() -> None:
+    result = fit(study("ab", "x", 18))
+    assert result.held_out_by is HeldOutBy.TOPIC
+    assert {fold.left_out for fold in result.folds} == {"a", "b"}
+    assert (result.n_summaries, result.n_insights) == (36, 180)
+    assert result.held_out.exact.value == 1
+    assert result.held_out.linking_authors.value == 1
+    assert result.held_out.linking_authors.n_items == 120
+
+
+def test_the_fitted_configuration_keeps_the_weights_it_started_from() -> None:
+    start = LexicalConfig(recall_weight=0.3, entailed_from=0.5, partial_from=0.9, full_from=0.95)
+    result = fit(study("ab", "x", 18), base=start)
+    fitted = result.config
+    assert fitted == replace(start, partial_from=fitted.partial_from, full_from=fitted.full_from)
+    assert 0 < fitted.partial_from < fitted.full_from < 0.95
+    assert result.before.judge_labels["full"] < result.held_out.judge_labels["full"]
+
+
+def test_with_one_topic_its_subtopics_are_left_out_and_the_result_says_so() -> None:
+    result = fit(study("a", "xyz", 12))
+    assert result.held_out_by is HeldOutBy.SUBTOPIC
+    assert [fold.left_out for fold in result.folds] == ["a-x", "a-y", "a-z"]
+    assert "each subtopic left out" in result.description()
+
+
+def test_one_topic_with_two_subtopics_cannot_be_validated() -> None:
+    with pytest.raises(NothingHeldOut, match="2 subtopics"):
+        fit(study("a", "xy", 30))
+
+
+def test_too_few_labels_are_refused_with_their_number() -> None:
+    with pytest.raises(TooFewLabels, match="25 labelled insights without a"):
+        fit(study("ab", "x", 5))
+    with pytest.raises(TooFewLabels, match="0 labelled insights"):
+        fit([])
+
+
+def test_labels_without_one_kind_are_refused_with_its_name() -> None:
+    without = [
+        replace(each, labels=tuple(label for label in each.labels if label.coverage != "partial"))
+        for each in study("ab", "x", 24)
+    ]
+    with pytest.raises(TooFewLabels, match="“partial”"):
+        fit(without)
+
+
+def test_insights_that_nobody_labelled_are_passed_over() -> None:
+    half = [replace(each, labels=each.labels[:3]) for each in study("ab", "x", 24)]
+    assert fit(half).n_insights == 144
+
+
+def test_the_order_of_the_labels_does_not_matter() -> None:
+    given_order = study("ab", "x", 18)
+    assert fit(given_order[::-1]).folds == fit(given_order).folds
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(KINDS)), min_size=2, max_size=60))
+def test_the_lower_threshold_is_never_above_the_upper(rows: list[tuple[float, Any]]) -> None:
+    low, high = thresholds([score for score, _ in rows], [label for _, label in rows])
+    assert 0 <= low <= high <= 1
+
+
+@needs_data
+def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_claimed() -> None:
+    result = fit(conversations())
+    assert result.held_out_by is HeldOutBy.TOPIC
+    assert (result.n_summaries, result.n_insights) == (114, 661)
+    assert result.held_out.pearson.value == pytest.approx(0.72, abs=0.005)
+    assert result.held_out.exact.value == pytest.approx(0.69, abs=0.005)
+    assert result.held_out.linking_authors.value == pytest.approx(0.89, abs=0.005)
+
+
+@needs_data
+def test_the_default_thresholds_lie_where_every_topic_alone_would_put_them() -> None:
+    result = fit(conversations())
+    default = LexicalConfig()
+    pairs = [(result.config.partial_from, result.config.full_from)]
+    pairs += [(fold.partial_from, fold.full_from) for fold in result.folds]
+    for partial_from, full_from in pairs:
+        assert partial_from == pytest.approx(default.partial_from, abs=0.025)
+        assert full_from == pytest.approx(default.full_from, abs=0.03)
+
+
+@needs_data
+def test_on_a_news_haystack_it_ranks_like_a_language_model() -> None:
+    import numpy as np
+
+    given_verdicts, background = news()
+    worth = {"none": 0.0, "partial": 0.5, "full": 1.0}
+    found = LexicalJudge().judge_coverage([each.summary for each in given_verdicts], background)
+    ours = [worth[verdict.coverage] for verdicts in found for verdict in verdicts]
+    by_key = [{label.insight_key: label for label in each.labels} for each in given_verdicts]
+    theirs = [
+        worth[labels[verdict.insight_key].coverage]
+        for labels, verdicts in zip(by_key, found, strict=True)
+        for verdict in verdicts
+    ]
+    assert len(ours) == 5070
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.7
