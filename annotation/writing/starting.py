@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Assignment, Guideline, WritingPlan
+from annotation.studies import limit_ms_of
 
 PRACTICE_LIMIT_MS = 180_000
 PRACTICE_MARK_MS = 60_000
@@ -17,8 +18,8 @@ def limit_of(assignment: Assignment) -> int:
     study = assignment.study
     if study is None:
         return PRACTICE_LIMIT_MS
-    own = study.memberships.filter(annotator=assignment.annotator_id).values_list("limit_ms", flat=True).first()
-    return int(own or study.writing_plan.limit_ms * assignment.annotator.limit_factor)
+    member = study.memberships.filter(annotator=assignment.annotator_id).first()
+    return limit_ms_of(plan=study.writing_plan, annotator=assignment.annotator, membership=member)
 
 
 def frozen_settings(assignment: Assignment) -> dict[str, Any]:

@@ -125,7 +125,10 @@ def test_beat_asks_only_for_tasks_that_exist_and_lets_late_messages_expire() -> 
     celery_app.loader.import_default_modules()
     for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
         assert entry["task"] in celery_app.tasks, name
-        assert entry["options"]["expires"] <= entry["schedule"], name
+        seconds = (
+            entry["schedule"] if isinstance(entry["schedule"], int) else 3600
+        )  # crontabs here are hourly or rarer
+        assert entry["options"]["expires"] <= seconds, name
 
 
 def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> None:
