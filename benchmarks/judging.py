@@ -1,7 +1,8 @@
 """Ask judges for verdicts: a run is rows, a worker claims them in batches, nothing is asked twice.
 
 The rules of a single judgment live in `benchmarks.judges`; here are transactions, claims and resuming.
-A batch is claimed for `LEASE`; when its worker dies, another takes it over after that.
+A batch is claimed for `LEASE`; when its worker dies, another takes it over after that. A summary that the
+judge fails on is found alone, and the rest of its batch is stored.
 """
 
 from __future__ import annotations
@@ -15,22 +16,33 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from benchmarks import backgrounds
 from benchmarks.judges import registry
-from benchmarks.judges.base import CoverageVerdict, InsightRef, SummaryToJudge
+from benchmarks.judges.base import Background, CoverageVerdict, InsightRef, SummaryToJudge
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary, Verdict
 
 BATCH = 200
 LEASE = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
+IN_A_QUERY = 5000
+"""Keys in one query; databases limit them."""
 
 Clock = Callable[[], datetime]
+_GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
 
 
 class JudgeUnavailable(Exception):
     """This kind of judge cannot be run, only imported."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, and the hash of what it was given on."""
+
+    verdict: CoverageVerdict
+    input_sha256: str
 
 
 @dataclass(frozen=True)
@@ -101,49 +113,58 @@ def request_run(
 def _not_yet_judged(*, judge: Judge, summaries: Iterable[Summary]) -> list[Summary]:
     """Keep summaries with an insight lacking this judge's verdict, and not already queued for it."""
     wanted = {summary.pk: summary for summary in summaries}
-    rows = (
-        Summary.objects.filter(pk__in=wanted)
-        .annotate(
-            n_insights=Count("subtopic__insights", distinct=True),
-            n_verdicts=Count("verdicts", filter=Q(verdicts__judge=judge, verdicts__repeat=0), distinct=True),
-        )
-        .values_list("pk", "n_insights", "n_verdicts")
-    )
-    missing = {pk for pk, n_insights, n_verdicts in rows if n_verdicts < n_insights}
+    counts = verdict_counts(judge=judge, summaries=wanted)
+    missing = {pk for pk, (n_insights, n_verdicts) in counts.items() if n_verdicts < n_insights}
     queued = set(
         JudgeRunItem.objects.filter(
-            run__judge=judge,
-            run__state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING],
-            state=JudgeRunItem.State.PENDING,
-            summary__in=missing,
+            run__judge=judge, run__state__in=_GOING, state=JudgeRunItem.State.PENDING
         ).values_list("summary", flat=True)
     )
     return [summary for pk, summary in wanted.items() if pk in missing and pk not in queued]
 
 
+def verdict_counts(*, judge: Judge, summaries: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """{summary pk: (insights of its subtopic, this judge's first verdicts on them)}."""
+    keys, found = list(summaries), {}
+    for start in range(0, len(keys), IN_A_QUERY):
+        rows = Summary.objects.filter(pk__in=keys[start : start + IN_A_QUERY]).annotate(
+            n_insights=Count("subtopic__insights", distinct=True),
+            n_verdicts=Count("verdicts", filter=Q(verdicts__judge=judge, verdicts__repeat=0), distinct=True),
+        )
+        for pk, n_insights, n_verdicts in rows.values_list("pk", "n_insights", "n_verdicts"):
+            found[pk] = (n_insights, n_verdicts)
+    return found
+
+
 def run_pending(
     *, run: JudgeRun, clock: Clock, progress: Callable[[RunProgress], None] | None = None
 ) -> RunProgress:
-    """Judge what is left of a run, batch by batch; stops early when the run is cancelled or paused."""
-    while True:
-        items = _claim(run=run, now=clock())
-        if not items:
-            break
-        _judge_batch(run=run, items=items, clock=clock)
+    """Judge what is left of a run, batch by batch; stops early when the run is cancelled or paused.
+
+    Summaries that the judge fails on are passed over, and the first error is raised when all others are done:
+    calling it again tries them again, `MAX_ATTEMPTS` times in all.
+    """
+    errors: dict[int, Exception] = {}
+    while items := _claim(run=run, now=clock(), passed_over=errors):
+        errors |= _judge_batch(run=run, items=items, clock=clock)
         if progress is not None:
             progress(run_progress(run))
-    return _finish(run=run, now=clock())
+    done = _finish(run=run, now=clock())
+    for error in errors.values():
+        raise error
+    return done
 
 
 @transaction.atomic
-def _claim(*, run: JudgeRun, now: datetime) -> list[JudgeRunItem]:
+def _claim(*, run: JudgeRun, now: datetime, passed_over: Iterable[int]) -> list[JudgeRunItem]:
     """Take the next batch, unless another worker holds it; SQLite's writers are alone, PostgreSQL skips locked."""
     state = JudgeRun.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
-    if state not in {JudgeRun.State.PENDING, JudgeRun.State.RUNNING}:
+    if state not in _GOING:
         return []
     free = Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE)
     items = list(
         run.items.filter(free, state=JudgeRunItem.State.PENDING)
+        .exclude(pk__in=list(passed_over))
         .select_for_update(skip_locked=True, of=("self",))
         .select_related("summary")
         .order_by("summary__haystack", "pk")[:BATCH]
@@ -154,40 +175,48 @@ def _claim(*, run: JudgeRun, now: datetime) -> list[JudgeRunItem]:
     return items
 
 
-def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> None:
-    """Ask the judge outside any transaction, then store verdicts and item states together."""
+def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
+    """Ask the judge outside any transaction, then store verdicts and item states together; errors by item pk."""
     try:
         found = judge_summaries(judge=run.judge, summaries=[item.summary for item in items])
     except Exception as error:
-        _put_back(items=items, error=error)
+        if len(items) > 1:
+            errors: dict[int, Exception] = {}
+            for item in items:
+                errors |= _judge_batch(run=run, items=[item], clock=clock)
+            return errors
+        _put_back(item=items[0], error=error)
+        return {items[0].pk: error}
+    except BaseException:  # interrupted: others need not wait for the lease
+        run.items.filter(pk__in=[item.pk for item in items]).update(claimed_at=None)
         raise
     now = clock()
     rows = [
-        _verdict(judge=run.judge, run=run, summary_id=pk, insight_id=insight_id, verdict=verdict, now=now)
-        for (pk, insight_id), verdict in found.items()
+        _verdict(run=run, summary_id=pk, insight_id=insight_id, judged=judged, now=now)
+        for (pk, insight_id), judged in found.items()
     ]
     with transaction.atomic():
         Verdict.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
         JudgeRunItem.objects.filter(pk__in=[item.pk for item in items]).update(
             state=JudgeRunItem.State.DONE, error=""
         )
+    return {}
 
 
-def _put_back(*, items: Sequence[JudgeRunItem], error: Exception) -> None:
-    """A batch that raised is free again; after MAX_ATTEMPTS its items are failed and counted."""
-    for item in items:
-        item.attempts += 1
-        item.error = f"{type(error).__name__}: {error}"[:2000]
-        item.claimed_at = None
-        if item.attempts >= MAX_ATTEMPTS:
-            item.state = JudgeRunItem.State.FAILED
-    JudgeRunItem.objects.bulk_update(items, ["attempts", "error", "claimed_at", "state"])
+def _put_back(*, item: JudgeRunItem, error: Exception) -> None:
+    """A summary that raised is free again; after MAX_ATTEMPTS it is failed and counted."""
+    item.attempts += 1
+    item.error = f"{type(error).__name__}: {error}"[:2000]
+    item.claimed_at = None
+    if item.attempts >= MAX_ATTEMPTS:
+        item.state = JudgeRunItem.State.FAILED
+    item.save(update_fields=["attempts", "error", "claimed_at", "state"])
 
 
-def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> dict[tuple[int, int], CoverageVerdict]:
+def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> dict[tuple[int, int], Judged]:
     """Ask one judge about whole summaries; {(summary pk, insight pk): verdict}. Stores nothing."""
     asked = registry.coverage_judge(judge.kind, judge.config)
-    found: dict[tuple[int, int], CoverageVerdict] = {}
+    found: dict[tuple[int, int], Judged] = {}
     for haystack_id, group in _by_haystack(summaries).items():
         insights = backgrounds.insights_by_subtopic({summary.subtopic_id for summary in group})
         background = backgrounds.of_haystack(haystack_id)
@@ -199,9 +228,16 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> dict[tuple
             )
             for summary in group
         ]
-        for summary, verdicts in zip(group, asked.judge_coverage(batch, background), strict=True):
-            found |= {(summary.pk, int(verdict.insight_key)): verdict for verdict in verdicts}
+        for given, verdicts in zip(batch, asked.judge_coverage(batch, background), strict=True):
+            digest = _input_hash(given, background)
+            found |= {(int(given.key), int(row.insight_key)): Judged(row, digest) for row in verdicts}
     return found
+
+
+def _input_hash(summary: SummaryToJudge, background: Background) -> str:
+    """Hash all that a verdict on this summary depends on, beside the judge's configuration."""
+    content = [summary.lines, [insight.text for insight in summary.insights], background.version]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _by_haystack(summaries: Sequence[Summary]) -> dict[int, list[Summary]]:
@@ -211,17 +247,17 @@ def _by_haystack(summaries: Sequence[Summary]) -> dict[int, list[Summary]]:
     return groups
 
 
-def _verdict(
-    *, judge: Judge, run: JudgeRun, summary_id: int, insight_id: int, verdict: CoverageVerdict, now: datetime
-) -> Verdict:
+def _verdict(*, run: JudgeRun, summary_id: int, insight_id: int, judged: Judged, now: datetime) -> Verdict:
+    verdict = judged.verdict
     return Verdict(
-        judge=judge,
+        judge_id=run.judge_id,
         summary_id=summary_id,
         insight_id=insight_id,
         coverage=verdict.coverage,
         lines=list(verdict.lines),
         is_linked=bool(verdict.lines),
         score=verdict.score,
+        input_sha256=judged.input_sha256,
         run=run,
         created_at=now,
     )
@@ -232,9 +268,7 @@ def _finish(*, run: JudgeRun, now: datetime) -> RunProgress:
     """Close the run when nothing is pending; items held by another worker leave it open."""
     done = run_progress(run)
     if done.n_pending == 0:
-        JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING]).update(
-            state=JudgeRun.State.DONE, finished_at=now
-        )
+        JudgeRun.objects.filter(pk=run.pk, state__in=_GOING).update(state=JudgeRun.State.DONE, finished_at=now)
     run.refresh_from_db(fields=["state", "finished_at"])
     return done
 
@@ -251,23 +285,20 @@ def run_progress(run: JudgeRun) -> RunProgress:
 
 def cancel_run(*, run: JudgeRun, now: datetime) -> bool:
     """Stop a run after the batch in flight; True if it was still going."""
-    open_states = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING, JudgeRun.State.PAUSED]
-    changed = JudgeRun.objects.filter(pk=run.pk, state__in=open_states).update(
+    changed = JudgeRun.objects.filter(pk=run.pk, state__in=[*_GOING, JudgeRun.State.PAUSED]).update(
         state=JudgeRun.State.CANCELLED, finished_at=now
     )
     return bool(changed)
 
 
-def unfinished_runs(*, now: datetime) -> list[UUID]:
-    """Runs with work that nobody holds: new ones whose message was lost, and those of a dead worker."""
-    free = Q(items__claimed_at=None) | Q(items__claimed_at__lt=now - LEASE)
-    return list(
-        JudgeRun.objects.filter(
-            free,
-            state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING],
-            items__state=JudgeRunItem.State.PENDING,
-        )
-        .order_by("created_at")
-        .values_list("uid", flat=True)
-        .distinct()
-    )
+def unfinished_runs(*, now: datetime, judge: Judge | None = None) -> list[UUID]:
+    """Runs with work that nobody holds: new ones whose message was lost, and those of a dead worker.
+
+    Also those that only want closing, since their worker died after the last batch.
+    """
+    waiting = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.PENDING)
+    free = waiting.filter(Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE))
+    runs = JudgeRun.objects.filter(Exists(free) | ~Exists(waiting), state__in=_GOING)
+    if judge is not None:
+        runs = runs.filter(judge=judge)
+    return list(runs.order_by("created_at").values_list("uid", flat=True))
