@@ -6,12 +6,14 @@ import json
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation import clock
 from annotation.eligibility import Code, NotEligible
@@ -61,16 +63,9 @@ def client_config(row: Session, now: datetime) -> str:
     """What the scripts of the page need to know, as JSON for one attribute."""
     state = clock_of(row)
     t = clock.advance(state, to_ms(now))
-    urls = {name: reverse(f"annotation:session-{name}", args=[row.uid]) for name in ENDPOINTS}
-    urls |= {
-        "page": reverse("annotation:session", args=[row.uid]),
-        "after": reverse("annotation:session-after", args=[row.uid]),
-        "login": reverse("login"),
-        "home": reverse("annotation:work"),
-    }
     config = {
         "session": str(row.uid),
-        "urls": urls,
+        "urls": _urls(row.uid),
         "state": row.state,
         "rev": row.draft_rev,
         "active_ms": clock.active_ms(state, t),
@@ -87,6 +82,46 @@ def client_config(row: Session, now: datetime) -> str:
         "aids": {name: bool(row.config.get(name)) for name in AIDS},
     }
     return json.dumps(config, separators=(",", ":"))
+
+
+def fixed_parts(row: Session) -> dict[str, SafeString]:
+    """What the work page has in common with others, rendered once per process: dialogs, sentences for scripts."""
+    language = get_language() or ""
+    version = row.guideline.version if row.guideline else 0
+    html = str(guideline_html(row.guideline))
+    contact = contact_of(row.assignment)
+    return {
+        "dialogs": _dialogs(language, row.assignment.n_insights_present, version, html, contact),
+        "texts": _texts(language),
+    }
+
+
+@lru_cache(maxsize=64)
+def _dialogs(language: str, n_insights: int, version: int, html: str, contact: str) -> SafeString:
+    context = {
+        "n_insights": n_insights,
+        "guideline": {"version": version},
+        "guideline_html": mark_safe(html),  # noqa: S308  made by `guideline_html`
+        "contact": contact,
+    }
+    return render_to_string("annotation/_session_dialogs.html", context)
+
+
+@lru_cache(maxsize=8)
+def _texts(language: str) -> SafeString:
+    return render_to_string("annotation/_session_texts.html")
+
+
+@lru_cache(maxsize=1024)
+def _urls(uid: UUID) -> dict[str, str]:
+    """The addresses that the scripts of one session call."""
+    urls = {name: reverse(f"annotation:session-{name}", args=[uid]) for name in ENDPOINTS}
+    return urls | {
+        "page": reverse("annotation:session", args=[uid]),
+        "after": reverse("annotation:session-after", args=[uid]),
+        "login": reverse("login"),
+        "home": reverse("annotation:work"),
+    }
 
 
 def start_facts(assignment: Assignment) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
 from annotation.writing import afterwards, sessions
 from annotation.writing.clockwork import lapse_of
-from annotation.writing.page_context import client_config, facts, start_facts, why_not
+from annotation.writing.page_context import client_config, facts, fixed_parts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.pane import pane_for, respond
 from annotation.writing.sessions import OtherSession
@@ -74,7 +74,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         lapse = lapse_of(row)
         context["paused_itself"] = lapse is not None and lapse.is_lease
         return render(request, "annotation/session_paused.html", context)
-    page = render(request, "annotation/session.html", context)
+    page = render(request, "annotation/session.html", context | fixed_parts(row))
     pane = pane_for(
         row.assignment.subtopic.haystack,
         row.document_numbers,

@@ -25,7 +25,7 @@ guardTexts({
   pane,
   areas: [editor, notes.area],
   ownTexts: () => [autosave.stored, find("theirs").value, find("ours").value],
-  documents: () => search.finder.original,
+  documents: () => search.finder().original,
 });
 startHeartbeat(config.auto_pause ? Math.min(30_000, config.lease_ms / 4) : 60_000, onBeat);
 claim();

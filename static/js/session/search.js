@@ -3,9 +3,11 @@ import { config, events, find, text } from "./wire.js";
 
 const PAINTED = 2000; // hits painted at once around the current one; all are counted
 
+const PLAIN = { "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"' };
+
 // Lower case of the same length, so that offsets stay true; typographic quotes and spaces equal plain ones.
 export function fold(value, matchCase) {
-  const plain = value.replace(/[\u2018\u2019]/g, "'").replace(/[\u201c\u201d]/g, '"').replace(/[\s\u00a0]/g, " ");
+  const plain = value.replace(/[\u2018\u2019\u201c\u201d]|[^\S ]/g, (mark) => PLAIN[mark] ?? " ");
   if (matchCase) return plain;
   const lower = plain.toLowerCase().replaceAll("ς", "σ");
   if (lower.length === plain.length) return lower;
@@ -66,7 +68,9 @@ export class Finder {
 export function startSearch({ pane, editor }) {
   const [form, box, count, matchCase] = ["search", "query", "count", "match-case"].map(find);
   const [previous, next] = [find("previous"), find("next")];
-  const finder = new Finder(pane);
+  let made = null; // the index is made once the page is there to be read, or when it is asked for
+  const finder = () => made ??= new Finder(pane);
+  (window.requestIdleCallback ?? setTimeout)(finder);
   const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link.querySelector(".rail-hits")]));
   const paints = "highlights" in CSS;
   let found = { starts: [], counts: [] }, current = -1, length = 0, logged = "", timer;
@@ -74,7 +78,7 @@ export function startSearch({ pane, editor }) {
   const paint = () => {
     if (!paints) return;
     const from = Math.max(0, current - PAINTED / 2);
-    const ranges = found.starts.slice(from, from + PAINTED).map((start) => finder.range(start, length).range);
+    const ranges = found.starts.slice(from, from + PAINTED).map((start) => finder().range(start, length).range);
     CSS.highlights.set("hit", new Highlight(...ranges));
     CSS.highlights.delete("hit-now");
   };
@@ -90,12 +94,12 @@ export function startSearch({ pane, editor }) {
     events.log("search", { query: box.value, hits: found.starts.length, case: matchCase.checked });
   };
   const run = () => {
-    found = finder.search(box.value, matchCase.checked);
+    found = finder().search(box.value, matchCase.checked);
     length = box.value.length;
     current = -1;
     paint();
     showCount();
-    if (config.aids.show_hit_counts) finder.docs.forEach((doc, index) => {
+    if (config.aids.show_hit_counts) finder().docs.forEach((doc, index) => {
       const badge = rail.get(doc.dataset.number);
       const hits = found.counts[index];
       if (!badge || badge.textContent === String(hits || "")) return;
@@ -112,7 +116,7 @@ export function startSearch({ pane, editor }) {
     log();
     current = current < 0 ? (step > 0 ? firstInView() : all - 1) : (current + step + all) % all;
     paint();
-    const hit = finder.range(found.starts[current], length);
+    const hit = finder().range(found.starts[current], length);
     if (paints) CSS.highlights.set("hit-now", new Highlight(hit.range));
     showCount();
     reveal(hit);
@@ -120,8 +124,8 @@ export function startSearch({ pane, editor }) {
   // The first hit in or below what is on screen, so that a search goes on from where one reads.
   const firstInView = () => {
     const top = pane.getBoundingClientRect().top;
-    const reading = finder.docs.findIndex((doc) => doc.getBoundingClientRect().bottom > top + 40);
-    const start = finder.nodes.find((each) => each.doc >= reading)?.start ?? 0;
+    const reading = finder().docs.findIndex((doc) => doc.getBoundingClientRect().bottom > top + 40);
+    const start = finder().nodes.find((each) => each.doc >= reading)?.start ?? 0;
     return Math.max(0, found.starts.findIndex((each) => each >= start));
   };
   const reveal = ({ node, range }) => {
