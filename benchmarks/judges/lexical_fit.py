@@ -100,7 +100,7 @@ class FitResult:
     n_insights: int
 
     def description(self) -> str:
-        """One sentence for the screen: what was fitted on, and the held-out figures."""
+        """For the screen: what was fitted on, and the held-out figures."""
         figures = ", ".join(
             f"{name} {stat.value:.2f}" if stat.value is not None else f"{name} undefined"
             for name, stat in (
@@ -109,9 +109,11 @@ class FitResult:
                 ("same bullet", self.held_out.linking_authors),
             )
         )
+        caution = " All are of one topic, so this says little of others."
         return (
             f"Thresholds fitted on {self.n_insights} labels of {self.n_summaries} summaries. "
             f"With each {self.held_out_by} left out in turn: {figures}."
+            f"{caution if self.held_out_by is HeldOutBy.SUBTOPIC else ''}"
         )
 
 

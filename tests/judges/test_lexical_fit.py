@@ -87,6 +87,7 @@ def test_with_one_topic_its_subtopics_are_left_out_and_the_result_says_so() -> N
     assert result.held_out_by is HeldOutBy.SUBTOPIC
     assert [fold.left_out for fold in result.folds] == ["a-x", "a-y", "a-z"]
     assert "each subtopic left out" in result.description()
+    assert "says little of others" in result.description()
 
 
 def test_one_topic_with_two_subtopics_cannot_be_validated() -> None:
