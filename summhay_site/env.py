@@ -98,6 +98,7 @@ def database(name: str, *, default_path: Path) -> dict[str, Any]:
     engine = config.get("ENGINE", "")
     if engine == "django.db.backends.sqlite3":
         config["ENGINE"] = "summhay_site.sqlite"  # the same with a queue for writers
+        config["TEST"] = {"NAME": ":memory:"}  # named, since test runners know only Django's own engine
         config["CONN_MAX_AGE"] = 600
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
