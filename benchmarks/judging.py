@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from benchmarks import backgrounds
 from benchmarks.judges import registry
@@ -115,12 +115,13 @@ def _not_yet_judged(*, judge: Judge, summaries: Iterable[Summary]) -> list[Summa
     wanted = {summary.pk: summary for summary in summaries}
     counts = verdict_counts(judge=judge, summaries=wanted)
     missing = {pk for pk, (n_insights, n_verdicts) in counts.items() if n_verdicts < n_insights}
-    queued = set(
-        JudgeRunItem.objects.filter(
-            run__judge=judge, run__state__in=_GOING, state=JudgeRunItem.State.PENDING
-        ).values_list("summary", flat=True)
-    )
+    queued = set(waiting_items(judge=judge).values_list("summary", flat=True))
     return [summary for pk, summary in wanted.items() if pk in missing and pk not in queued]
+
+
+def waiting_items(*, judge: Judge) -> QuerySet[JudgeRunItem, JudgeRunItem]:
+    """Summaries that wait in some run of this judge, claimed or not."""
+    return JudgeRunItem.objects.filter(run__judge=judge, run__state__in=_GOING, state=JudgeRunItem.State.PENDING)
 
 
 def verdict_counts(*, judge: Judge, summaries: Iterable[int]) -> dict[int, tuple[int, int]]:

@@ -1,0 +1,123 @@
+"""Let a judge judge summaries; what was judged before is never asked again."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from benchmarks import judging
+from benchmarks.judging import RunProgress
+from benchmarks.models import Haystack, Judge, JudgeRun, Summary
+
+OFFLINE = "lexical"
+
+
+class Command(BaseCommand):
+    """Queue what this judge has not judged yet, then finish it and what earlier runs of the judge left."""
+
+    help = "Judge summaries; a run that was interrupted is taken up again, and a second run asks nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("judge", metavar="NAME", help=f"name of the judge; {OFFLINE} is the offline one")
+        parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
+        parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
+        parser.add_argument("--dataset", metavar="NAME", help="only haystacks imported under this name")
+        parser.add_argument("--all", action="store_true", help="archived haystacks and texts of sessions too")
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Count in verdicts: asked now, there before, answered unusably, failed."""
+        started = time.perf_counter()
+        judge = self._judge(name=options["judge"], version=options["judge_version"])
+        summaries = self._summaries(
+            haystack=options["haystack"], dataset=options["dataset"], everything=options["all"]
+        )
+        before = judging.verdict_counts(judge=judge, summaries=summaries.values_list("pk", flat=True))
+        try:
+            judging.request_run(judge=judge, summaries=summaries, reason="command", now=timezone.now())
+        except judging.JudgeUnavailable as error:
+            raise CommandError(str(error)) from error
+        for uid in judging.unfinished_runs(now=timezone.now(), judge=judge):
+            self._finish(JudgeRun.objects.select_related("judge").get(uid=uid))
+        after = judging.verdict_counts(judge=judge, summaries=before)
+        invalid = judge.verdicts.filter(is_valid=False, summary__in=summaries.values("pk"))
+        report = {
+            "judge": str(judge),
+            **self._counts(judge=judge, before=before, after=after),
+            "invalid": invalid.count(),
+            "seconds": round(time.perf_counter() - started, 3),
+            "cost": 0.0,
+        }
+        if options["json"]:
+            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+        else:
+            self._print(report)
+
+    def _judge(self, *, name: str, version: int | None) -> Judge:
+        if name == OFFLINE and version is None:
+            return judging.default_judge(now=timezone.now())
+        found = Judge.objects.filter(name=name, archived_at=None)
+        if version is not None:
+            found = found.filter(version=version)
+        judge = found.order_by("-version").first()
+        if judge is None:
+            names = sorted({OFFLINE, *Judge.objects.exclude(kind="imported").values_list("name", flat=True)})
+            asked = name if version is None else f"{name} v{version}"
+            raise CommandError(f"There is no judge “{asked}”; there is: {', '.join(names)}.")
+        return judge
+
+    def _summaries(self, *, haystack: str | None, dataset: str | None, everything: bool) -> Any:
+        haystacks = Haystack.objects.all() if everything else Haystack.objects.current()
+        if haystack is not None:
+            haystacks = haystacks.named(haystack)
+        if dataset is not None:
+            haystacks = haystacks.filter(dataset=dataset)
+        if (haystack or dataset) and not haystacks.exists():
+            raise CommandError(
+                f"No haystack is called “{haystack or dataset}”; see the page of corpora for names."
+            )
+        summaries = Summary.objects.filter(haystack__in=haystacks).only("pk").order_by("pk")
+        return summaries if everything else summaries.of_systems()
+
+    def _finish(self, run: JudgeRun) -> None:
+        """Judge what is left; summaries that the judge fails on are tried again, then counted as failed."""
+        for attempt in range(1, judging.MAX_ATTEMPTS + 1):
+            try:
+                judging.run_pending(run=run, clock=timezone.now, progress=self._say)
+                return
+            except Exception as error:
+                again = "tried again" if attempt < judging.MAX_ATTEMPTS else "given up"
+                self.stderr.write(f"{type(error).__name__}: {error} ({again})")
+        judging.run_pending(run=run, clock=timezone.now)
+
+    def _say(self, done: RunProgress) -> None:
+        failed = f", {done.n_failed:,} failed" if done.n_failed else ""
+        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} summaries judged{failed}")
+
+    def _counts(
+        self, *, judge: Judge, before: dict[int, tuple[int, int]], after: dict[int, tuple[int, int]]
+    ) -> dict[str, int]:
+        """What is lacking and waits for no worker has failed."""
+        waiting = set(judging.waiting_items(judge=judge).values_list("summary", flat=True))
+        cached = sum(n_verdicts for _, n_verdicts in before.values())
+        lacking = {pk: n_insights - n_verdicts for pk, (n_insights, n_verdicts) in after.items()}
+        return {
+            "calls": sum(n_verdicts for _, n_verdicts in after.values()) - cached,
+            "cached": cached,
+            "failed": sum(count for pk, count in lacking.items() if pk not in waiting),
+            "held_elsewhere": sum(count for pk, count in lacking.items() if pk in waiting),
+        }
+
+    def _print(self, report: dict[str, Any]) -> None:
+        self.stdout.write(
+            "{judge}: {calls:,} verdicts asked in {seconds:.1f} s, {cached:,} there before, {invalid:,} unusable, "
+            "{failed:,} failed.".format(**report)
+        )
+        if report["held_elsewhere"]:
+            self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
