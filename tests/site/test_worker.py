@@ -1,0 +1,82 @@
+"""A real worker on the configured broker (a folder; Redis where the suite runs with it) does what it is told of."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 60
+WRITE = """
+import django
+django.setup()
+from annotation.models import Annotator
+from annotation.writing import snapshots
+from tests.makers import NOW, make_session
+ben = Annotator.objects.create(label="Ben", created_at=NOW)
+session = make_session(annotator=ben, state="submitted", revisions=[(300_000, "- the ferry leaves at six [1]")])
+snapshots.fill_missing(session=session, now=NOW)
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A site of its own: database and folders here, the broker as configured."""
+    return os.environ | {
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
+        "LOG_LEVEL": "INFO",
+    }
+
+
+@pytest.fixture
+def worker(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    run = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(run, cwd=ROOT, env=environment, check=True)
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "summhay_site",
+        "worker",
+        "--pool",
+        "solo",
+        "--loglevel",
+        "INFO",
+    ]
+    with (tmp_path / "worker.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    yield process
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def count(tmp_path: Path, table: str) -> int:
+    with sqlite3.connect(tmp_path / "db.sqlite3", timeout=10) as database:
+        (found,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
+    return int(found)
+
+
+def test_a_snapshot_is_judged_by_the_worker_without_being_asked_for(
+    worker: subprocess.Popen[bytes], environment: dict[str, str], tmp_path: Path
+) -> None:
+    subprocess.run([sys.executable, "-c", WRITE], cwd=ROOT, env=environment, check=True)
+    assert count(tmp_path, "annotation_snapshot") == 1
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until and count(tmp_path, "annotation_copycheck") == 0:
+        assert worker.poll() is None, (tmp_path / "worker.log").read_text()[-2000:]
+        time.sleep(0.3)
+    assert count(tmp_path, "benchmarks_verdict") == 3, (tmp_path / "worker.log").read_text()[-2000:]
+    assert count(tmp_path, "annotation_copycheck") == 1
