@@ -19,6 +19,7 @@ from annotation.writing import curves, exports, session_page, sessions
 from annotation.writing.result_forms import CreditForm, ReasonForm, ViewForm
 from annotation.writing.results import ENDED
 from benchmarks import judging
+from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
@@ -61,7 +62,8 @@ def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form, judge, shown = _choices(request)
     report = curves.study_report(study=study, judge=judge, **shown)
     context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
-    return page(request, "annotation/results_study.html", {**context, "formats": FORMATS, **shown}, part="results")
+    context |= {"formats": FORMATS, "judge_note": description_of(judge.kind)}
+    return page(request, "annotation/results_study.html", context, part="results")
 
 
 @requires("annotation.view_session")
@@ -102,8 +104,9 @@ def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form, judge, shown = _choices(request)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
-    forms = {"reason_form": ReasonForm(), "credit_form": CreditForm(), "form": form, "judge": judge}
-    return page(request, "annotation/results_session.html", {**context, **forms})
+    context |= {"reason_form": ReasonForm(), "credit_form": CreditForm(), "form": form, "judge": judge}
+    context["judge_note"] = description_of(judge.kind)
+    return page(request, "annotation/results_session.html", context)
 
 
 @requires("annotation.view_session")

@@ -23,3 +23,8 @@ def coverage_judge(kind: str, config: Mapping[str, Any]) -> CoverageJudge:
 def lexical_config() -> dict[str, Any]:
     """The offline judge's default configuration."""
     return LexicalConfig().as_mapping()
+
+
+def description_of(kind: str) -> str:
+    """What a reader should know of this kind of judge before trusting it; empty where nothing is known."""
+    return LexicalJudge.description if kind == "lexical" else ""

@@ -1,4 +1,4 @@
-"""A real worker on the configured broker (a folder; Redis where the suite runs with it) does what it is told of."""
+"""A real worker on the configured broker (a folder; Redis where the suite has it) does what it is told of."""
 
 from __future__ import annotations
 
