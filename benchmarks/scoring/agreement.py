@@ -107,7 +107,7 @@ def krippendorff_alpha(
     if resampling is None:
         return stat
     sums = sum_by_cluster(_coincidences(counts), ratings.clusters)
-    figure = _alpha_figure(level, np.array(scale, dtype=np.float64))
+    figure = alpha_figure(level, np.array(scale, dtype=np.float64))
     return bootstrap(figure, sums, n_items=n_items, resampling=resampling).on(stat)
 
 
@@ -124,7 +124,7 @@ def cohen_kappa(
         return Stat.undefined("no item was rated by both", method=method)
     cells = np.zeros((n_items, q * q))
     cells[np.arange(n_items), both.codes[:, 0] * q + both.codes[:, 1]] = 1
-    figure = _cohen_figure(weights, q)
+    figure = cohen_figure(weights, q)
     value = float(figure(cells.sum(axis=0)[None, :])[0])
     if not np.isfinite(value):
         return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_items, method=method)
@@ -245,7 +245,8 @@ def _coincidences(counts: Floats) -> Floats:
     return flat
 
 
-def _alpha_figure(level: Level, scale: Floats) -> Figure:
+def alpha_figure(level: Level, scale: Floats) -> Figure:
+    """Krippendorff's alpha of coincidence matrices, flat: totals of shape (resamples, q²)."""
     q = len(scale)
 
     def figure(totals: Floats) -> Floats:
@@ -265,7 +266,8 @@ def _alpha_figure(level: Level, scale: Floats) -> Figure:
     return figure
 
 
-def _cohen_figure(weights: Weights, q: int) -> Figure:
+def cohen_figure(weights: Weights, q: int) -> Figure:
+    """Cohen's kappa of cross tables, flat: totals of shape (resamples, q²)."""
     ranks = np.arange(q)
     apart = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
     cost = {Weights.NONE: (apart > 0).astype(np.float64), Weights.LINEAR: apart, Weights.QUADRATIC: apart**2}[

@@ -38,10 +38,12 @@ def pearson(
     if reason := _undefined(first, second):
         return Stat.undefined(reason, n_items=len(first), method="Pearson")
     rows = _moments(first - first.mean(), second - second.mean())
-    stat = Stat(float(_r(rows.sum(axis=0)[None, :])[0]), n_items=len(first), method="Pearson")
+    stat = Stat(float(r_of_moments(rows.sum(axis=0)[None, :])[0]), n_items=len(first), method="Pearson")
     if resampling is None:
         return stat
-    return bootstrap(_r, sum_by_cluster(rows, clusters), n_items=len(first), resampling=resampling).on(stat)
+    return bootstrap(r_of_moments, sum_by_cluster(rows, clusters), n_items=len(first), resampling=resampling).on(
+        stat
+    )
 
 
 def spearman(
@@ -95,7 +97,7 @@ def coverage_correlation(
     if n_items == 0:
         return Stat.undefined("no item was rated by two", n_items=0, n_pairs=0, method=method)
     rows = np.hstack(blocks)
-    correlations = np.array([_r(block.sum(axis=0)[None, :])[0] for block in blocks])
+    correlations = np.array([r_of_moments(block.sum(axis=0)[None, :])[0] for block in blocks])
     defined = np.isfinite(correlations)
     if not defined.any():
         return Stat.undefined(
@@ -142,7 +144,7 @@ def _columns(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 def _undefined(first: Floats, second: Floats) -> str:
     if len(first) < MIN_POINTS:
         return f"under {MIN_POINTS} items"
-    if not np.ptp(first) or not np.ptp(second) or not np.isfinite(_r(_centred(first, second))[0]):
+    if not np.ptp(first) or not np.ptp(second) or not np.isfinite(r_of_moments(_centred(first, second))[0]):
         return "one side is constant"
     return ""
 
@@ -157,7 +159,7 @@ def _moments(x: Floats, y: Floats) -> Floats:
     return np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
 
 
-def _r(totals: Floats) -> Floats:
+def r_of_moments(totals: Floats) -> Floats:
     """Pearson's r from sums of moments, shape (resamples, 6); NaN under 3 points or for a constant side."""
     n, x, y, xx, yy, xy = totals.T
     spread_x, spread_y = n * xx - x * x, n * yy - y * y
@@ -168,7 +170,7 @@ def _r(totals: Floats) -> Floats:
 
 def _mean_r(n_blocks: int) -> Figure:
     def figure(totals: Floats) -> Floats:
-        each = np.stack([_r(totals[:, 6 * block : 6 * block + 6]) for block in range(n_blocks)])
+        each = np.stack([r_of_moments(totals[:, 6 * block : 6 * block + 6]) for block in range(n_blocks)])
         is_defined = np.isfinite(each)
         return divide(np.where(is_defined, each, 0.0).sum(axis=0), is_defined.sum(axis=0).astype(np.float64))
 

@@ -7,7 +7,9 @@ to values. Clusters are resampled, never the items in them, and the whole figure
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -31,6 +33,11 @@ MIN_DEFINED = 0.9
 
 _CELLS = 200_000
 """Drawn clusters held at once; few enough to stay in the processor's cache."""
+
+_KEPT_CELLS = 40_000_000
+"""Drawn clusters kept for the figures of one report, a byte each; larger draws are made anew for each figure."""
+
+_kept: ContextVar[dict[tuple[int, int, int], list[NDArray[np.uint8]]] | None] = ContextVar("draws", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +114,43 @@ def bootstrap(figure: Figure, sums: Floats, *, n_items: int, resampling: Resampl
     `n_items` are the items behind the figure; under 4 of them or 5 clusters there is no interval.
     """
     n_clusters = len(sums)
-    if reason := _too_small(n_items, n_clusters):
+    if reason := too_small(n_items, n_clusters):
         return Interval(None, None, n_clusters, "", reason=reason)
+    values = [figure(drawn @ sums) for drawn in draws(n_clusters, resampling)]
+    return percentiles(np.concatenate(values), n_clusters, resampling)
+
+
+@contextmanager
+def shared_draws() -> Iterator[None]:
+    """Keep what is drawn until the end of a report: the same draws, as without, but made once."""
+    token = _kept.set({})
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def draws(n_clusters: int, resampling: Resampling = DEFAULT) -> Iterator[Floats]:
+    """How often each cluster is drawn, in pieces of shape (some resamples, n_clusters)."""
+    kept = _kept.get()
+    key = (n_clusters, resampling.seed, resampling.n_resamples)
+    if kept is None or n_clusters * resampling.n_resamples > _KEPT_CELLS:
+        yield from _drawn(n_clusters, resampling)
+    elif key in kept:
+        yield from (piece.astype(np.float64) for piece in kept[key])
+    else:
+        pieces = []
+        for piece in _drawn(n_clusters, resampling):
+            pieces.append(np.minimum(piece, 255).astype(np.uint8))
+            yield piece
+        kept[key] = pieces
+
+
+def _drawn(n_clusters: int, resampling: Resampling) -> Iterator[Floats]:
     rng = np.random.default_rng(resampling.seed)
     step = max(1, _CELLS // n_clusters)
-    values = [
-        figure(_multiplicities(rng, min(step, resampling.n_resamples - start), n_clusters) @ sums)
-        for start in range(0, resampling.n_resamples, step)
-    ]
-    return _percentiles(np.concatenate(values), n_clusters, resampling)
+    for start in range(0, resampling.n_resamples, step):
+        yield _multiplicities(rng, min(step, resampling.n_resamples - start), n_clusters)
 
 
 def bootstrap_rows(
@@ -128,7 +163,7 @@ def bootstrap_rows(
     """As `bootstrap`, for a figure without sufficient statistics: called with row numbers, drawn by cluster."""
     index = cluster_index(clusters, n_rows)
     n_clusters = int(index.max(initial=-1)) + 1
-    if reason := _too_small(n_rows, n_clusters):
+    if reason := too_small(n_rows, n_clusters):
         return Interval(None, None, n_clusters, "", reason=reason)
     members = [np.flatnonzero(index == number) for number in range(n_clusters)] if clusters is not None else None
     rng = np.random.default_rng(resampling.seed)
@@ -137,7 +172,7 @@ def bootstrap_rows(
         drawn = rng.integers(0, n_clusters, n_clusters)
         value = figure(drawn if members is None else np.concatenate([members[number] for number in drawn]))
         values[resample] = np.nan if value is None else value
-    return _percentiles(values, n_clusters, resampling)
+    return percentiles(values, n_clusters, resampling)
 
 
 def bootstrap_ratio(
@@ -265,7 +300,8 @@ def _multiplicities(rng: np.random.Generator, n_resamples: int, n_clusters: int)
     return counts.reshape(n_resamples, n_clusters).astype(np.float64)
 
 
-def _percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> Interval:
+def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> Interval:
+    """The interval between the percentiles of resampled values, shape (resamples,), NaN where undefined."""
     defined = values[np.isfinite(values)]
     if len(defined) < MIN_DEFINED * len(values):
         return Interval(None, None, n_clusters, "", reason="undefined in too many resamples")
@@ -281,7 +317,8 @@ def _percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> Int
     )
 
 
-def _too_small(n_items: int, n_clusters: int) -> str:
+def too_small(n_items: int, n_clusters: int) -> str:
+    """Why so few items or clusters have no interval, empty if they have one."""
     if n_items < MIN_ITEMS:
         return f"no interval under {MIN_ITEMS} items"
     if n_clusters < MIN_CLUSTERS:

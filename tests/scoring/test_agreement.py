@@ -234,12 +234,12 @@ def test_cohen_agrees_with_scikit_learn(items: list[str], weights: Weights) -> N
 @settings(deadline=None)
 @given(gappy, st.sampled_from(Level))
 def test_the_resampled_alpha_is_the_same_alpha(items: list[str], level: Level) -> None:
-    from benchmarks.scoring.agreement import _alpha_figure, _coincidences
+    from benchmarks.scoring.agreement import alpha_figure, _coincidences
 
     ratings = table(*items)
     expected = krippendorff_alpha(ratings, level=level)
     totals = _coincidences(ratings.counts).sum(axis=0)[None, :]
-    mine = float(_alpha_figure(level, np.arange(3.0))(totals)[0])
+    mine = float(alpha_figure(level, np.arange(3.0))(totals)[0])
     assert np.isnan(mine) if expected.value is None else mine == pytest.approx(expected.value)
 
 
