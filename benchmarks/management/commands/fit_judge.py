@@ -1,0 +1,118 @@
+"""Set the offline judge's thresholds from human labels, and say how that does on labels held out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from benchmarks import fitting
+from benchmarks.exchange import eval_benchmark
+from benchmarks.exchange.problems import ImportFailed
+from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
+from benchmarks.scoring.comparison import Comparison
+from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.stat import Stat
+
+FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "linking_strict")
+
+
+class Command(BaseCommand):
+    """Fit both thresholds; the figures to report are the held-out ones."""
+
+    help = "Fit the offline judge's thresholds to human labels, with each topic left out in turn."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument(
+            "files", nargs="+", type=Path, metavar="FILE", help="published benchmarks of annotated summaries"
+        )
+        parser.add_argument(
+            "--save",
+            nargs="?",
+            const=fitting.FITTED,
+            metavar="NAME",
+            help="store it as the newest version of this judge (default name: %(const)s)",
+        )
+        parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, fit, report, and store if asked to."""
+        entries = [entry for path in options["files"] for entry in self._read(path)]
+        try:
+            result = fit(fitting.labelled_summaries(entries), resampling=Resampling())
+        except (TooFewLabels, NothingHeldOut) as error:
+            raise CommandError(str(error)) from error
+        judge = None
+        if options["save"]:
+            try:
+                judge = fitting.save_fitted(result=result, name=options["save"], now=timezone.now())
+            except fitting.NameTaken as error:
+                raise CommandError(str(error)) from error
+        if options["json"]:
+            report = {"judge": str(judge) if judge else None, **_as_json(result)}
+            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+            return
+        self._print(result)
+        if judge:
+            self.stdout.write(f"Stored as {judge}; run it with: manage.py run_judge {judge.name}")
+
+    def _read(self, path: Path) -> tuple[eval_benchmark.BenchmarkEntry, ...]:
+        try:
+            return eval_benchmark.parse(path, limit_bytes=settings.UPLOAD_LIMIT_BYTES)
+        except ImportFailed as failure:
+            raise CommandError(f"{path.name}: {failure}") from failure
+
+    def _print(self, result: FitResult) -> None:
+        config = result.config
+        self.stdout.write(f"partial from {config.partial_from}, full from {config.full_from}")
+        self.stdout.write(result.description())
+        for fold in result.folds:
+            self.stdout.write(
+                f"  without {fold.left_out}: partial from {fold.partial_from}, full from {fold.full_from}, "
+                f"judged {fold.n_insights} insights"
+            )
+        for title, figures in (("held out", result.held_out), ("before", result.before)):
+            shown = ", ".join(f"{name} {_shown(getattr(figures, name))}" for name in FIGURES)
+            self.stdout.write(f"{title}: {shown}")
+
+
+def _shown(stat: Stat) -> str:
+    if stat.value is None:
+        return f"— ({stat.undefined_reason})"
+    interval = "" if stat.low is None or stat.high is None else f" ({stat.low:.3f}–{stat.high:.3f})"
+    return f"{stat.value:.3f}{interval}"
+
+
+def _as_json(result: FitResult) -> dict[str, Any]:
+    return {
+        "config": result.config.as_mapping(),
+        "held_out_by": str(result.held_out_by),
+        "n_summaries": result.n_summaries,
+        "n_insights": result.n_insights,
+        "description": result.description(),
+        "held_out": _figures(result.held_out),
+        "before": _figures(result.before),
+        "folds": [
+            {
+                "left_out": fold.left_out,
+                "partial_from": fold.partial_from,
+                "full_from": fold.full_from,
+                "n_insights": fold.n_insights,
+            }
+            for fold in result.folds
+        ],
+    }
+
+
+def _figures(comparison: Comparison) -> dict[str, Any]:
+    found = {name: getattr(comparison, name).as_json() for name in FIGURES}
+    for name, figure in found.items():
+        if name.startswith("linking") and figure["value"] is not None:
+            figure["hits"] = round(figure["value"] * figure["n_items"])
+    return found
