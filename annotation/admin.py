@@ -214,3 +214,28 @@ class ExternalLabelAdmin(ReadOnlyAdmin):
 
     list_display = ("study", "annotator", "item", "label", "cluster")
     list_select_related = ("study", "annotator")
+
+
+@admin.register(models.LinkingPlan)
+class LinkingPlanAdmin(ReadOnlyAdmin):
+    """Settings of linking studies."""
+
+    list_display = ("study", "people_per_item", "overlap_share", "overlap_number", "allow_several_lines")
+    list_select_related = ("study",)
+
+
+@admin.register(models.LabelItem)
+class LabelItemAdmin(ReadOnlyAdmin):
+    """What studies want labels of."""
+
+    list_display = ("study", "summary", "n_questions", "is_overlap", "added_at")
+    list_select_related = ("study", "summary")
+
+
+@admin.register(models.LabelTask)
+class LabelTaskAdmin(ReadOnlyAdmin):
+    """Items as tasks of people."""
+
+    list_display = ("uid", "study", "annotator", "position", "state", "n_answered", "is_flagged", "active_ms")
+    list_select_related = ("study", "annotator")
+    list_filter = ("state", "is_flagged")

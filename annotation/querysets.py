@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import Permission
 from django.db import models
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
 
 SHOWN_TO_WRITERS = (
     "assignment__uid",
@@ -172,3 +172,51 @@ class CoverageLabelQuerySet(models.QuerySet[Any]):
     def for_figures(self) -> CoverageLabelQuerySet:
         """Current, complete answers: what enters a figure."""
         return self.filter(is_current=True, is_complete=True).exclude(coverage="")
+
+    def first_answers(self) -> CoverageLabelQuerySet:
+        """The first complete answer of each person to each question, whatever came after."""
+        answers = self.filter(is_complete=True).exclude(coverage="")
+        earlier = self.model.objects.filter(
+            study=OuterRef("study"),
+            annotator=OuterRef("annotator"),
+            summary=OuterRef("summary"),
+            insight=OuterRef("insight"),
+            is_complete=True,
+            pk__lt=OuterRef("pk"),
+        ).exclude(coverage="")
+        return answers.filter(~Exists(earlier))
+
+
+class LabelTaskQuerySet(models.QuerySet[Any]):
+    """Reads of label tasks."""
+
+    def for_annotator(self, user: Any) -> LabelTaskQuerySet:
+        """A person's own tasks, whatever their state."""
+        return self.filter(annotator__user=user)
+
+    def visible(self) -> LabelTaskQuerySet:
+        """Tasks that an annotator may see: of open studies, and whatever was begun."""
+        return self.filter(Q(study__state="open") | ~Q(state="todo"))
+
+    def unfinished(self) -> LabelTaskQuerySet:
+        """Tasks to do or begun; what was skipped is out of the way."""
+        return self.filter(state__in=["todo", "begun"])
+
+    def with_contact(self) -> LabelTaskQuerySet:
+        """Add contact_at: when this person last did anything on any label task, so that time counts once."""
+        newest = self.model.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
+        rows: LabelTaskQuerySet = self.annotate(
+            contact_at=Subquery(newest.order_by("-last_seen_at").values("last_seen_at")[:1])
+        )
+        return rows
+
+    def by_study(self) -> Any:
+        """Per study of these tasks: how many there are in each state, and the time worked (ms)."""
+        states = {
+            f"n_{state}": Count("pk", filter=Q(state=state)) for state in ("todo", "begun", "done", "skipped")
+        }
+        return (
+            self.order_by()
+            .values("study")
+            .annotate(n=Count("pk"), worked_ms=models.Sum("active_ms"), seen_at=Max("last_seen_at"), **states)
+        )

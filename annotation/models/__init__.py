@@ -26,6 +26,7 @@ from annotation.models.studies import (
     Study,
     WritingPlan,
 )
+from annotation.models.tasks import LabelItem, LabelTask, LinkingPlan
 
 __all__ = [
     "ActivePeriod",
@@ -42,6 +43,9 @@ __all__ = [
     "Exposure",
     "ExternalLabel",
     "Guideline",
+    "LabelItem",
+    "LabelTask",
+    "LinkingPlan",
     "Membership",
     "Session",
     "SessionEvent",

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.studies import Annotator, Guideline, Study
+from annotation.models.tasks import LabelTask
 from annotation.querysets import CoverageLabelQuerySet
 from benchmarks.models import Insight, Summary
 
@@ -20,7 +21,8 @@ class CoverageLabel(models.Model):
     """How much of an insight a summary covers, by one person, and in which lines (numbered from 1).
 
     Empty coverage is a cleared answer. `is_complete` is false while a covered choice has no line yet; such a label
-    counts for nothing.
+    counts for nothing. `supersedes` is the answer that this one took the place of, `undoes` the one it took back;
+    `op_id` names the act in the browser, so that a repeated delivery is known.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="coverage_labels")
@@ -28,6 +30,9 @@ class CoverageLabel(models.Model):
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="coverage_labels")
     insight = models.ForeignKey(Insight, on_delete=models.CASCADE, related_name="coverage_labels")
     guideline = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    task = models.ForeignKey(
+        LabelTask, null=True, blank=True, on_delete=models.RESTRICT, related_name="coverage_labels"
+    )
     coverage = models.CharField(max_length=7, blank=True)
     lines: models.JSONField[Any, Any] = models.JSONField(default=list)
     is_linked = models.BooleanField(default=False)
@@ -35,6 +40,12 @@ class CoverageLabel(models.Model):
     is_current = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False)
     breaks_rule = models.BooleanField(default=False)
+    is_unsure = models.BooleanField(default=False)
+    supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    undoes = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="undone_by"
+    )
+    op_id = models.CharField(max_length=64, blank=True)
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     made_at = models.DateTimeField()
 
@@ -47,6 +58,9 @@ class CoverageLabel(models.Model):
                 fields=["study", "annotator", "summary", "insight"],
                 condition=Q(is_current=True),
                 name="label_one_current",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "op_id"], condition=~Q(op_id=""), name="label_one_row_per_act"
             ),
             models.CheckConstraint(
                 condition=Q(coverage__in=["", "none", "partial", "full"]), name="label_coverage_known"

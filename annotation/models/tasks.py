@@ -1,0 +1,113 @@
+"""Label work: the items of a study, and who works on which of them in which order.
+
+What the kinds of label work share is here and knows no label; each kind stores its answers in a model of its own.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.studies import Annotator, Study
+from annotation.querysets import LabelTaskQuerySet
+from benchmarks.models import Summary
+
+
+class LinkingPlan(models.Model):
+    """The settings of a linking study. An overlap is a share or a number of items that everyone gets."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="linking_plan")
+    allow_several_lines = models.BooleanField(default=False)
+    people_per_item = models.PositiveSmallIntegerField(default=1)
+    overlap_share = models.DecimalField(max_digits=5, decimal_places=4, null=True, blank=True)
+    overlap_number = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(people_per_item__gte=1), name="linkingplan_people_positive"),
+            models.CheckConstraint(
+                condition=Q(overlap_share=None) | Q(overlap_number=None), name="linkingplan_one_kind_of_overlap"
+            ),
+            models.CheckConstraint(
+                condition=Q(overlap_share=None) | (Q(overlap_share__gte=0) & Q(overlap_share__lte=1)),
+                name="linkingplan_share_of_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.people_per_item} a summary"
+
+
+class LabelItem(models.Model):
+    """One thing that a study wants labels of. `block` names what stays together, for a summary its subtopic."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_items")
+    summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="label_items")
+    block = models.CharField(max_length=80)
+    n_questions = models.PositiveSmallIntegerField(
+        help_text="Answers that one person gives: insights, for a summary."
+    )
+    is_overlap = models.BooleanField(default=False, help_text="Everyone gets it.")
+    added_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["study", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "summary"], name="labelitem_once"),
+            models.CheckConstraint(condition=Q(n_questions__gte=1), name="labelitem_asks_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study_id}: {self.summary_id}"
+
+
+class LabelTask(models.Model):
+    """An item for one person, at a place of their own order; `active_ms` leaves gaps of over 120 s out."""
+
+    class State(models.TextChoices):
+        TODO = "todo", "to do"
+        BEGUN = "begun", "begun"
+        DONE = "done", "done"
+        SKIPPED = "skipped", "skipped"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_tasks")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="label_tasks")
+    item = models.ForeignKey(LabelItem, on_delete=models.CASCADE, related_name="tasks")
+    position = models.PositiveIntegerField(help_text="In the order of this person, from 1.")
+    state = models.CharField(max_length=7, choices=State, default=State.TODO)
+    n_answered = models.PositiveSmallIntegerField(default=0)
+    n_questions = models.PositiveSmallIntegerField()
+    skip_reason = models.TextField(blank=True)
+    is_flagged = models.BooleanField(default=False)
+    comment = models.TextField(blank=True)
+    active_ms = models.PositiveBigIntegerField(default=0)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    begun_at = models.DateTimeField(null=True, blank=True)
+    done_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    objects = LabelTaskQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "annotator", "position"]
+        indexes = [models.Index(fields=["annotator", "last_seen_at"], name="labeltask_last_contact")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["todo", "begun", "done", "skipped"]), name="labeltask_state_known"
+            ),
+            models.UniqueConstraint(fields=["annotator", "item"], name="labeltask_once_per_item"),
+            models.UniqueConstraint(fields=["study", "annotator", "position"], name="labeltask_place_unique"),
+            models.CheckConstraint(condition=Q(n_answered__lte=F("n_questions")), name="labeltask_answers_asked"),
+            models.CheckConstraint(
+                condition=~Q(state="done") | Q(n_answered=F("n_questions")), name="labeltask_done_is_answered"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="labeltask_skip_has_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} at {self.position} ({self.state})"
