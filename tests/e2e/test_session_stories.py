@@ -67,7 +67,7 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     assert typed.count("\n") == 2
 
     page.get_by_role("button", name="Submit…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("3 bullets, 0 of them without a citation")
+    expect(page.get_by_role("dialog")).to_contain_text("Bullets: 3, without a citation: 0")
     page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
     page.get_by_role("heading", name="Your summary is submitted").wait_for()
     page.get_by_role("group", name="Was the time enough").get_by_label("Yes").check()
@@ -206,7 +206,7 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     expect(query).to_be_focused()
     query.fill("IN PART 1")
     hits = {"5": "1", "2": "2", "4": "1", "1": "1", "3": "3"}
-    expect(page.locator("[data-count]")).to_have_text("8 hits")
+    expect(page.locator("[data-count]")).to_have_text("8 found")
     for number, count in hits.items():
         expect(page.locator(f"[data-jump='{number}'] .rail-hits")).to_have_text(count)
     assert page.evaluate("CSS.highlights.get('hit').size") == 8
@@ -222,7 +222,7 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     query.fill("it does")  # after a letter whose lower case is longer
     expect(page.locator("[data-count]")).to_have_text("No hits")
     query.fill("<why>")
-    expect(page.locator("[data-count]")).to_have_text("1 hits")
+    expect(page.locator("[data-count]")).to_have_text("1 found")
     query.press("Escape")
     expect(page.locator("#editor")).to_be_focused()
 
@@ -233,7 +233,7 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     assert text_of(page) == "- One fact [4, 2]"
     write(page, "\n- Another [77]")
     expect(page.locator("[data-problems]")).to_have_text("Not among your documents: [77]")
-    expect(page.locator("[data-counters]")).to_have_text("2 bullets · 3 words · 0 without a citation")
+    expect(page.locator("[data-counters]")).to_have_text("Bullets: 2 · words: 3 · bullets without a citation: 0")
 
     before = text_of(page)
     page.locator("[data-cite='4'] + h3").click()
@@ -268,7 +268,7 @@ def test_the_paper_protocol_shows_no_aids(desk: Desk) -> None:
     page = desk("paper")
     begin(page)
     page.get_by_label("Search the documents").fill("ferry")
-    expect(page.locator("[data-count]")).to_contain_text("hits")
+    expect(page.locator("[data-count]")).to_contain_text("found")
     assert page.locator(".rail-hits:visible").count() == 0
     assert page.locator("[data-cite]").count() == 0
     write(page, "- Nothing [99]")

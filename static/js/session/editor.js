@@ -42,13 +42,18 @@ export function citedIn(value) {
   return [...found];
 }
 
-// The counts of the bar below the editor; the scoring reads lines in the same way but more closely.
+// The counts below the editor; as in the scoring, once one line has a bullet mark only such lines are bullets.
 export function summaryFacts(value) {
   const lines = value.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line.replace(CITATION, "")) && !/^\s*#{1,6}\s/.test(line));
-  const first = lines.findIndex((line) => MARKER.test(line));
-  const bullets = first < 0 ? lines : lines.slice(first);
-  const words = bullets.join("\n").replace(CITATION, " ").split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-  return { bullets: bullets.length, words, uncited: bullets.filter((line) => !citedIn(line).length).length };
+  const marked = lines.filter((line) => MARKER.test(line));
+  const bullets = marked.length ? marked : lines.filter((line, index) => index || lines.length === 1 || !line.trim().endsWith(":"));
+  const words = bullets.flatMap((line) => line.replace(MARKER, "").replace(CITATION, " ").split(/\s+/)).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return {
+    bullets: bullets.length,
+    words: words.length,
+    uncited: bullets.filter((line) => !citedIn(line).length).length,
+    loose: lines.filter((line) => !bullets.includes(line) && citedIn(line).length).length,
+  };
 }
 
 export function startAids(editor, pane) {
@@ -56,15 +61,15 @@ export function startAids(editor, pane) {
   const known = new Set(config.numbers);
   counters.hidden = !config.aids.show_counters;
   const update = () => {
-    if (config.aids.show_counters) {
-      const facts = summaryFacts(editor.value);
-      counters.textContent = text("counters", facts);
-    }
-    if (config.aids.live_citation_check) {
-      const unknown = citedIn(editor.value).filter((number) => !known.has(number));
-      const told = unknown.length ? text("unknown-numbers", { numbers: unknown.map((n) => `[${n}]`).join(" ") }) : "";
-      if (problems.textContent !== told) problems.textContent = told;
-    }
+    const facts = summaryFacts(editor.value);
+    if (config.aids.show_counters) counters.textContent = text("counters", facts);
+    if (!config.aids.live_citation_check) return;
+    const unknown = citedIn(editor.value).filter((number) => !known.has(number));
+    const told = [
+      unknown.length ? text("unknown-numbers", { numbers: unknown.map((n) => `[${n}]`).join(" ") }) : "",
+      facts.loose ? text("loose", { n: facts.loose }) : "",
+    ].filter(Boolean).join(" · ");
+    if (problems.textContent !== told) problems.textContent = told;
   };
   let planned = false;
   const later = () => {

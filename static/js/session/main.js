@@ -36,8 +36,7 @@ async function claim(mine = local.read()) {
     try {
       const { status, body } = await call("claim", { tab_id: tabId });
       if (status !== 200) { onRefused(status === 401 || status === 403 ? "login" : body.code, body); return; }
-      cover.hidden = true;
-      pane.inert = false;
+      yieldTo(false);
       clearNotice("lost");
       tabs?.postMessage(tabId);
       if (body.state === "running") autosave.adopt(body, mine);
@@ -69,9 +68,13 @@ function giveWay() {
   lostText = autosave.isDirty ? { text: editor.value, base_rev: autosave.rev, sent: null } : null;
   Object.assign(autosave, { state: "stopped", operation: null });
   editor.readOnly = true;
-  cover.hidden = false;
-  pane.inert = true;
+  yieldTo(true);
   notice("lost", text("lost"));
+}
+function yieldTo(other) {
+  cover.hidden = !other;
+  for (const part of [pane, find("search")]) part.inert = other;
+  for (const act of [find("pause"), find("submit")]) act.disabled = other;
 }
 
 function onBeat({ status, body }) {
