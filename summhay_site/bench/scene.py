@@ -1,0 +1,103 @@
+"""Prepare a database to measure on: a haystack, a study, and people in the middle of their sessions.
+
+`python -m summhay_site.bench.scene CLIENTS` prints who they are. It runs on the temporary database only.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from datetime import datetime
+from typing import Any
+
+import django
+
+N_SHOWN = 15
+READERS = 2
+
+
+def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
+    """Make everything; gives sessions with cookies, by what they show."""
+    import orjson
+
+    from benchmarks.exchange import summhay
+    from benchmarks.importing import import_topic
+    from benchmarks.models import Haystack
+    from summhay_site.bench import corpus
+
+    topic = corpus.topic(n_systems=6)
+    import_topic(summhay.parse(io.BytesIO(orjson.dumps(topic)), name="bench"), actor=None, now=now)
+    haystack = Haystack.objects.get(key=topic["topic_id"])
+    everything = list(range(1, haystack.n_documents + 1))
+    return {
+        "few": _sessions("writer", haystack, everything[:N_SHOWN], count=n_writers, now=now),
+        "all": _sessions("reader", haystack, everything, count=READERS, now=now),
+    }
+
+
+def _sessions(name: str, haystack: Any, shown: list[int], *, count: int, now: datetime) -> list[dict[str, Any]]:
+    from annotation import studies
+    from annotation.guidelines import default_guidelines
+    from annotation.models import Study
+    from summhay_site import accounts
+
+    people = accounts.create_accounts(
+        actor=None,
+        rows=[accounts.NewAccount(username=f"{name}{n}", name=f"{name} {n}") for n in range(count)],
+        role="annotator",
+        now=now,
+    )
+    study = studies.create_study(
+        details=studies.Details(name=f"Measured, {len(shown)} documents", contact="bench@example.org"),
+        plan=studies.PlanValues(),
+        subtopics=haystack.subtopics.all(),
+        guidelines=default_guidelines(Study.Kind.WRITING),
+        by=None,
+        now=now,
+        annotators=[user.annotator for user in people],
+    )
+    return [_session(user, study, haystack, shown, now=now) for user in people]
+
+
+def _session(user: Any, study: Any, haystack: Any, shown: list[int], *, now: datetime) -> dict[str, Any]:
+    """A session that runs since now; who may begin one is another matter."""
+    from annotation import clock
+    from annotation.models import Assignment, Session
+    from annotation.writing.clockwork import locked
+    from annotation.writing.starting import frozen_settings
+
+    task = Assignment.objects.create(
+        study=study,
+        annotator=user.annotator,
+        subtopic=haystack.subtopics.first(),
+        document_numbers=shown,
+        state=Assignment.State.STARTED,
+        n_words=800 * len(shown),
+        n_insights_present=7,
+        created_at=now,
+    )
+    row = Session.objects.create(assignment=task, created_at=now, **frozen_settings(task))
+    with locked(row, now=now) as held:
+        held.take(clock.start(held.state, held.now_ms))
+    return {"person": user.annotator.pk, "page": f"/work/sessions/{row.uid}/", **_cookies(user)}
+
+
+def _cookies(user: Any) -> dict[str, str]:
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.middleware.csrf import _get_new_csrf_string
+
+    store = SessionStore()
+    store[SESSION_KEY] = str(user.pk)
+    store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    store[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    store.save()
+    return {"sessionid": str(store.session_key), "csrftoken": _get_new_csrf_string()}
+
+
+if __name__ == "__main__":
+    django.setup()
+    from django.utils import timezone
+
+    print(json.dumps(prepare(n_writers=int(sys.argv[1]), now=timezone.now())))

@@ -1,0 +1,257 @@
+"""Where measurements happen: a temporary folder and database, a production server on it, and a load generator.
+
+Everything that touches the database runs in processes of its own, so that the site's own data is out of reach.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from summhay_site.bench.cases import Unmeasurable, medians
+
+ROOT = Path(__file__).resolve().parents[2]
+READY_S = 30.0
+GIVE_UP_S = 600.0
+SITE = "summhay_site.bench.wsgi"
+BARE = "summhay_site.bench.bare_wsgi"
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is measured: requests of each client, repetitions of which the median counts, clients at once."""
+
+    requests: int = 250
+    rounds: int = 3
+    clients: int = 8
+
+
+@dataclass
+class Server:
+    """A running gunicorn."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    started_s: float
+    log: Path
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def pss_mib(self) -> float:
+        """Memory of master and workers in MiB; pages that they share are counted once."""
+        total = 0
+        for pid in [self.process.pid, *_children(self.process.pid)]:
+            try:
+                rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            except OSError as error:
+                raise Unmeasurable("this system does not tell the memory of a process (smaps_rollup)") from error
+            total += sum(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
+        return total / 1024
+
+    def count_in_log(self, words: str) -> int:
+        """How often the server complained so."""
+        return self.log.read_text(errors="replace").count(words)
+
+    def stop(self) -> None:
+        """Stop it, by force if it does not listen."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+@dataclass
+class Stage:
+    """One run of measurements; `close` removes all of it."""
+
+    effort: Effort
+    database_url: str = ""
+    say: Callable[[str], None] = lambda _: None
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bench-")))
+    _server: Server | None = None
+    _dropped: str = ""
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """The environment of every process here: production settings, data in the temporary folder."""
+        ours = {"DATA_DIR": str(self.folder), "DATABASE_URL": self._own_database(), "LOG_LEVEL": "WARNING"}
+        kept = (
+            "PATH",
+            "HOME",
+            "LANG",
+            "LC_ALL",
+            "TMPDIR",
+            "SUMMHAY_DATA",
+            "CHROMIUM",
+            "VIRTUAL_ENV",
+            "WEB_THREADS",
+            "SWITCH",
+        )
+        inherited = {name: os.environ[name] for name in kept if name in os.environ}
+        return {**inherited, **ours, "DJANGO_SETTINGS_MODULE": "summhay_site.settings"}
+
+    @cached_property
+    def scene(self) -> dict[str, Any]:
+        """Haystack, people and running sessions in the database, as `scene` printed them."""
+        self.say("preparing the database")
+        self.manage("migrate", "--no-input", "-v0")
+        scene: dict[str, Any] = self.run_module("scene", str(self.effort.clients))
+        return scene
+
+    @property
+    def server(self) -> Server:
+        """The site with the floor beside it, started when first asked for."""
+        if self._server is None:
+            _ = self.scene
+            self.manage("collectstatic", "--no-input", "-v0")
+            self._server = self.start_server(SITE)
+        return self._server
+
+    def start_server(self, application: str, *, health: str = "/health/") -> Server:
+        """Start gunicorn with the configuration of production and wait for its first answer."""
+        port = _free_port()
+        log = self.folder / f"server-{port}.log"
+        command = [str(Path(sys.executable).parent / "gunicorn"), "-c", "summhay_site/gunicorn.py", application]
+        environment = {**self.environment, "PORT": str(port), "HOST": "127.0.0.1"}
+        with log.open("wb") as out:
+            began = time.perf_counter()
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT
+            )
+        server = Server(process=process, port=port, started_s=0.0, log=log)
+        while not _answers(port, health):
+            if process.poll() is not None or time.perf_counter() - began > READY_S:
+                server.stop()
+                raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+            time.sleep(0.002)
+        server.started_s = time.perf_counter() - began
+        return server
+
+    @contextmanager
+    def another_server(self, application: str) -> Iterator[Server]:
+        """A server for a moment."""
+        server = self.start_server(application)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    def manage(self, *arguments: str) -> str:
+        """Run a management command on the temporary database; gives what it prints."""
+        return self._run([sys.executable, "manage.py", *arguments])
+
+    def run_module(self, name: str, *arguments: str, job: Any = None, cpus: Sequence[int] = ()) -> Any:
+        """Run a module of this package in a process of its own; gives the JSON that it prints last."""
+        command = [sys.executable, "-m", f"summhay_site.bench.{name}", *arguments]
+        printed = self._run(command, job=job, cpus=cpus)
+        return json.loads(printed.strip().splitlines()[-1])
+
+    def load(self, clients: Sequence[Mapping[str, Any]]) -> Load:
+        """Let these clients send their requests all at once, from a process of their own."""
+        job = {"port": self.server.port, "clients": list(clients)}
+        return Load(**self.run_module("load", job=job))
+
+    def rounds(self, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
+        """Measure as often as asked; medians."""
+        return medians(measure() for _ in range(self.effort.rounds))
+
+    def close(self) -> None:
+        """Stop the server and remove everything."""
+        if self._server is not None:
+            self._server.stop()
+        if self._dropped:
+            self._on_server(f'DROP DATABASE IF EXISTS "{self._dropped}" WITH (FORCE)')
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, command: Sequence[str], *, job: Any = None, cpus: Sequence[int] = ()) -> str:
+        done = subprocess.run(  # noqa: S603 - our own programs
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            input=json.dumps(job).encode() if job is not None else b"",
+            capture_output=True,
+            timeout=GIVE_UP_S,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command[1:4])} failed:\n{done.stderr.decode(errors='replace')[-4000:]}")
+        return done.stdout.decode()
+
+    def _own_database(self) -> str:
+        if not self.database_url:
+            return f"sqlite:///{self.folder / 'db.sqlite3'}"
+        self._dropped = f"bench_{uuid4().hex[:12]}"
+        self._on_server(f'CREATE DATABASE "{self._dropped}"')
+        return urlsplit(self.database_url)._replace(path=f"/{self._dropped}").geturl()
+
+    def _on_server(self, statement: str) -> None:
+        import psycopg
+
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the load generator saw."""
+
+    elapsed_s: float
+    latencies_ms: list[float]
+    statuses: dict[str, int]
+    broken: int
+    received: int
+
+    @property
+    def per_second(self) -> float:
+        """Answers a second, all clients together."""
+        return len(self.latencies_ms) / self.elapsed_s
+
+    @property
+    def failures(self) -> int:
+        """Answers other than 200, and connections that broke."""
+        return self.broken + sum(count for status, count in self.statuses.items() if status != "200")
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in tasks.read_text().split()] if tasks.exists() else []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _answers(port: int, path: str) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
