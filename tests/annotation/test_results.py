@@ -7,9 +7,11 @@ import gzip
 import io
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -264,3 +266,15 @@ def test_an_admin_credits_and_voids_with_a_reason(study: Any, ada: Any, eve: Any
     assert (again.state, again.limit_ms - session.limit_ms) == ("paused", 10 * MINUTE)
     client.post(address + "void/", {"reason": "two people at one desk"})
     assert Session.objects.get(pk=session.pk).void_reason == "two people at one desk"
+
+
+def test_the_command_writes_what_the_page_offers(
+    study: Any, ada: Any, login: Any, now: datetime, tmp_path: Path
+) -> None:
+    judge_everything(now)
+    call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
+    assert {path.name for path in tmp_path.iterdir()} == {*exports.FILES, "manifest.json"}
+    for name in exports.FILES:
+        assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
+    with pytest.raises(CommandError, match="no writing study"):
+        call_command("export_sessions", study="nothing", out=tmp_path)

@@ -1,0 +1,58 @@
+"""Write the files of a writing study into a folder, as the results page offers them, with a manifest."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.models import Study
+from annotation.writing import exports, sessions
+from benchmarks import judging
+from benchmarks.models import Judge
+
+
+class Command(BaseCommand):
+    """`manage.py export_sessions --study NAME --out FOLDER`"""
+
+    help = (
+        "Writes sessions, periods, credits, events, revisions, snapshots and curves of a study, with a manifest."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("--study", required=True, metavar="NAME")
+        parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
+        parser.add_argument(
+            "--judge", metavar="NAME", help="whose verdicts score the curves (default: the offline judge)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Settle the study's sessions, then write every file."""
+        now = timezone.now()
+        study = Study.objects.filter(name=options["study"], kind=Study.Kind.WRITING).first()
+        if study is None:
+            raise CommandError(f"There is no writing study named “{options['study']}”.")
+        judge = self._judge(options["judge"])
+        sessions.settle_study(study=study, now=now)
+        folder: Path = options["out"]
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in exports.FILES.values():
+            with (folder / file.name).open("wb") as out:
+                for chunk in file.make(study, judge):
+                    out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
+        manifest = exports.manifest(study, judge, now=now)
+        (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        self.stdout.write(f"{len(exports.FILES) + 1} files in {folder}")
+
+    def _judge(self, name: str | None) -> Judge:
+        if name is None:
+            return judging.default_judge(now=timezone.now())
+        judge = Judge.objects.filter(name=name).order_by("-version").first()
+        if judge is None:
+            raise CommandError(f"There is no judge named “{name}”.")
+        return judge
