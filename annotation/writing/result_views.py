@@ -59,6 +59,7 @@ def _choices(request: HttpRequest) -> tuple[ViewForm, Judge, dict[str, Any]]:
 def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Curves and scores of all sessions of a study."""
     study = _study(request, uid)
+    sessions.settle_study(study=study, now=timezone.now())
     form, judge, shown = _choices(request)
     report = curves.study_report(study=study, judge=judge, **shown)
     context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
@@ -71,6 +72,7 @@ def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponse:
     """The curves as svg, png, pdf or json."""
     study = _study(request, uid)
+    sessions.settle_study(study=study, now=timezone.now())
     _form, judge, shown = _choices(request)
     report = curves.study_report(study=study, judge=judge, **shown)
     if file_format == "json":
