@@ -1,4 +1,4 @@
-"""What a measurement is, and the list of cases. A new one is a function with `@case(...)` in a module named below."""
+"""What a measurement is, and the list of cases. A new one is a function with `@case(…)` in one of `MODULES`."""
 
 from __future__ import annotations
 
