@@ -21,6 +21,7 @@ from annotation.guidelines import current_guideline, render_markdown
 from annotation.models import Assignment, Guideline, Session, WritingPlan
 from annotation.writing.clockwork import clock_of, to_ms
 from annotation.writing.starting import AIDS, limit_of
+from benchmarks.scoring.text import lines_from_text
 
 WORDS_PER_MINUTE = 200
 ENDPOINTS = (
@@ -53,7 +54,7 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
         "guideline": row.guideline,
         "guideline_html": guideline_html(row.guideline),
         "n_insights": assignment.n_insights_present,
-        "n_words": len(row.draft_text.split()),
+        "n_words": lambda: count_words(row.draft_text),
         "time_left": clock_face(clock.remaining_ms(state, t)),
         "time_worked": duration(clock.active_ms(state, t)),
     }
@@ -183,6 +184,11 @@ def why_not(error: NotEligible) -> dict[str, Any]:
         "consent_first": Code.NO_CONSENT in codes,
         "practice_first": codes == {Code.NO_PRACTICE},
     }
+
+
+def count_words(summary: str) -> int:
+    """Words as the scoring counts them, without bullet marks and citations."""
+    return sum(line.n_words for line in lines_from_text(summary))
 
 
 def clock_face(ms: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import django
 
 PASSWORD = "correct horse"
-STORIES = ("crash", "tabs", "offline", "reopened", "rules", "looks", "login", "deadline", "paper")
+STORIES = ("crash", "tabs", "offline", "reopened", "rules", "looks", "login", "deadline", "paper", "helps")
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
 
 

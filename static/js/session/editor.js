@@ -16,8 +16,9 @@ export function citeAt(value, caret, number) {
     const isNear = caret > start ? !value.slice(Math.min(caret, close + 1), caret).trim().replace(/^\.$/, "") : !value.slice(caret, start).trim();
     if (!isNear) continue;
     if (citedIn(bracket[0]).includes(number)) return null;
-    const insert = bracket[1].trim() ? `, ${number}` : `${number}`;
-    const place = start + bracket[0].trimEnd().length - 1 - (bracket[1].length - bracket[1].trimEnd().length);
+    const kept = bracket[1].replace(/[\s,;&]+$/, "");
+    const insert = kept.trim() ? `, ${number}` : `${number}`;
+    const place = start + 1 + kept.length;
     return { start: place, end: close, insert, caret: caret > close ? caret + insert.length - (close - place) : place + insert.length };
   }
   const open = before.match(OPEN)?.[0];

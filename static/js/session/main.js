@@ -110,7 +110,7 @@ async function onEnd() {
 async function stop(name, onWait) {
   if (stopping) return;
   const mine = stopping = {};
-  notes.flush();
+  await Promise.race([notes.flush(), pause(2000)]);
   const answer = await autosave.carry(name, { onWait, isWanted: () => stopping === mine });
   stopping = null;
   if (answer?.status !== 200) return;

@@ -13,7 +13,7 @@ function sender(name, field, onState = () => {}) {
       const { value: sent } = waiting;
       waiting = null;
       try {
-        await call(name, { tab_id: tabId, [field]: sent });
+        await call(name, { tab_id: tabId, [field]: sent }, { keepalive: document.hidden });
         attempt = 0;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
@@ -110,7 +110,7 @@ export function startNotes() {
   let timer, sent = area.value;
   const flush = () => {
     clearTimeout(timer);
-    if (area.value !== sent) send(sent = area.value);
+    return area.value === sent ? undefined : send(sent = area.value);
   };
   area.addEventListener("input", () => {
     clearTimeout(timer);
