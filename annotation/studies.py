@@ -21,6 +21,7 @@ from django.utils.translation import ngettext
 from annotation import assigning, consent
 from annotation.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.guidelines import current_guideline, publish_guideline
+from annotation.labelling import readiness
 from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
 from benchmarks import audit
 from benchmarks.models import Subtopic
@@ -237,6 +238,8 @@ def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotat
 
 def opening_problems(study: Study) -> list[str]:
     """What has to be done before a study can be opened."""
+    if study.kind != Study.Kind.WRITING:
+        return readiness.opening_problems(study)
     problems = []
     subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
     if not subtopics:
@@ -269,6 +272,8 @@ def archiving_problems(study: Study) -> list[str]:
 
 def deletion_problems(study: Study) -> list[str]:
     """What stands in the way of deleting."""
+    if study.kind != Study.Kind.WRITING:
+        return readiness.deletion_problems(study)
     n_sessions = Session.objects.filter(assignment__study=study).count()
     if not n_sessions:
         return []
@@ -312,6 +317,8 @@ def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any
     waiting = list(own.filter(state=Assignment.State.ASSIGNED))
     for assignment in waiting:
         assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
+    n_released, n_begun = readiness.release(study=study, annotator=annotator)
+    n_withdrawn = len(waiting) + n_released
     audit.record(
         actor=by,
         action="study.remove_annotator",
@@ -319,9 +326,9 @@ def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any
         now=now,
         annotator=str(annotator.uid),
         reason=reason,
-        n_withdrawn=len(waiting),
+        n_withdrawn=n_withdrawn,
     )
-    return Removal(len(waiting), own.filter(state=Assignment.State.STARTED).count())
+    return Removal(n_withdrawn, n_begun + own.filter(state=Assignment.State.STARTED).count())
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from annotation.linking import planning
 from annotation.models import (
     ActivePeriod,
     Annotator,
@@ -17,12 +18,14 @@ from annotation.models import (
     ConsentText,
     DraftRevision,
     Guideline,
+    LabelTask,
     Membership,
     Session,
     Study,
     WritingPlan,
 )
-from benchmarks.models import Document, Haystack, Insight, Subtopic
+from annotation.studies import Details
+from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary, System
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 FACTS = (
@@ -280,3 +283,75 @@ def make_session(
         for rev, (active_ms, text) in enumerate(revisions, 1)
     )
     return session
+
+
+SUMMARY_TEXT = """Here is what the reports say:
+
+- **Boats** leave at six. [1, 2]
+* The pier opens in 2031. [2]
+- A crossing costs four euros. [3]"""
+
+
+def make_summary(
+    *,
+    subtopic: Subtopic,
+    system: str = "model-a",
+    text: str = SUMMARY_TEXT,
+    now: datetime = NOW,
+    **fields: Any,
+) -> Summary:
+    """Make an imported summary of a system, which is made if needed; bullets are lines 3, 4 and 5."""
+    return Summary.objects.create(
+        subtopic=subtopic,
+        haystack=subtopic.haystack,
+        system=System.objects.get_or_create(key=system, defaults={"summarizer": system})[0],
+        text=text,
+        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        created_at=now,
+        **fields,
+    )
+
+
+def make_linking_study(
+    *,
+    annotators: Iterable[Any] = (),
+    summaries: Iterable[Summary] | None = None,
+    haystack: Haystack | None = None,
+    name: str = "Ferry links",
+    researcher: Any = None,
+    state: str = Study.State.OPEN,
+    seed: int = 7,
+    now: datetime = NOW,
+    **plan: Any,
+) -> Study:
+    """Make a linking study, dealt; by default on two systems' summaries of both subtopics of a haystack.
+
+    Everyone has agreed to the consent text.
+    """
+    if summaries is None:
+        haystack = haystack or make_haystack(now=now)
+        summaries = [
+            make_summary(subtopic=subtopic, system=system, now=now)
+            for subtopic in haystack.subtopics.order_by("number")
+            for system in ("model-a", "model-b")
+        ]
+    people = [annotator_of(person) for person in annotators]
+    give_consent(*people, now=now)
+    study = planning.create_study(
+        details=Details(name=name, contact="study@example.org"),
+        plan=planning.LinkingValues(**plan),
+        summaries=summaries,
+        guidelines="Full means nothing is lost.",
+        annotators=people,
+        by=researcher,
+        seed=seed,
+        now=now,
+    )
+    study.state = state
+    study.save()
+    return study
+
+
+def label_task(study: Study, person: Any, *, position: int = 1) -> LabelTask:
+    """Take a person's task at a place of their order."""
+    return study.label_tasks.get(annotator=annotator_of(person), position=position)

@@ -1,0 +1,103 @@
+"""What is done with a task of any kind of label work: contact, skip, flag, comment. Each is safe to repeat."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.labelling.activity import worked_ms
+from annotation.models import LabelTask, Study
+from annotation.querysets import LabelTaskQuerySet
+
+MAX_TEXT = 2_000
+
+
+class TaskRefused(Exception):
+    """A task cannot take this; `code` names why, the message says so."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+def locked(tasks: LabelTaskQuerySet) -> LabelTask:
+    """The one task of `tasks` for writing, with its study and the time of the person's last contact.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
+    """
+    rows = tasks.with_contact().select_related("study", "item").select_for_update(of=("self",))
+    task: LabelTask = rows.get()
+    if task.study.state != Study.State.OPEN:
+        raise TaskRefused("closed", _("The study is closed; nothing more can be stored in it."))
+    return task
+
+
+def keep_contact(task: Any, now: datetime) -> list[str]:
+    """Count the time since the last contact on a row of `locked`; gives the fields that changed."""
+    task.active_ms += worked_ms(since=task.contact_at, now=now)
+    task.last_seen_at = now if task.contact_at is None else max(now, task.contact_at)
+    if task.begun_at is None:
+        task.begun_at = now
+    return ["active_ms", "last_seen_at", "begun_at"]
+
+
+def take_answers(task: LabelTask, *, n_answered: int, now: datetime) -> list[str]:
+    """Set how many questions are answered and what state follows; gives the fields that changed."""
+    task.n_answered = n_answered
+    is_done = n_answered >= task.n_questions
+    if is_done and task.state != LabelTask.State.DONE:
+        task.done_at = now
+    elif not is_done:
+        task.done_at = None
+    task.state = LabelTask.State.DONE if is_done else LabelTask.State.BEGUN
+    task.skip_reason = ""
+    return ["n_answered", "done_at", "state", "skip_reason"]
+
+
+@transaction.atomic
+def contact(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
+    """The person is at work on this task."""
+    task = locked(tasks)
+    task.save(update_fields=keep_contact(task, now))
+    return task
+
+
+@transaction.atomic
+def skip(*, tasks: LabelTaskQuerySet, reason: str, now: datetime) -> LabelTask:
+    """Put a task out of the way with a reason; answers given stay, and an answer brings it back."""
+    task = locked(tasks)
+    reason = reason.strip()[:MAX_TEXT]
+    if not reason:
+        raise TaskRefused("no_reason", _("Say why you skip it: the researcher reads it."))
+    if task.state == LabelTask.State.DONE:
+        raise TaskRefused("done", _("Everything is answered already. A flag tells the researcher to look at it."))
+    changed = keep_contact(task, now)
+    task.state, task.skip_reason = LabelTask.State.SKIPPED, reason
+    task.save(update_fields=[*changed, "state", "skip_reason"])
+    return task
+
+
+@transaction.atomic
+def unskip(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
+    """Take a skipped task up after all; any other stays as it is."""
+    task = locked(tasks)
+    changed = keep_contact(task, now)
+    if task.state == LabelTask.State.SKIPPED:
+        changed += take_answers(task, n_answered=task.n_answered, now=now)
+    task.save(update_fields=changed)
+    return task
+
+
+@transaction.atomic
+def remark(*, tasks: LabelTaskQuerySet, is_flagged: bool, comment: str, now: datetime) -> LabelTask:
+    """Set flag and comment, which reach the researcher; both are given in full each time."""
+    task = locked(tasks)
+    changed = keep_contact(task, now)
+    task.is_flagged, task.comment = is_flagged, comment.strip()[:MAX_TEXT]
+    task.save(update_fields=[*changed, "is_flagged", "comment"])
+    return task

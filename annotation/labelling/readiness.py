@@ -1,0 +1,50 @@
+"""What stands in the way of a labelling study, and what happens to the tasks of somebody who leaves it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Annotator, LabelTask, Study
+from annotation.querysets import LabelTaskQuerySet
+
+
+def untouched(study: Study) -> LabelTaskQuerySet:
+    """Tasks that nobody has opened."""
+    tasks: LabelTaskQuerySet = LabelTask.objects.filter(study=study, state=LabelTask.State.TODO, begun_at=None)
+    return tasks
+
+
+def opening_problems(study: Study) -> list[str]:
+    """What has to be done before annotators can see their tasks."""
+    problems = []
+    if not study.label_items.exists():
+        problems.append(_("Choose what is to be labelled."))
+    if not study.memberships.current().exists():
+        problems.append(_("Add at least one annotator."))
+    elif not study.label_tasks.exists():
+        problems.append(_("Deal the tasks."))
+    return problems
+
+
+def deletion_problems(study: Study) -> list[str]:
+    """What stands in the way of deleting."""
+    n_labels = study.coverage_labels.count()
+    if not n_labels:
+        return []
+    return [
+        ngettext(
+            "%(n)d label is in it. Work is never deleted; archive the study instead.",
+            "%(n)d labels are in it. Work is never deleted; archive the study instead.",
+            n_labels,
+        )
+        % {"n": n_labels}
+    ]
+
+
+def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
+    """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
+    waiting = untouched(study).filter(annotator=annotator)
+    n_waiting = waiting.count()
+    waiting.delete()
+    return n_waiting, study.label_tasks.filter(annotator=annotator, state=LabelTask.State.BEGUN).count()

@@ -1,0 +1,56 @@
+"""A summary as its linker sees it: lines with a letter each, without a clue to who wrote them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.models import Summary
+from benchmarks.scoring.text import Line, LineKind, lines_from_list
+
+SPARE_LETTERS = "abcdeghilmnopqrtvwyz"
+"""Without the letters that are keys of the page: f, j, k, s, u, x."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """A line of a summary (its number counts from 1), without marker, bold marks and citations.
+
+    Headings and lead-ins have no key and cannot be linked. The key is a letter, from the twenty-first bullet on a
+    capital one, from the forty-first on nothing.
+    """
+
+    number: int
+    text: str
+    is_linkable: bool
+    name: str = ""
+    key: str = ""
+
+
+def bullets_of(summary: Summary) -> tuple[Bullet, ...]:
+    """The lines of a summary that hold words, those that can be linked counted as `name`, 1 to n."""
+    shown: list[Bullet] = []
+    n_linkable = 0
+    for line in lines_from_list(summary.lines):
+        if not line.n_words:
+            continue
+        is_linkable = _is_linkable(line)
+        if is_linkable:
+            n_linkable += 1
+            shown.append(Bullet(line.number, line.plain, True, str(n_linkable), _key(n_linkable)))
+        else:
+            shown.append(Bullet(line.number, line.plain, False))
+    return tuple(shown)
+
+
+def linkable_numbers(summary: Summary) -> set[int]:
+    """The numbers of the lines that a label may point at."""
+    return {line.number for line in lines_from_list(summary.lines) if _is_linkable(line)}
+
+
+def _is_linkable(line: Line) -> bool:
+    return bool(line.n_words) and line.kind not in {LineKind.HEADER, LineKind.PREAMBLE}
+
+
+def _key(place: int) -> str:
+    letters = SPARE_LETTERS + SPARE_LETTERS.upper()
+    return letters[place - 1] if place <= len(letters) else ""

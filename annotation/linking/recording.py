@@ -1,0 +1,205 @@
+"""Answers of coverage linking: one row per choice, the newest supersedes, nothing is ever changed or lost.
+
+`record` is the hot path: a task, a question and its current row are read by two queries, whatever the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import OuterRef, Q, Subquery
+from django.utils.translation import gettext as _
+
+from annotation.labelling.handling import TaskRefused, keep_contact, locked, take_answers
+from annotation.linking.bullets import linkable_numbers
+from annotation.models import CoverageLabel, Guideline, LabelTask
+from annotation.querysets import LabelTaskQuerySet
+from benchmarks.models import Insight
+
+COVERAGES = ("none", "partial", "full")
+COVERED = ("partial", "full")
+CLEARED = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The whole answer to one question: coverage ("" clears it) and the lines that cover, counted from 1."""
+
+    coverage: str
+    lines: tuple[int, ...] = ()
+    is_unsure: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says all that is asked: something covered needs a line."""
+        return self.coverage not in COVERED or bool(self.lines)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is an answer."""
+        return self.coverage != CLEARED and self.is_complete
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How question and task stand after a choice."""
+
+    insight: UUID
+    choice: Choice
+    state: str
+    n_answered: int
+    n_questions: int
+    active_ms: int
+
+
+@transaction.atomic
+def record(
+    *,
+    tasks: LabelTaskQuerySet,
+    insight: UUID,
+    coverage: str,
+    lines: Iterable[int],
+    op_id: str,
+    now: datetime,
+    is_unsure: bool = False,
+    guideline_version: int | None = None,
+) -> Outcome:
+    """Store one choice; the same `op_id` again stores nothing more. None of an insight clears its lines.
+
+    Raises:
+        LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
+        TaskRefused: not a question of this task, not a line of the summary, more lines than allowed, study closed.
+    """
+    guidelines = Guideline.objects.filter(study=OuterRef("study")).order_by("-version")
+    if guideline_version is not None:
+        guidelines = guidelines.filter(version=guideline_version)
+    questions = Insight.objects.filter(uid=insight, subtopic=OuterRef("item__summary__subtopic"))
+    task: Any = locked(
+        tasks.select_related("item__summary", "study__linking_plan").annotate(
+            insight_id=Subquery(questions.values("pk")[:1]), guideline_id=Subquery(guidelines.values("pk")[:1])
+        )
+    )
+    if task.insight_id is None:
+        raise TaskRefused("not_asked", _("This insight is not asked about here."))
+    current, is_replay = _current(task, task.insight_id, op_id)
+    if is_replay:
+        return _outcome(task, insight, _said(current))
+    choice = _checked(task, Choice(coverage, tuple(dict.fromkeys(lines)), is_unsure))
+    if _said(current) == choice:
+        task.save(update_fields=keep_contact(task, now))
+        return _outcome(task, insight, choice)
+    _replace(
+        task, current, choice, op_id=op_id, now=now, insight_id=task.insight_id, guideline_id=task.guideline_id
+    )
+    return _outcome(task, insight, choice)
+
+
+@transaction.atomic
+def undo(*, tasks: LabelTaskQuerySet, op_id: str, now: datetime) -> Outcome | None:
+    """Take the last choice on this task back that was not taken back yet, by a row that restores what was before.
+
+    None when there is nothing to take back; the same `op_id` again takes back nothing more.
+    """
+    task: Any = locked(tasks)
+    made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
+    repeated = made.filter(op_id=op_id).first()
+    if repeated is not None:
+        current = made.get(insight=repeated.insight_id, is_current=True)
+        return _outcome(task, current.insight.uid, _said(current))
+    last = made.filter(undoes=None, undone_by=None).order_by("-pk").first()
+    if last is None:
+        return None
+    before = _said(last.supersedes)
+    _replace(
+        task,
+        made.get(insight=last.insight_id, is_current=True),
+        before,
+        op_id=op_id,
+        now=now,
+        insight_id=last.insight_id,
+        guideline_id=last.guideline_id,
+        undoes=last,
+    )
+    return _outcome(task, last.insight.uid, before)
+
+
+def _current(task: LabelTask, insight_id: int, op_id: str) -> tuple[CoverageLabel | None, bool]:
+    """The answer that holds, and whether this act was delivered before."""
+    same = Q(task=task, op_id=op_id) if op_id else Q(pk__in=[])
+    rows = CoverageLabel.objects.filter(
+        same
+        | Q(
+            study=task.study_id,
+            annotator=task.annotator_id,
+            summary=task.item.summary_id,
+            insight=insight_id,
+            is_current=True,
+        )
+    )
+    found = list(rows)
+    is_replay = bool(op_id) and any(row.task_id == task.pk and row.op_id == op_id for row in found)
+    current = next((row for row in found if row.is_current and row.insight_id == insight_id), None)
+    return current, is_replay
+
+
+def _checked(task: LabelTask, choice: Choice) -> Choice:
+    if choice.coverage not in (*COVERAGES, CLEARED):
+        raise TaskRefused("invalid", _("Coverage is none, partial or full."))
+    if choice.coverage not in COVERED:
+        return Choice(choice.coverage, (), choice.is_unsure and choice.coverage != CLEARED)
+    if len(choice.lines) > 1 and not task.study.linking_plan.allow_several_lines:
+        raise TaskRefused("one_line", _("Choose the one bullet that covers the insight best."))
+    known = linkable_numbers(task.item.summary)
+    if not set(choice.lines) <= known:
+        raise TaskRefused("no_such_line", _("The summary has no such bullet."))
+    return Choice(choice.coverage, tuple(sorted(choice.lines)), choice.is_unsure)
+
+
+def _replace(
+    task: LabelTask,
+    current: CoverageLabel | None,
+    choice: Choice,
+    *,
+    op_id: str,
+    now: datetime,
+    insight_id: int,
+    guideline_id: int | None,
+    undoes: CoverageLabel | None = None,
+) -> None:
+    if current is not None:
+        CoverageLabel.objects.filter(pk=current.pk).update(is_current=False)
+    CoverageLabel.objects.create(
+        study_id=task.study_id,
+        annotator_id=task.annotator_id,
+        summary_id=task.item.summary_id,
+        insight_id=insight_id,
+        guideline_id=guideline_id,
+        task=task,
+        coverage=choice.coverage,
+        lines=list(choice.lines),
+        is_linked=bool(choice.lines),
+        is_complete=choice.is_complete,
+        is_unsure=choice.is_unsure,
+        supersedes=current,
+        undoes=undoes,
+        op_id=op_id or uuid4().hex,
+        made_at=now,
+    )
+    gained = int(choice.counts) - int(_said(current).counts)
+    changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)
+    task.save(update_fields=changed)
+
+
+def _said(label: CoverageLabel | None) -> Choice:
+    if label is None:
+        return Choice(CLEARED)
+    return Choice(label.coverage, tuple(label.lines), label.is_unsure)
+
+
+def _outcome(task: LabelTask, insight: UUID, choice: Choice) -> Outcome:
+    return Outcome(insight, choice, task.state, task.n_answered, task.n_questions, task.active_ms)

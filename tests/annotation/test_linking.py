@@ -1,0 +1,348 @@
+"""Linking verbs: one row per choice, the first answer kept, undo as rows, time, and studies that deal."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation import studies
+from annotation.labelling import handling
+from annotation.labelling.handling import TaskRefused
+from annotation.linking import choosing, planning
+from annotation.linking.bullets import bullets_of
+from annotation.linking.recording import Choice, record, undo
+from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.writing import scoring
+from benchmarks.models import Insight, Summary
+from tests.makers import (
+    annotator_of,
+    label_task,
+    make_assignment,
+    make_haystack,
+    make_linking_study,
+    make_session,
+    make_summary,
+    make_writing_study,
+)
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def task(ben: Any) -> LabelTask:
+    return label_task(make_linking_study(annotators=[ben]), ben)
+
+
+def own(task: LabelTask) -> Any:
+    return LabelTask.objects.filter(pk=task.pk)
+
+
+def insights_of(task: LabelTask) -> list[Insight]:
+    return list(task.item.summary.subtopic.insights.order_by("number"))
+
+
+def say(task: LabelTask, coverage: str, *lines: int, at: int = 0, now: datetime, **more: Any) -> Any:
+    values: dict[str, Any] = {"op_id": uuid4().hex, **more}
+    return record(
+        tasks=own(task), insight=insights_of(task)[at].uid, coverage=coverage, lines=lines, now=now, **values
+    )
+
+
+def current(task: LabelTask, at: int = 0) -> CoverageLabel:
+    return CoverageLabel.objects.get(task=task, insight=insights_of(task)[at], is_current=True)
+
+
+def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: datetime) -> None:
+    say(task, "full", 3, now=now)
+    say(task, "partial", 4, now=now + SECOND)
+    first, second = CoverageLabel.objects.order_by("pk")
+    assert (first.coverage, first.lines, first.is_current) == ("full", [3], False)
+    assert (second.coverage, second.lines, second.is_current, second.supersedes) == ("partial", [4], True, first)
+    assert list(CoverageLabel.objects.first_answers()) == [first]
+    assert list(CoverageLabel.objects.for_figures()) == [second]
+    assert second.guideline is not None
+    assert second.guideline.version == 1
+
+
+def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask, now: datetime) -> None:
+    say(task, "full", 3, now=now, op_id="one")
+    say(task, "none", now=now, op_id="two")
+    again = say(task, "full", 3, now=now, op_id="one")
+    assert again.choice == Choice("none")
+    assert CoverageLabel.objects.count() == 2
+
+
+def test_the_same_answer_again_is_no_new_row(task: LabelTask, now: datetime) -> None:
+    say(task, "full", 3, now=now)
+    say(task, "full", 3, now=now)
+    assert CoverageLabel.objects.count() == 1
+
+
+def test_covered_without_a_bullet_is_stored_and_counts_for_nothing(task: LabelTask, now: datetime) -> None:
+    outcome = say(task, "full", now=now)
+    assert (outcome.n_answered, outcome.choice.is_complete) == (0, False)
+    assert not CoverageLabel.objects.for_figures().exists()
+    assert say(task, "full", 5, now=now).n_answered == 1
+    assert [label.lines for label in CoverageLabel.objects.first_answers()] == [[5]]
+
+
+def test_none_clears_the_bullet(task: LabelTask, now: datetime) -> None:
+    say(task, "full", 3, now=now)
+    say(task, "none", 3, now=now)
+    assert (current(task).coverage, current(task).lines, current(task).is_linked) == ("none", [], False)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "lines", "code"),
+    [
+        ("full", [3, 4], "one_line"),
+        ("full", [1], "no_such_line"),
+        ("full", [2], "no_such_line"),
+        ("full", [6], "no_such_line"),
+        ("much", [], "invalid"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nothing_stored(
+    task: LabelTask, now: datetime, coverage: str, lines: list[int], code: str
+) -> None:
+    with pytest.raises(TaskRefused) as refused:
+        say(task, coverage, *lines, now=now)
+    assert refused.value.code == code
+    assert not CoverageLabel.objects.exists()
+
+
+def test_a_study_can_allow_several_bullets(ben: Any, now: datetime) -> None:
+    task = label_task(make_linking_study(annotators=[ben], allow_several_lines=True), ben)
+    say(task, "full", 4, 3, 4, now=now)
+    assert current(task).lines == [3, 4]
+
+
+def test_an_insight_of_another_subtopic_is_not_asked(task: LabelTask, now: datetime) -> None:
+    other = Insight.objects.exclude(subtopic=task.item.summary.subtopic).first()
+    assert other is not None
+    with pytest.raises(TaskRefused) as refused:
+        record(tasks=own(task), insight=other.uid, coverage="none", lines=[], op_id="x", now=now)
+    assert refused.value.code == "not_asked"
+
+
+def test_a_task_is_done_when_all_is_answered_and_open_again_when_not(task: LabelTask, now: datetime) -> None:
+    n = len(insights_of(task))
+    for at in range(n):
+        outcome = say(task, "none", at=at, now=now)
+    assert outcome.state == "done"
+    task.refresh_from_db()
+    assert task.done_at == now
+    assert say(task, "", at=0, now=now).state == "begun"
+    task.refresh_from_db()
+    assert (task.n_answered, task.done_at) == (n - 1, None)
+
+
+def test_undo_walks_back_through_the_choices_by_rows(task: LabelTask, now: datetime) -> None:
+    say(task, "full", 3, now=now)
+    say(task, "none", at=1, now=now)
+    say(task, "partial", 4, now=now)
+    seen = []
+    for op in ("u1", "u1", "u2", "u3"):
+        undo(tasks=own(task), op_id=op, now=now)
+        rows = CoverageLabel.objects.filter(task=task, is_current=True).order_by("insight__number")
+        seen.append([row.coverage for row in rows])
+    assert seen == [["full", "none"], ["full", "none"], ["full", ""], ["", ""]]
+    assert undo(tasks=own(task), op_id="u4", now=now) is None
+    assert CoverageLabel.objects.count() == 6
+    task.refresh_from_db()
+    assert task.n_answered == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_happens_one_row_holds_and_the_count_is_right(task: LabelTask, now: datetime, seed: int) -> None:
+    dice = random.Random(seed)
+    past: list[dict[int, Choice]] = []
+    holds = {0: Choice(""), 1: Choice("")}
+    for _ in range(14):
+        if dice.random() < 0.3:
+            undo(tasks=own(task), op_id=uuid4().hex, now=now)
+            holds = past.pop() if past else holds
+            continue
+        at, coverage = dice.randrange(2), dice.choice(["", "none", "partial", "full"])
+        lines = dice.choice([(), (3,), (4,)])
+        wanted = Choice(coverage, lines if coverage in {"partial", "full"} else ())
+        if holds[at] != wanted:
+            past.append(dict(holds))
+        say(task, coverage, *lines, at=at, now=now)
+        holds = {**holds, at: wanted}
+    rows = CoverageLabel.objects.filter(task=task, is_current=True).values_list(
+        "insight__number", "coverage", "lines"
+    )
+    stored = {number - 1: Choice(coverage, tuple(lines)) for number, coverage, lines in rows}
+    assert {0: Choice(""), 1: Choice(""), **stored} == holds
+    task.refresh_from_db()
+    assert task.n_answered == sum(choice.counts for choice in holds.values())
+
+
+def test_saving_takes_few_queries_whatever_the_history(task: LabelTask, now: datetime) -> None:
+    say(task, "none", now=now)
+    counts = []
+    for number in range(3):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            record(
+                tasks=own(task),
+                insight=Insight.objects.filter(subtopic=task.item.summary.subtopic).values_list("uid", flat=True)[
+                    0
+                ],
+                coverage=("full", "none")[number % 2],
+                lines=[3] if number % 2 == 0 else [],
+                op_id=f"op{number}",
+                now=now,
+            )
+        counts.append(len([query for query in queries if "SAVEPOINT" not in query["sql"]]) - 1)
+    assert counts == [5, 5, 5]
+
+
+def test_skipping_needs_a_reason_and_an_answer_brings_the_task_back(task: LabelTask, now: datetime) -> None:
+    with pytest.raises(TaskRefused):
+        handling.skip(tasks=own(task), reason="  ", now=now)
+    assert handling.skip(tasks=own(task), reason="not English", now=now).state == "skipped"
+    assert not LabelTask.objects.filter(pk=task.pk).unfinished().exists()
+    assert say(task, "none", now=now).state == "begun"
+    task.refresh_from_db()
+    assert task.skip_reason == ""
+
+
+def test_flag_comment_and_being_unsure_are_kept(task: LabelTask, now: datetime) -> None:
+    handling.remark(tasks=own(task), is_flagged=True, comment=" odd ", now=now)
+    say(task, "full", 3, now=now, is_unsure=True)
+    task.refresh_from_db()
+    assert (task.is_flagged, task.comment, current(task).is_unsure) == (True, "odd", True)
+
+
+def test_time_counts_once_over_all_tasks_of_a_person(ben: Any, now: datetime) -> None:
+    study = make_linking_study(annotators=[ben])
+    first, second = label_task(study, ben), label_task(study, ben, position=2)
+    for task, seconds in ((first, 0), (first, 60), (second, 90), (first, 100), (first, 400), (second, 401)):
+        handling.contact(tasks=own(task), now=now + seconds * SECOND)
+    times = LabelTask.objects.filter(study=study).order_by("position").values_list("active_ms", flat=True)
+    assert list(times)[:2] == [70_000, 31_000]
+
+
+def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
+    Study.objects.update(state="closed")
+    with pytest.raises(TaskRefused) as refused:
+        say(task, "none", now=now)
+    assert refused.value.code == "closed"
+
+
+def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+    writing = make_writing_study(annotators=[ben])
+    task = make_assignment(study=writing, annotator=ben, state="done")
+    session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats leave at six. [1]")])
+    session.snapshots.create(
+        mark_ms=1000, kind="final", text=session.draft_text, filled_by="submit", created_at=now
+    )
+    scoring.score_snapshots(now=now)
+    texts = choosing.candidates([task.subtopic.haystack], with_systems=False)
+    assert [row.origin for row in texts] == [Summary.Origin.SESSION]
+    study = make_linking_study(annotators=[ben, cleo], summaries=texts, overlap_number=1)
+    assert [row.annotator for row in study.label_tasks.all()] == [annotator_of(cleo)]
+    assert planning.n_short(study) == 1
+
+
+def test_nobody_links_on_a_haystack_they_still_have_to_write_on(ben: Any, cleo: Any) -> None:
+    haystack = make_haystack()
+    make_assignment(study=make_writing_study(haystack=haystack, annotators=[ben]), annotator=ben)
+    study = make_linking_study(haystack=haystack, annotators=[ben, cleo], people_per_item=2)
+    assert set(study.label_tasks.values_list("annotator", flat=True)) == {annotator_of(cleo).pk}
+
+
+def big_study(*people: Any, **plan: Any) -> Study:
+    haystack = make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]])
+    summaries = [
+        make_summary(subtopic=subtopic, system=f"model-{letter}")
+        for subtopic in haystack.subtopics.all()
+        for letter in "abcde"
+    ]
+    return make_linking_study(annotators=people, summaries=summaries, **plan)
+
+
+def test_a_share_goes_to_everyone_and_the_rest_is_split(ben: Any, cleo: Any) -> None:
+    study = big_study(ben, cleo, overlap_share=Decimal("0.25"))
+    holders = Counter(study.label_tasks.values_list("item", flat=True))
+    assert Counter(holders.values()) == {2: 5, 1: 15}
+    assert set(Counter(study.label_tasks.values_list("annotator", flat=True)).values()) == {12, 13}
+    for person in (ben, cleo):
+        tasks = list(study.label_tasks.filter(annotator=annotator_of(person)).select_related("item"))
+        assert [task.position for task in tasks] == list(range(1, len(tasks) + 1))
+        blocks = [task.item.block for task in tasks]
+        assert sum(a != b for a, b in pairwise(blocks)) == len(set(blocks)) - 1
+
+
+def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
+    ben: Any, cleo: Any, dot: Any, ada: Any, now: datetime
+) -> None:
+    study = big_study(ben, cleo, overlap_number=2)
+    begun = label_task(study, ben, position=7)
+    say(begun, "none", now=now)
+    studies.add_annotators(study=study, annotators=[annotator_of(dot)], by=ada, now=now)
+    planning.deal(study=study, by=ada, now=now, rebalance=True)
+    begun.refresh_from_db()
+    assert (begun.position, begun.n_answered, begun.annotator) == (1, 1, annotator_of(ben))
+    loads = Counter(study.label_tasks.values_list("annotator", flat=True))
+    assert len(loads) == 3
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert Counter(Counter(study.label_tasks.values_list("item", flat=True)).values()) == {1: 18, 3: 2}
+
+
+def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+    study = big_study(ben, cleo)
+    before = dict(study.label_tasks.values_list("uid", "position"))
+    subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
+    planning.add_summaries(
+        study=study, summaries=[make_summary(subtopic=subtopic, system="late")], by=ada, now=now
+    )
+    assert planning.deal(study=study, by=ada, now=now).n_new == 1
+    assert planning.deal(study=study, by=ada, now=now).n_new == 0
+    after = dict(study.label_tasks.values_list("uid", "position"))
+    assert before.items() <= after.items()
+    assert max(after.values()) == 11
+
+
+def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+    study = big_study(ben, cleo)
+    say(label_task(study, ben), "none", now=now)
+    removal = studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=ada, now=now)
+    n_kept = study.label_tasks.filter(annotator=annotator_of(ben)).count()
+    assert (removal.n_withdrawn, n_kept) == (9, 1)
+    assert planning.n_short(study) == 9
+    assert planning.deal(study=study, by=ada, now=now).n_short == 0
+
+
+def test_a_list_names_each_row_that_is_wrong(ben: Any) -> None:
+    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
+    assert choosing.read_list(f"summary\n{summary.uid},x\n\n{summary.uid}\n") == [summary]
+    with pytest.raises(choosing.BadList) as bad:
+        choosing.read_list(f"{summary.uid}\nhello\n{uuid4()}\n")
+    assert [text.split(":")[0] for text in bad.value.problems] == ["Row 2", "Row 3"]
+    with pytest.raises(choosing.BadList):
+        choosing.read_list("")
+
+
+def test_bullets_lose_what_tells_of_their_author(db: None) -> None:
+    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
+    shown = bullets_of(summary)
+    assert [(row.number, row.name, row.key) for row in shown] == [
+        (1, "", ""),
+        (3, "1", "a"),
+        (4, "2", "b"),
+        (5, "3", "c"),
+    ]
+    assert shown[1].text == "Boats leave at six."
