@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -76,6 +77,18 @@ def test_headings_and_preambles_are_never_linked() -> None:
     found = verdicts(f"## {FERRY}", f"Here is a summary: {FERRY}", "- The island has a harbour.")
     assert found[FERRY].lines != (1,)
     assert found[FERRY].lines != (2,)
+
+
+def test_a_line_that_says_another_insight_better_counts_for_less_and_is_still_the_candidate() -> None:
+    everything = LexicalConfig(partial_from=0, full_from=1)
+    alone = verdicts(f"- {FERRY}", insights=(PIER,), config=everything)[PIER]
+    beside = verdicts(f"- {FERRY}", insights=(PIER, FERRY), config=everything)
+    assert alone.score
+    assert beside[PIER].score == pytest.approx(0.9 * alone.score, abs=1e-5)
+    assert beside[PIER].lines == alone.lines == (1,)
+    assert beside[FERRY] == verdicts(f"- {FERRY}", insights=(FERRY,), config=everything)[FERRY]
+    as_if_alone = replace(everything, rival_weight=1)
+    assert verdicts(f"- {FERRY}", insights=(PIER, FERRY), config=as_if_alone)[PIER] == alone
 
 
 @pytest.mark.parametrize("lines", [(), ("",), ("   ", "\n"), ("[1][2]",), ("## Only a heading",)])
@@ -190,6 +203,7 @@ def test_any_text_can_be_judged(insight: str, line: str) -> None:
         ({"partial_from": 0.5, "full_from": 0.4}, "partial_from"),
         ({"entailed_from": 0.2}, "neutral_from"),
         ({"recall_weight": 1.5}, "recall_weight"),
+        ({"rival_weight": -0.1}, "rival_weight"),
         ({"threshold": 0.5}, "threshold"),
         ({"method_version": 1}, "method 1"),
     ],

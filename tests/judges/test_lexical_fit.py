@@ -133,8 +133,8 @@ def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_clai
     result = fit(conversations())
     assert result.held_out_by is HeldOutBy.TOPIC
     assert (result.n_summaries, result.n_insights) == (114, 661)
-    assert result.held_out.pearson.value == pytest.approx(0.72, abs=0.005)
-    assert result.held_out.exact.value == pytest.approx(0.69, abs=0.005)
+    assert result.held_out.pearson.value == pytest.approx(0.74, abs=0.005)
+    assert result.held_out.exact.value == pytest.approx(0.70, abs=0.005)
     assert result.held_out.linking_authors.value == pytest.approx(0.89, abs=0.005)
 
 
@@ -145,7 +145,7 @@ def test_the_default_thresholds_lie_where_every_topic_alone_would_put_them() -> 
     pairs = [(result.config.partial_from, result.config.full_from)]
     pairs += [(fold.partial_from, fold.full_from) for fold in result.folds]
     for partial_from, full_from in pairs:
-        assert partial_from == pytest.approx(default.partial_from, abs=0.025)
+        assert partial_from == pytest.approx(default.partial_from, abs=0.035)
         assert full_from == pytest.approx(default.full_from, abs=0.03)
 
 
