@@ -107,7 +107,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
             now=now,
         )
         return redirect("annotation:work")
-    context = facts(row, now) | {"form": form}
+    context = facts(row, now) | {"form": form, "config_json": client_config(row, now)}
     return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
 
 

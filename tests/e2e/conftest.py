@@ -186,4 +186,4 @@ def write(page: Page, text: str) -> None:
 
 def saved(page: Page) -> None:
     """Wait until the page says that everything is on the server."""
-    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+    page.locator('[data-save-state][data-kind="saved"]').wait_for(timeout=30_000)

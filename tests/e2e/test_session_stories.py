@@ -320,3 +320,14 @@ def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
     page.get_by_role("heading", name="The time was up, and your summary is submitted").wait_for()
     session = site.session("deadline")
     assert (session["state"], session["acc_ms"], session["draft_text"]) == ("expired", 12_000, typed)
+
+    kept = {"text": f"{typed} and too late", "base_rev": session["draft_rev"], "op_id": "", "sent": None}
+    page.evaluate(
+        "([key, kept]) => localStorage.setItem(key, kept)", [f"session:{uuid_of(session)}", json.dumps(kept)]
+    )
+    page.reload()
+    expect(page.get_by_role("status")).to_contain_text("stored now, apart from what you submitted")
+    refused = "SELECT reject_code FROM annotation_draftrevision WHERE text LIKE '%and too late'"
+    assert site.rows(refused) == [("closed",)]
+    assert site.session("deadline")["draft_text"] == typed
+    assert page.evaluate("localStorage.length") <= 1

@@ -120,4 +120,4 @@ export function pause(ms) {
     addEventListener("online", end);
   });
 }
-export const backoff = (attempt) => Math.min(20_000, 1000 * 2 ** attempt) * (0.8 + 0.4 * Math.random());
+export const backoff = (attempt) => Math.min(8000, 1000 * 2 ** attempt) * (0.8 + 0.4 * Math.random());
