@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from benchmarks.scoring.agreement import ONE_USED, Level, Weights, alpha_figure, cohen_figure
 from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
@@ -52,10 +53,10 @@ def cross_tables(first: Ints, second: Ints, *, q: int, clusters: Ints, n_cluster
     return counts.reshape(n_clusters, q * q).astype(np.float64)
 
 
-def hit_sums(hits: Ints, counted: Ints, *, clusters: Ints, n_clusters: int) -> Floats:
+def hit_sums(hits: ArrayLike, counted: ArrayLike, *, clusters: Ints, n_clusters: int) -> Floats:
     """Hits and counted items of each cluster, shape (n_clusters, 2); both arguments are 0 or 1 per item."""
     return np.column_stack(
-        [np.bincount(clusters, weights=column, minlength=n_clusters) for column in (hits, counted)]
+        [np.bincount(clusters, weights=np.asarray(column), minlength=n_clusters) for column in (hits, counted)]
     ).astype(np.float64)
 
 

@@ -1,0 +1,218 @@
+"""Read labels and verdicts on the same items into arrays, in the same few queries however many there are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max, QuerySet
+
+from annotation.figures.table import (
+    COVERAGE,
+    FULL_CONTEXT,
+    LabelTable,
+    PlainLabel,
+    Sayer,
+    SummaryInfo,
+    plain_table,
+)
+from annotation.models import Annotator, CoverageLabel, ExternalLabel, Membership, Study
+from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.text import lines_from_list, words_per_bullet
+
+CODES = {label: code for code, label in enumerate(COVERAGE)}
+_NOT_SELECTED = {None, "", "NA", "no_selection"}
+
+
+def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = None) -> LabelTable:
+    """Coverage labels beside every judge's verdicts on the same summaries. Six queries.
+
+    Where one person labelled an item in several studies, the latest label counts.
+    """
+    current = labels.filter(is_current=True, is_complete=True).exclude(coverage="")
+    rows = list(
+        current.order_by("made_at", "pk").values_list(
+            "annotator", "summary", "insight", "coverage", "lines", "guideline__version", "raw"
+        )
+    )
+    labelled = current.order_by().values("summary").distinct()
+    items: dict[tuple[int, int], int] = {}
+    for row in rows:
+        items.setdefault((row[1], row[2]), len(items))
+    summaries = _summaries(labelled)
+    people = _people({row[0] for row in rows}, study)
+    verdicts = list(
+        Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
+        .order_by()
+        .values_list("judge", "summary", "insight", "coverage", "lines", "is_valid", "raw")
+    )
+    judges = _judges({row[0] for row in verdicts})
+    return _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
+
+
+def external_table(study: Study, *, task: str = "") -> LabelTable:
+    """Labels made elsewhere, with the study's categories in their order. Two queries."""
+    rows = ExternalLabel.objects.filter(study=study, task=task).order_by("pk")
+    values = rows.values_list("annotator__label", "item", "label", "cluster", "links")
+    return plain_table(
+        (PlainLabel(who, item, label, cluster, tuple(links)) for who, item, label, cluster, links in values),
+        categories=study.categories,
+    )
+
+
+def data_version(labels: QuerySet[CoverageLabel]) -> str:
+    """Changes with every label made or superseded and every verdict on what was labelled; two queries."""
+    said = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
+    judged = Verdict.objects.filter(summary__in=labels.order_by().values("summary")).aggregate(
+        n=Count("pk"), last=Max("pk")
+    )
+    return hashlib.sha256(repr((sorted(said.items()), sorted(judged.items()))).encode()).hexdigest()[:12]
+
+
+def _current() -> Any:
+    from django.db.models import Q
+
+    return Q(is_current=True, is_complete=True)
+
+
+def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
+    """{summary pk: (position, what is known of it)}."""
+    found = (
+        Summary.objects.filter(pk__in=labelled)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "uid",
+            "haystack_id",
+            "haystack__title",
+            "haystack__domain",
+            "subtopic__name",
+            "system__summarizer",
+            "system__retriever",
+            "text",
+        )
+    )
+    result = {}
+    for position, (pk, uid, haystack_pk, title, domain, subtopic, summarizer, retriever, text) in enumerate(found):
+        texts = text.split("\n") if text else []
+        lines = lines_from_list(texts)
+        result[pk] = (
+            position,
+            SummaryInfo(
+                pk=pk,
+                uid=str(uid),
+                haystack_pk=haystack_pk,
+                haystack=title,
+                domain=domain,
+                subtopic=subtopic,
+                summarizer=summarizer,
+                retriever=retriever or FULL_CONTEXT,
+                n_lines=len(texts),
+                words_per_bullet=words_per_bullet(lines).value,
+                words_per_line=words_per_bullet(lines, all_lines=True).value,
+            ),
+        )
+    return result
+
+
+def _people(keys: set[int], study: Study | None) -> dict[int, Sayer]:
+    """People in order; those with an account leave the site as annotator1, annotator2 …"""
+    found = list(
+        Annotator.objects.filter(pk__in=keys).order_by("label", "pk").values_list("pk", "uid", "label", "user")
+    )
+    numbers: dict[int, int] = {}
+    if study is not None:
+        members = Membership.objects.filter(study=study).values_list("annotator", "number")
+        numbers = dict(members)
+    names = [label for _, _, label, _ in found]
+    result = {}
+    for position, (pk, uid, label, user) in enumerate(found, 1):
+        name = label if names.count(label) == 1 else f"{label} ({names[:position].count(label)})"
+        pseudonym = name if user is None else f"annotator{numbers.get(pk, position)}"
+        result[pk] = Sayer(str(uid), name, pseudonym)
+    return result
+
+
+def _judges(keys: set[int]) -> dict[int, Sayer]:
+    """Judges by name; the newest version bears the plain name."""
+    found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
+    seen: set[str] = set()
+    result = {}
+    for judge in found:
+        name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
+        seen.add(judge.name)
+        cost, reason = _cost(judge)
+        result[judge.pk] = Sayer(str(judge.uid), name, name, judge.kind, cost, reason)
+    return result
+
+
+def _cost(judge: Judge) -> tuple[float | None, str]:
+    """What a judge's answers cost; only the offline judge is known to cost nothing."""
+    if judge.kind == Judge.Kind.LEXICAL:
+        return 0.0, ""
+    if judge.kind == Judge.Kind.IMPORTED:
+        return None, "imported predictions come without their usage"
+    return None, "no price is known for its usage"
+
+
+def _assemble(
+    rows: Sequence[tuple[Any, ...]],
+    verdicts: Iterable[tuple[Any, ...]],
+    *,
+    items: Mapping[tuple[int, int], int],
+    summaries: Mapping[int, tuple[int, SummaryInfo]],
+    people: Mapping[int, Sayer],
+    judges: Mapping[int, Sayer],
+) -> LabelTable:
+    columns = {pk: column for column, pk in enumerate(people)}
+    judge_columns = {pk: len(columns) + column for column, pk in enumerate(judges)}
+    shape = (len(items), len(columns) + len(judge_columns))
+    codes = np.full(shape, MISSING, dtype=np.int64)
+    links = np.zeros(shape, dtype=object)
+    is_single = np.zeros(shape, dtype=bool)
+    versions = np.zeros((len(items), len(columns)), dtype=np.int64)
+    for who, summary, insight, coverage, lines, version, raw in rows:
+        cell = (items[summary, insight], columns[who])
+        codes[cell], links[cell], versions[cell] = CODES[coverage], _mask(lines), version or 0
+        is_single[cell] = bool(lines) or (bool(raw) and raw.get("candidate_id") not in _NOT_SELECTED)
+    n_invalid = dict.fromkeys(judges, 0)
+    for who, summary, insight, coverage, lines, is_valid, raw in verdicts:
+        item = items.get((summary, insight))
+        if item is None:
+            continue
+        if not is_valid or not coverage:
+            n_invalid[who] += 1
+            continue
+        cell = (item, judge_columns[who])
+        codes[cell], links[cell] = CODES[coverage], _mask(lines)
+        given = raw.get("bullet_id", lines) if raw else lines
+        is_single[cell] = isinstance(given, int) if raw else len(lines) == 1
+    summary_of = np.array([summaries[summary][0] for summary, _ in items], dtype=np.int64)
+    kept, clusters = np.unique(summary_of, return_inverse=True)
+    return LabelTable(
+        categories=COVERAGE,
+        people=tuple(people.values()),
+        judges=tuple(judges.values()),
+        codes=codes,
+        links=links,
+        is_single=is_single,
+        versions=versions,
+        clusters=clusters.astype(np.int64),
+        n_clusters=len(kept),
+        cluster_unit="summaries",
+        summary_of=summary_of,
+        insights=np.array([insight for _, insight in items], dtype=np.int64),
+        summaries=tuple(info for _, info in summaries.values()),
+        items=(),
+        n_invalid=tuple(n_invalid.values()),
+    )
+
+
+def _mask(lines: Iterable[int]) -> int:
+    mask = 0
+    for line in lines:
+        mask |= 1 << line
+    return mask

@@ -1,0 +1,292 @@
+"""Judges beside people on the same items: the judge table with the human ceiling, and differences of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from annotation.figures.pairs import CHANCE, LINKING, Blocks, Column, add_pair, column, figures_of
+from annotation.figures.plain import stat_json
+from annotation.figures.table import LabelTable, Sayer
+from benchmarks.scoring.cross_table import PairFigures, pair_figures
+from benchmarks.scoring.intervals import DEFAULT, Ints, Resampling, shared_draws
+from benchmarks.scoring.resampled import Batch, Spread
+from benchmarks.scoring.stat import Stat
+
+MEAN, MAJORITY = "mean", "majority"
+FIGURES = (
+    "pearson",
+    "exact_agreement",
+    "cohen_kappa",
+    "linear_kappa",
+    "quadratic_kappa",
+    "randolph_kappa",
+    "alpha_ordinal",
+)
+COVERED = ("covered.accuracy", "covered.kappa", "covered.tpr", "covered.tnr")
+COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
+"""Figures whose differences between judges are shown."""
+
+
+class UnknownReference(ValueError):
+    """Nobody of this name labelled anything here."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit."""
+
+    name: str
+    key: str
+    kind: str
+    stats: Mapping[str, Stat]
+    hits: Mapping[str, tuple[int, int]]
+    n_insights: int
+    n_invalid: int
+    confusion: Mapping[str, Mapping[str, int]]
+    cost: Stat
+
+    def stat(self, name: str) -> Stat | None:
+        """A figure by name, None where this row has none."""
+        return self.stats.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One judge minus another on the items that both judged, drawn in pairs."""
+
+    first: str
+    second: str
+    stats: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReport:
+    """The judge table against one reference; `ceiling` is None with fewer than two people on an item."""
+
+    reference: str
+    reference_note: str
+    ceiling: JudgeRow | None
+    rows: tuple[JudgeRow, ...]
+    differences: tuple[Difference, ...]
+    n_clusters: int
+    cluster_unit: str
+    n_ties: int
+
+
+def judge_report(
+    table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT, with_differences: bool = True
+) -> JudgeReport:
+    """Compare every judge with the reference: `mean` over people, the `majority` label, or one person's name."""
+    humans, note, n_ties = reference_columns(table, reference)
+    figures = pair_figures(table.worth, has_covered=table.has_covered)
+    with shared_draws():
+        ceiling = _ceiling(table, figures, resampling)
+        rows, spreads = [], []
+        for index, judge in enumerate(table.judges):
+            row, drawn = _row(table, judge, index, humans, figures, resampling)
+            rows.append(row)
+            spreads.append(drawn)
+        differences = _differences(table, humans, figures, spreads, resampling) if with_differences else ()
+    return JudgeReport(
+        reference=reference,
+        reference_note=note,
+        ceiling=ceiling,
+        rows=tuple(rows),
+        differences=differences,
+        n_clusters=table.n_clusters,
+        cluster_unit=table.cluster_unit,
+        n_ties=n_ties,
+    )
+
+
+def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], str, int]:
+    """The human columns that judges are compared with, what they are in words, and the ties left out."""
+    columns = [column(table, index) for index in range(table.n_people)]
+    if reference == MEAN:
+        note = "the only annotator" if len(columns) == 1 else f"each of {len(columns)} annotators, then their mean"
+        return columns, note, 0
+    if reference == MAJORITY:
+        chosen, n_ties = _majority(table)
+        return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
+    for person, one in zip(table.people, columns, strict=True):
+        if reference in {person.name, person.pseudonym, person.key}:
+            return [one], f"annotator {person.name}", 0
+    known = ", ".join([MEAN, MAJORITY, *(person.name for person in table.people)])
+    raise UnknownReference(f"There is no reference “{reference}” here; use one of: {known}.")
+
+
+def _majority(table: LabelTable) -> tuple[Column, int]:
+    """The strict majority's label of each item, and the lines that most of that majority linked."""
+    n = table.n_people
+    codes, links = table.codes[:, :n], table.links[:, :n]
+    counts = np.stack([(codes == code).sum(axis=1) for code in range(len(table.categories))], axis=1)
+    best = counts.max(axis=1)
+    tied = (counts == best[:, None]).sum(axis=1) > 1
+    chosen = np.where((best > 0) & ~tied, counts.argmax(axis=1), -1)
+    masks = np.zeros(len(codes), dtype=object)
+    for item in np.flatnonzero(chosen >= 0):
+        given = [
+            mask for code, mask in zip(codes[item], links[item], strict=True) if code == chosen[item] and mask
+        ]
+        if given:
+            masks[item] = max(given, key=given.count)
+    return Column(chosen, masks, masks.astype(bool)), int((tied & (best > 0)).sum())
+
+
+def _row(
+    table: LabelTable,
+    judge: Sayer,
+    index: int,
+    humans: Sequence[Column],
+    figures: PairFigures,
+    resampling: Resampling,
+) -> tuple[JudgeRow, dict[str, Spread]]:
+    batch = Batch(table.n_clusters, resampling)
+    own = column(table, table.n_people + index)
+    blocks = [add_pair(batch, table, human, own, rules=(*LINKING, CHANCE)) for human in humans]
+    stats, spreads, hits = figures_of(batch, blocks, figures)
+    n_insights = int(((own.codes >= 0) & _any_human(humans)).sum())
+    return (
+        JudgeRow(
+            name=judge.name,
+            key=judge.key,
+            kind=judge.kind,
+            stats=stats,
+            hits=hits,
+            n_insights=n_insights,
+            n_invalid=table.n_invalid[index],
+            confusion=_confusion(batch, blocks, table.categories),
+            cost=_cost(judge, n_insights),
+        ),
+        spreads,
+    )
+
+
+def _ceiling(table: LabelTable, figures: PairFigures, resampling: Resampling) -> JudgeRow | None:
+    """People against each other by the judges' formulas: each pair both ways round, then the mean."""
+    batch = Batch(table.n_clusters, resampling)
+    columns = [column(table, index) for index in range(table.n_people)]
+    found: list[Blocks] = []
+    for a, b in combinations(range(min(table.n_people, 12)), 2):
+        for first, second in ((a, b), (b, a)):
+            blocks = add_pair(batch, table, columns[first], columns[second], rules=LINKING)
+            if blocks.n_items:
+                found.append(blocks)
+    if not found:
+        return None
+    stats, _, hits = figures_of(batch, found, figures)
+    counts = (table.codes[:, : table.n_people] >= 0).sum(axis=1)
+    return JudgeRow(
+        name="people",
+        key="people",
+        kind="person",
+        stats=stats,
+        hits={rule: (half // 2, n // 2) for rule, (half, n) in hits.items()},
+        n_insights=int((counts >= 2).sum()),
+        n_invalid=0,
+        confusion=_confusion(batch, found[::2], table.categories),
+        cost=Stat.undefined("paid time of labelling is not part of these labels"),
+    )
+
+
+def _confusion(batch: Batch, blocks: Sequence[Blocks], categories: Sequence[str]) -> dict[str, dict[str, int]]:
+    q = len(categories)
+    total: Any = sum(batch.total(one.cells)[0] for one in blocks) if blocks else np.zeros(q * q)
+    cells = np.asarray(total).reshape(q, q)
+    return {
+        human: {judge: round(float(cells[row, place])) for place, judge in enumerate(categories)}
+        for row, human in enumerate(categories)
+    }
+
+
+def _cost(judge: Sayer, n_insights: int) -> Stat:
+    if judge.cost is None:
+        return Stat.undefined(
+            judge.cost_reason or "unknown", n_items=n_insights, method="usage at the price table"
+        )
+    return Stat(judge.cost, n_items=n_insights, method="usage at the price table")
+
+
+def _any_human(humans: Sequence[Column]) -> Any:
+    return np.any([human.codes >= 0 for human in humans], axis=0)
+
+
+def _differences(
+    table: LabelTable,
+    humans: Sequence[Column],
+    figures: PairFigures,
+    spreads: Sequence[Mapping[str, Spread]],
+    resampling: Resampling,
+) -> tuple[Difference, ...]:
+    """Every two judges on common items; where both judged the same ones, the draws made before are used."""
+    judged = [table.codes[:, table.n_people + index] >= 0 for index in range(len(table.judges))]
+    anybody = _any_human(humans)
+    found = []
+    for a, b in combinations(range(len(table.judges)), 2):
+        n_items = int((judged[a] & judged[b] & anybody).sum())
+        if not n_items:
+            continue
+        sides = [spreads[a], spreads[b]]
+        if (judged[a] != judged[b]).any():
+            common = judged[a] & judged[b]
+            sides = [_on_common(table, humans, figures, index, common, resampling) for index in (a, b)]
+        stats = {
+            name: sides[0][name]
+            .minus(sides[1][name])
+            .stat(
+                n_items=n_items, method="paired difference", reason="undefined on one side", resampling=resampling
+            )
+            for name in COMPARED
+            if name in sides[0]
+        }
+        found.append(Difference(table.judges[a].name, table.judges[b].name, stats))
+    return tuple(found)
+
+
+def _on_common(
+    table: LabelTable,
+    humans: Sequence[Column],
+    figures: PairFigures,
+    index: int,
+    common: Any,
+    resampling: Resampling,
+) -> dict[str, Spread]:
+    own = column(table, table.n_people + index)
+    codes: Ints = np.where(common, own.codes, -1)
+    batch = Batch(table.n_clusters, resampling)
+    part = Column(codes, own.links, own.is_single)
+    blocks = [add_pair(batch, table, human, part, rules=("linking",)) for human in humans]
+    return figures_of(batch, blocks, figures, names=COMPARED)[1]
+
+
+def as_json(report: JudgeReport) -> list[dict[str, Any]]:
+    """One object per judge, as `manage.py report judges` prints them."""
+    return [row_json(row, reference=report.reference) for row in report.rows]
+
+
+def row_json(row: JudgeRow, *, reference: str) -> dict[str, Any]:
+    """One judge as plain values; linking with hits and n, covered as an object of its own."""
+    stats = dict(row.stats) | {"cost": row.cost}
+    plain = stat_json(stats)
+    linking = {
+        rule: {"hits": row.hits[rule][0], "n": row.hits[rule][1], "value": plain.pop(rule)}
+        for rule in LINKING
+        if rule in row.hits
+    }
+    covered = {name.removeprefix("covered."): plain.pop(name) for name in COVERED if name in plain}
+    return {
+        "judge": row.name,
+        "kind": row.kind,
+        "reference": reference,
+        **plain,
+        **linking,
+        "covered": covered,
+        "n_insights": row.n_insights,
+        "n_invalid": row.n_invalid,
+        "confusion": row.confusion,
+    }

@@ -1,0 +1,244 @@
+"""What everybody said of the same items, as arrays: items down, people and judges across. No database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.scoring.intervals import Ints
+from benchmarks.scoring.ratings import MISSING, Ratings
+
+COVERAGE = ("none", "partial", "full")
+FULL_CONTEXT = "full context"
+Masks = NDArray[np.object_]
+"""Linked lines of each label as the bits of a whole number of any size; 0 is no link."""
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sayer:
+    """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost."""
+
+    key: str
+    name: str
+    pseudonym: str
+    kind: str = "person"
+    cost: float | None = None
+    cost_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInfo:
+    """Where a summary belongs and how long its bullets are (words; None without any)."""
+
+    pk: int
+    uid: str
+    haystack_pk: int
+    haystack: str
+    domain: str
+    subtopic: str
+    summarizer: str
+    retriever: str
+    n_lines: int
+    words_per_bullet: float | None
+    words_per_line: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which items and labels enter; empty is all."""
+
+    haystack: str = ""
+    domain: str = ""
+    retriever: str = ""
+    summarizer: str = ""
+    guideline: int | None = None
+    people: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left out."""
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTable:
+    """Labels of n items by people and judges, k = people + judges columns in this order.
+
+    `codes`, shape (n, k), hold positions in `categories`, -1 for none. `links` and `is_single`, same shape, hold
+    linked lines, and whether the authors' rule counts the link: a person's selection, a judge's single line.
+    `versions`, shape (n, people), are the guideline versions followed (0: none). `clusters`, shape (n,), number
+    what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
+    """
+
+    categories: tuple[str, ...]
+    people: tuple[Sayer, ...]
+    judges: tuple[Sayer, ...]
+    codes: Ints
+    links: Masks
+    is_single: Bools
+    versions: Ints
+    clusters: Ints
+    n_clusters: int
+    cluster_unit: str
+    summary_of: Ints
+    insights: Ints
+    summaries: tuple[SummaryInfo, ...]
+    items: tuple[str, ...]
+    n_invalid: tuple[int, ...]
+
+    @property
+    def n_people(self) -> int:
+        """Columns of people."""
+        return len(self.people)
+
+    @property
+    def has_covered(self) -> bool:
+        """Whether the first category means that nothing is covered."""
+        return self.categories[:1] == ("none",) and len(self.categories) > 1
+
+    @property
+    def worth(self) -> tuple[float, ...]:
+        """What each category is worth in correlations: evenly from 0 to 1."""
+        last = max(1, len(self.categories) - 1)
+        return tuple(code / last for code in range(len(self.categories)))
+
+    @property
+    def rated(self) -> Bools:
+        """Items that somebody labelled, shape (n,)."""
+        mask: Bools = (self.codes[:, : self.n_people] != MISSING).any(axis=1)
+        return mask
+
+    def ratings(self) -> Ratings:
+        """The people's part, as the agreement figures take it."""
+        names = tuple(person.key for person in self.people)
+        return Ratings(self.codes[:, : self.n_people], self.categories, names, tuple(self.clusters.tolist()))
+
+    def only(self, mask: Bools) -> LabelTable:
+        """The items for which `mask`, shape (n,), is true."""
+        numbers, clusters = np.unique(self.clusters[mask], return_inverse=True)
+        return replace(
+            self,
+            codes=self.codes[mask],
+            links=self.links[mask],
+            is_single=self.is_single[mask],
+            versions=self.versions[mask],
+            clusters=clusters.astype(np.int64),
+            n_clusters=len(numbers),
+            summary_of=self.summary_of[mask],
+            insights=self.insights[mask],
+            items=tuple(item for item, keep in zip(self.items, mask, strict=True) if keep) if self.items else (),
+        )
+
+    def by_subtopic(self) -> LabelTable:
+        """The same with subtopics as clusters."""
+        if not self.summaries:
+            return self
+        names = [(info.haystack_pk, info.subtopic) for info in self.summaries]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        of_summary = np.array([numbers[name] for name in names], dtype=np.int64)
+        kept, clusters = np.unique(of_summary[self.summary_of], return_inverse=True)
+        return replace(self, clusters=clusters.astype(np.int64), n_clusters=len(kept), cluster_unit="subtopics")
+
+    def filtered(self, filters: Filters) -> LabelTable:
+        """The items and people that the filters leave."""
+        table = self
+        if self.summaries and (filters.haystack or filters.domain or filters.retriever or filters.summarizer):
+            kept = np.array([_is_kept(info, filters) for info in self.summaries], dtype=bool)
+            table = table.only(kept[table.summary_of])
+        if filters.people:
+            table = table.with_people(filters.people)
+        if filters.guideline is not None:
+            other = table.versions != filters.guideline
+            codes, links = table.codes.copy(), table.links.copy()
+            codes[:, : table.n_people][other] = MISSING
+            links[:, : table.n_people][other] = 0
+            table = replace(table, codes=codes, links=links)
+        return table.only(table.rated)
+
+    def with_people(self, keys: Iterable[str]) -> LabelTable:
+        """Only some people's columns; judges stay."""
+        wanted = set(keys)
+        chosen = [index for index, person in enumerate(self.people) if person.key in wanted]
+        columns = [*chosen, *range(self.n_people, self.codes.shape[1])]
+        return replace(
+            self,
+            people=tuple(self.people[index] for index in chosen),
+            codes=self.codes[:, columns],
+            links=self.links[:, columns],
+            is_single=self.is_single[:, columns],
+            versions=self.versions[:, chosen],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLabel:
+    """A label made elsewhere; `links` are line numbers or names of whatever was linked."""
+
+    annotator: str
+    item: str
+    label: str
+    cluster: str = ""
+    links: tuple[Any, ...] = ()
+
+
+class UnknownLabel(ValueError):
+    """A label that is none of the categories."""
+
+
+def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> LabelTable:
+    """Arrays of labels made elsewhere; without a cluster an item is its own."""
+    code_of = {label: code for code, label in enumerate(categories)}
+    people: dict[str, int] = {}
+    items: dict[str, int] = {}
+    clusters: dict[str, int] = {}
+    cluster_of: list[int] = []
+    cells: list[tuple[int, int, int, int]] = []
+    bits: dict[tuple[str, Any], int] = {}
+    for row in rows:
+        if row.label not in code_of:
+            raise UnknownLabel(f"{row.item}, {row.annotator}: “{row.label}” is none of {', '.join(categories)}")
+        if row.item not in items:
+            items[row.item] = len(items)
+            name = f"cluster {row.cluster}" if row.cluster else f"item {row.item}"
+            cluster_of.append(clusters.setdefault(name, len(clusters)))
+        person = people.setdefault(row.annotator, len(people))
+        mask = sum(1 << bits.setdefault((row.item, link), len(bits)) for link in set(row.links))
+        cells.append((items[row.item], person, code_of[row.label], mask))
+    shape = (len(items), len(people))
+    codes = np.full(shape, MISSING, dtype=np.int64)
+    links = np.zeros(shape, dtype=object)
+    for item, person, code, mask in cells:
+        codes[item, person], links[item, person] = code, mask
+    own = np.full(len(items), -1, dtype=np.int64)
+    return LabelTable(
+        categories=tuple(categories),
+        people=tuple(Sayer(name, name, name) for name in people),
+        judges=(),
+        codes=codes,
+        links=links,
+        is_single=links.astype(bool),
+        versions=np.zeros(shape, dtype=np.int64),
+        clusters=np.array(cluster_of, dtype=np.int64),
+        n_clusters=len(clusters),
+        cluster_unit="items" if len(clusters) == len(items) else "clusters",
+        summary_of=own,
+        insights=own,
+        summaries=(),
+        items=tuple(items),
+        n_invalid=(),
+    )
+
+
+def _is_kept(info: SummaryInfo, filters: Filters) -> bool:
+    wanted = (
+        (filters.haystack, info.haystack),
+        (filters.domain, info.domain),
+        (filters.retriever, info.retriever),
+        (filters.summarizer, info.summarizer),
+    )
+    return all(not value or value == own for value, own in wanted)

@@ -1,0 +1,237 @@
+"""Plain labels made elsewhere: a CSV or JSONL with annotator, item, label and, where there are, links and cluster.
+
+Read row by row. A row without a label is a missing rating. What is wrong with a row is said by its number, the
+head being row 1 of a CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.exchange.problems import Got, ImportFailed, Problems
+
+REQUIRED = ("annotator", "item", "label")
+OPTIONAL = ("cluster", "links", "task", "summary", "insight")
+LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 40}
+COVERAGE = ("none", "partial", "full")
+MAX_CATEGORIES = 50
+EXAMPLE = """annotator,item,label,links,cluster
+anna,summary-1/costs,partial,2,summary-1
+ben,summary-1/costs,full,2;3,summary-1
+anna,summary-1/delay,none,,summary-1
+"""
+Numbered = tuple[str, Mapping[str, Any]]
+"""Where a row is, and its fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label; `links` are whole numbers where they look like such, else texts."""
+
+    where: str
+    annotator: str
+    item: str
+    label: str
+    cluster: str
+    task: str
+    links: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLabels:
+    """All labels of a file and the categories they are of, in ordinal order."""
+
+    labels: tuple[Label, ...]
+    categories: tuple[str, ...]
+    n_missing: int
+
+
+def split_categories(text: str) -> tuple[str, ...]:
+    """The categories of a command's argument, `a,b,c`."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+@contextmanager
+def opened(path: Path, problems: Problems, *, limit_bytes: int | None = None) -> Iterator[Iterator[Numbered]]:
+    """Open a file and give its rows, read as they are asked for; JSONL by its ending, else CSV."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        reason = Got(f"one that cannot be opened: {error.strerror}")
+        problems.error("unreadable", "", "", expected="a file", got=reason)
+        raise ImportFailed(problems) from None
+    with file:
+        if limit_bytes is not None and path.stat().st_size > limit_bytes:
+            problems.error(
+                "too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file")
+            )
+            raise ImportFailed(problems)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        is_jsonl = path.suffix.lower() in {".jsonl", ".ndjson"}
+        yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems)
+
+
+def read(
+    rows: Iterable[Numbered], *, categories: Sequence[str] = (), problems: Problems | None = None
+) -> PlainLabels:
+    """Check and collect rows; raises `ImportFailed` if there is any error.
+
+    Without `categories` they are taken from the file: none, partial, full if it has no others, numbers by size,
+    anything else in alphabetical order; a warning says so, since an unused category changes figures.
+    """
+    problems = Problems() if problems is None else problems
+    labels: list[Label] = []
+    seen: dict[tuple[str, str, str], str] = {}
+    n_missing = 0
+    try:
+        for where, row in rows:
+            label = _label(where, row, categories, problems)
+            if label is None:
+                n_missing += _is_missing(row)
+                continue
+            key = (label.annotator, label.task, label.item)
+            if key in seen:
+                problems.error(
+                    "labelled_twice",
+                    where,
+                    "item",
+                    expected=f"one label of {label.annotator} for {label.item}",
+                    got=Got(f"another one after {seen[key]}"),
+                )
+                continue
+            seen[key] = where
+            labels.append(label)
+    except (UnicodeDecodeError, csv.Error) as error:
+        problems.error("unreadable", "", "", expected="text in UTF-8", got=Got(str(error)))
+    if not problems.n_errors and not labels:
+        problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
+    problems.raise_errors()
+    return PlainLabels(tuple(labels), tuple(categories) or _found_categories(labels, problems), n_missing)
+
+
+def _csv_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
+    reader = csv.DictReader(text, strict=True)
+    head = [name.strip().lower() for name in reader.fieldnames or ()]
+    missing = [name for name in REQUIRED if name not in head]
+    if "summary" in head and "insight" in head and "item" in missing:
+        missing.remove("item")
+    if missing:
+        columns = ", ".join(REQUIRED)
+        got = Got(f"a head without {', '.join(missing)}")
+        problems.error("missing_column", "row 1", "", expected=f"the columns {columns}", got=got)
+        return
+    reader.fieldnames = head
+    for number, row in enumerate(reader, 2):
+        yield f"row {number}", row
+
+
+def _jsonl_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
+    for number, line in enumerate(text, 1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            problems.error(
+                "no_json", f"line {number}", "", expected="a JSON object", got=Got(f"text that is none ({error})")
+            )
+            continue
+        if not isinstance(row, dict):
+            problems.error("wrong_type", f"line {number}", "", expected="a JSON object", got=row)
+            continue
+        yield f"line {number}", row
+
+
+def _label(where: str, row: Mapping[str, Any], categories: Sequence[str], problems: Problems) -> Label | None:
+    before = problems.n_errors
+    if _is_missing(row):
+        return None
+    values = {name: _text(where, row, name, problems, required=name in REQUIRED) for name in LENGTHS}
+    links = _links(row.get("links"))
+    if links is None:
+        problems.error(
+            "unreadable_link", where, "links", expected="numbers or names, as 2;3", got=row.get("links")
+        )
+    if categories and values["label"] and values["label"] not in categories:
+        problems.error(
+            "unknown_label", where, "label", expected=f"one of {', '.join(categories)}", got=values["label"]
+        )
+    if None in row:
+        problems.error("too_many_cells", where, "", expected="as many cells as the head has", got=row[None])  # type: ignore[index]
+    if problems.n_errors > before or links is None:
+        return None
+    return Label(where=where, links=links, **values)
+
+
+def _text(where: str, row: Mapping[str, Any], name: str, problems: Problems, *, required: bool) -> str:
+    value = row.get(name)
+    if name == "item" and value in (None, "") and row.get("summary") and row.get("insight"):
+        value = f"{row['summary']}/{row['insight']}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if value is None:
+        value = ""
+    if not isinstance(value, str) or "\x00" in value:
+        problems.error("wrong_type", where, name, expected="a text", got=value)
+        return ""
+    value = value.strip()
+    if required and not value:
+        problems.error("missing_field", where, name, expected="a text that is not empty", got=value)
+    elif len(value) > LENGTHS[name]:
+        got = Got(f"{len(value)} characters")
+        problems.error("wrong_value", where, name, expected=f"at most {LENGTHS[name]} characters", got=got)
+    return value
+
+
+def _is_missing(row: Mapping[str, Any]) -> bool:
+    label = row.get("label")
+    return label is None or (isinstance(label, str) and not label.strip())
+
+
+def _links(value: Any) -> tuple[int | str, ...] | None:
+    if value is None:
+        return ()
+    if isinstance(value, bool | float | dict):
+        return None
+    if isinstance(value, int):
+        return (value,)
+    if isinstance(value, str):
+        parts: list[Any] = [part for part in re.split(r"[;,\s]+", value.strip().strip("[]")) if part]
+    else:
+        parts = list(value)
+    found: list[int | str] = []
+    for part in parts:
+        if isinstance(part, bool) or not isinstance(part, int | str):
+            return None
+        found.append(int(part) if isinstance(part, str) and part.isdecimal() else part)
+    return tuple(dict.fromkeys(found))
+
+
+def _found_categories(labels: Sequence[Label], problems: Problems) -> tuple[str, ...]:
+    found = sorted({label.label for label in labels})
+    if set(found) <= set(COVERAGE):
+        return COVERAGE
+    if len(found) > MAX_CATEGORIES:
+        got = Got(f"{len(found)} different ones")
+        problems.error("too_many_labels", "", "label", expected=f"at most {MAX_CATEGORIES} categories", got=got)
+        problems.raise_errors()
+    if all(re.fullmatch(r"[-+]?\d+(\.\d+)?", label) for label in found):
+        found.sort(key=float)
+    problems.warning(
+        "categories_from_file",
+        "",
+        "label",
+        expected="the categories that the task allows",
+        got=Got("none named"),
+        message=f"Those of the file are used: {', '.join(found)}. An unused category is missing.",
+    )
+    return tuple(found)

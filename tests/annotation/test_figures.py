@@ -1,0 +1,279 @@
+"""Figures of people and judges: read by a fixed number of queries, the same as the plain formulas give."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.figures.biases import bias_report
+from annotation.figures.collect import coverage_table, data_version
+from annotation.figures.judges import UnknownReference, judge_report, reference_columns
+from annotation.figures.people import agreement
+from annotation.figures.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
+from annotation.models import CoverageLabel, Study
+from benchmarks.models import Judge, Verdict
+from benchmarks.scoring.agreement import cohen_kappa
+from benchmarks.scoring.comparison import compare
+from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.summhay import Coverage
+from benchmarks.scoring.summhay import Verdict as Said
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import NOW
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return make_labelled_study(summaries=make_summaries())
+
+
+@pytest.fixture
+def table(study: Study) -> LabelTable:
+    return coverage_table(study.coverage_labels.all(), study=study)
+
+
+def rows_of(study: Study, *, person: str, judge: str) -> list[Compared]:
+    """The same pair read row by row."""
+    verdicts = {(v.summary_id, v.insight_id): v for v in Verdict.objects.filter(judge__name=judge)}
+    found = []
+    for label in study.coverage_labels.filter(annotator__label=person).select_related("summary"):
+        verdict = verdicts[label.summary_id, label.insight_id]
+        found.append(
+            Compared(
+                Said(Coverage(label.coverage), tuple(label.lines)),
+                Said(Coverage(verdict.coverage), tuple(verdict.lines)),
+                cluster=label.summary_id,
+                n_lines=len(label.summary.lines),
+            )
+        )
+    return found
+
+
+def test_a_table_has_a_row_for_each_insight_of_each_summary(table: LabelTable) -> None:
+    assert table.codes.shape == (36, 5)
+    assert [person.name for person in table.people] == ["anna", "bert", "cora"]
+    assert [judge.name for judge in table.judges] == ["kind", "strict"]
+    assert (table.n_clusters, table.cluster_unit, table.n_invalid) == (12, "summaries", (0, 0))
+
+
+def test_judges_figures_are_those_of_the_plain_comparison(study: Study, table: LabelTable) -> None:
+    expected = compare(rows_of(study, person="bert", judge="kind"))
+    row = judge_report(table, reference="bert").rows[0]
+    for name, stat in {
+        "pearson": expected.pearson,
+        "exact_agreement": expected.exact,
+        "quadratic_kappa": expected.cohen_quadratic,
+        "alpha_ordinal": expected.alpha_ordinal,
+        "covered.tpr": expected.covered_tpr,
+        "covered.kappa": expected.covered_kappa,
+        "linking": expected.linking,
+        "linking_authors": expected.linking_authors,
+        "linking_strict": expected.linking_strict,
+        "linking_chance": expected.linking_chance,
+    }.items():
+        assert row.stats[name].value == pytest.approx(stat.value), name
+        assert row.stats[name].n_items == stat.n_items, name
+    assert row.confusion == expected.confusion
+    assert row.n_insights == 36
+
+
+def test_against_the_mean_is_the_mean_over_annotators(table: LabelTable) -> None:
+    alone = [judge_report(table, reference=name).rows[1] for name in ("anna", "bert", "cora")]
+    together = judge_report(table).rows[1]
+    for name in ("pearson", "quadratic_kappa", "linking"):
+        values = [row.stats[name].value or 0 for row in alone]
+        assert together.stats[name].value == pytest.approx(np.mean(values))
+        assert together.stats[name].low is not None
+    assert together.hits["linking"] == tuple(map(sum, zip(*(row.hits["linking"] for row in alone), strict=True)))
+
+
+def test_the_majority_leaves_ties_out_and_counts_them() -> None:
+    labels = {"1": "FFN", "2": "FPN", "3": "NNN", "4": "PP", "5": "NF"}
+    rows = [PlainLabel(who, item, label) for item, given in labels.items() for who, label in zip("abc", given)]  # noqa: B905
+    table = plain_table(rows, categories=("N", "P", "F"))
+    [column], note, n_ties = reference_columns(table, "majority")
+    assert (column.codes.tolist(), n_ties) == ([2, -1, 0, 1, -1], 2)
+    assert "2 ties" in note
+
+
+def test_an_unknown_reference_names_those_there_are(table: LabelTable) -> None:
+    with pytest.raises(UnknownReference, match="mean, majority, anna, bert, cora"):
+        judge_report(table, reference="dora")
+
+
+def test_a_difference_of_judges_is_over_what_both_judged(study: Study, table: LabelTable) -> None:
+    [difference] = judge_report(table).differences
+    rows = judge_report(table).rows
+    expected = (rows[0].stats["pearson"].value or 0) - (rows[1].stats["pearson"].value or 0)
+    assert difference.stats["pearson"].value == pytest.approx(expected)
+    half = sorted({label.summary_id for label in study.coverage_labels.all()})[:6]
+    Verdict.objects.filter(judge__name="strict", summary__in=half).delete()
+    fewer = coverage_table(study.coverage_labels.all(), study=study)
+    [on_common] = judge_report(fewer).differences
+    assert on_common.stats["pearson"].n_items == 18
+    common = fewer.only(fewer.codes[:, 4] >= 0)
+    alone = [row.stats["pearson"].value or 0 for row in judge_report(common).rows]
+    assert on_common.stats["pearson"].value == pytest.approx(alone[0] - alone[1])
+
+
+def test_people_are_the_ceiling_by_the_same_formulas(table: LabelTable) -> None:
+    people = agreement(table)
+    ceiling = judge_report(table).ceiling
+    assert ceiling is not None
+    assert ceiling.stats["pearson"].value == pytest.approx(people.correlation.value)
+    assert ceiling.hits["linking"][1] == people.linking.n_items
+    pairs = {(pair.a, pair.b): pair for pair in people.pairs}
+    ratings = table.ratings()
+    keys = {person.name: person.key for person in table.people}
+    expected = cohen_kappa(ratings.only((keys["anna"], keys["cora"])))
+    assert pairs["anna", "cora"].cohen.value == pytest.approx(expected.value)
+    assert set(people.without) == {"anna", "bert", "cora"}
+    assert sum(row.share for row in people.categories) == pytest.approx(1)
+
+
+def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:
+    alone = table.with_people([table.people[0].key])
+    assert judge_report(alone).ceiling is None
+    found = agreement(alone)
+    assert found.cards["randolph"].undefined_reason == "no item has two ratings"
+    assert (found.pairs, found.linking.value) == ((), None)
+
+
+def test_bias_is_judge_minus_human_by_summarizer(study: Study, table: LabelTable) -> None:
+    Verdict.objects.filter(judge__name="kind").update(coverage="full", lines=[2], is_linked=True)
+    found = bias_report(coverage_table(study.coverage_labels.all()))
+    row = next(one for one in found.rows if one.judge == "kind")
+    worth = {"none": 0.0, "partial": 0.5, "full": 1.0}
+    labels = [worth[label.coverage] for label in study.coverage_labels.filter(summary__system__summarizer="alpha")]
+    assert row.bias.by_summarizer["alpha"].value == pytest.approx(1 - np.mean(labels))
+    assert row.bias.over_insights.n_items == 36
+    assert row.bias.length_and_score.undefined_reason == "one side is constant"
+
+
+def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:
+    assert len(table.filtered(Filters(summarizer="alpha")).codes) == 18
+    assert len(table.filtered(Filters(retriever="vector", haystack="The ferries")).codes) == 36
+    assert len(table.filtered(Filters(domain="news")).codes) == 0
+    only = table.filtered(Filters(people=(table.people[1].key,)))
+    assert [person.name for person in only.people] == ["bert"]
+    assert len(table.filtered(Filters(guideline=1)).codes) == 0
+    assert len(table.filtered(Filters(guideline=0)).codes) == 36
+    assert table.by_subtopic().n_clusters == 6
+
+
+def test_superseded_incomplete_and_cleared_labels_and_invalid_verdicts_count_for_nothing(study: Study) -> None:
+    first, second, third = study.coverage_labels.all()[:3]
+    CoverageLabel.objects.filter(pk=first.pk).update(is_current=False)
+    CoverageLabel.objects.filter(pk=second.pk).update(is_complete=False)
+    CoverageLabel.objects.filter(pk=third.pk).update(coverage="", lines=[], is_linked=False)
+    Verdict.objects.filter(pk=Verdict.objects.filter(judge__name="kind")[0].pk).update(
+        coverage="", is_valid=False, lines=[], is_linked=False
+    )
+    table = coverage_table(study.coverage_labels.all())
+    assert (table.codes[:, :3] >= 0).sum() == 36 * 3 - 3
+    assert table.n_invalid == (1, 0)
+    assert judge_report(table).rows[0].n_invalid == 1
+
+
+def test_only_the_newest_version_of_a_judge_has_the_plain_name(study: Study) -> None:
+    newer = Judge.objects.create(name="kind", version=2, kind="lexical", config_sha256="2", created_at=NOW)
+    for verdict in Verdict.objects.filter(judge__name="kind", judge__version=1):
+        Verdict.objects.create(
+            judge=newer,
+            summary=verdict.summary,
+            insight=verdict.insight,
+            coverage="none",
+            lines=[],
+            is_linked=False,
+            created_at=NOW,
+        )
+    table = coverage_table(study.coverage_labels.all())
+    assert [judge.name for judge in table.judges] == ["kind", "kind v1", "strict"]
+    assert [judge.cost for judge in table.judges] == [0.0, None, None]
+
+
+def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) -> None:
+    label = study.coverage_labels.first()
+    assert label is not None
+    CoverageLabel.objects.create(
+        study=study,
+        annotator=ben.annotator,
+        summary=label.summary,
+        insight=label.insight,
+        coverage="none",
+        made_at=NOW,
+    )
+    table = coverage_table(study.coverage_labels.all(), study=study)
+    ben_ = next(person for person in table.people if person.name == "Ben")
+    assert ben_.pseudonym.startswith("annotator")
+    assert agreement(table, public=True).people[0] == ben_.pseudonym
+
+
+def test_reading_takes_the_same_queries_whatever_the_size(
+    study: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(6):
+        coverage_table(CoverageLabel.objects.all(), study=study)
+    make_labelled_study(
+        summaries=make_summaries(n=30, dataset="boats"), people=("anna", "dora"), judges=("third",), name="Two"
+    )
+    with django_assert_num_queries(6):
+        table = coverage_table(CoverageLabel.objects.all(), study=study)
+    assert [person.name for person in table.people] == ["anna (1)", "anna (2)", "bert", "cora", "dora"]
+    with django_assert_num_queries(2):
+        data_version(CoverageLabel.objects.all())
+
+
+def test_the_data_version_changes_with_a_label_and_with_a_verdict(study: Study) -> None:
+    seen = {data_version(CoverageLabel.objects.all())}
+    CoverageLabel.objects.filter(pk=study.coverage_labels.all()[0].pk).update(is_current=False)
+    seen.add(data_version(CoverageLabel.objects.all()))
+    Verdict.objects.filter(judge__name="kind")[0].delete()
+    seen.add(data_version(CoverageLabel.objects.all()))
+    assert len(seen) == 3
+
+
+def test_a_label_outside_the_categories_is_refused() -> None:
+    with pytest.raises(UnknownLabel, match="1, a: “X” is none of N, P"):
+        plain_table([PlainLabel("a", "1", "X")], categories=("N", "P"))
+
+
+def big(n_items: int, n_people: int, n_judges: int) -> LabelTable:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, n_items)
+    small = plain_table(
+        (PlainLabel(f"p{person}", "0", "none") for person in range(n_people)),
+        categories=("none", "partial", "full"),
+    )
+    shape = (n_items, n_people + n_judges)
+    codes = np.where(rng.random(shape) < 0.3, rng.integers(0, 3, shape), truth[:, None])
+    links = np.where(codes > 0, 4, 0).astype(object)
+    clusters = np.arange(n_items) // 7
+    return replace(
+        small,
+        judges=tuple(
+            replace(small.people[0], key=f"j{n}", name=f"j{n}", kind="imported") for n in range(n_judges)
+        ),
+        codes=codes,
+        links=links,
+        is_single=codes > 0,
+        clusters=clusters,
+        n_clusters=int(clusters.max()) + 1,
+        items=tuple(map(str, range(n_items))),
+        summary_of=np.full(n_items, -1),
+        insights=np.full(n_items, -1),
+        n_invalid=(0,) * n_judges,
+    )
+
+
+def test_many_people_and_judges_are_worked_out_on_shared_draws() -> None:
+    """Not a stopwatch: an order of magnitude over what it takes still passes."""
+    table = big(1400, 4, 7)
+    started = time.monotonic()
+    found, judged = agreement(table), judge_report(table)
+    assert time.monotonic() - started < 10
+    assert (len(found.pairs), len(judged.rows), len(judged.differences)) == (6, 7, 21)

@@ -1,0 +1,218 @@
+"""`manage.py report`: the worked examples, the authors' own figures, and a sentence where there is nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation.figures.reports import MODULES, reports
+from benchmarks import judging
+from benchmarks.models import Summary
+from tests.annotation.labelled import make_labelled_study, make_summaries
+
+FIRST = ("FFF", "FPF", "NNN", "NPF", "PPN")
+FIGURES = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal")
+
+
+def report(*args: Any) -> Any:
+    out = io.StringIO()
+    call_command("report", *map(str, args), "--json", stdout=out, stderr=io.StringIO())
+    return json.loads(out.getvalue())
+
+
+def text(*args: Any) -> str:
+    out = io.StringIO()
+    call_command("report", *map(str, args), stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def write(folder: Path, *items: str, name: str = "labels.csv") -> Path:
+    """A file with one item per text and one annotator per letter; a dot is no rating."""
+    rows = ["annotator,item,label"]
+    rows += [
+        f"rater{place},{number},{'' if mark == '.' else mark}"
+        for number, item in enumerate(items, 1)
+        for place, mark in enumerate(item, 1)
+    ]
+    path = folder / name
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_the_worked_example_holds_through_the_command(tmp_path: Path) -> None:
+    found = report("agreement", "--labels", write(tmp_path, *FIRST), "--categories", "N,P,F")
+    assert [found[name] for name in FIGURES] == pytest.approx(
+        [8 / 15, 0.300, 0.2905405, 0.304636, 0.3378378], abs=5e-7
+    )
+    assert found["alpha_ordinal"] == pytest.approx(0.5738721, abs=5e-8)
+    assert (found["q"], found["n_items"], found["n_pairable"]) == (3, 5, 5)
+    assert {(pair["a"], pair["b"]) for pair in found["pairs"]} == {
+        ("rater1", "rater2"),
+        ("rater1", "rater3"),
+        ("rater2", "rater3"),
+    }
+    assert found["intervals"]["randolph"]["clusters"] == 5
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (("FFF", "FPF", "NNN", "NP.", "PP."), (0.500, 0.4983, 0.5008)),
+        (("FFF", "FPF", "N..", "NP.", "PP."), (0.375, 0.3729, 0.3760)),
+    ],
+)
+def test_missing_ratings_are_allowed(tmp_path: Path, items: tuple[str, ...], expected: tuple[float, ...]) -> None:
+    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "N,P,F")
+    assert [found[name] for name in ("randolph", "fleiss", "ac1")] == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(("categories", "kappa"), [("N,F", 0.5), ("N,P,F", 0.625)])
+def test_chance_counts_the_categories_that_are_allowed(tmp_path: Path, categories: str, kappa: float) -> None:
+    path = write(tmp_path, "NN", "FF", "NF", "FF")
+    found = report("agreement", "--labels", path, "--categories", categories)
+    assert (found["randolph"], found["q"]) == (pytest.approx(kappa), len(categories.split(",")))
+
+
+def test_the_paradox_of_rare_categories(tmp_path: Path) -> None:
+    items = ["NN"] * 180 + ["YY"] * 2 + ["NY"] * 9 + ["YN"] * 9
+    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "N,Y")
+    assert [found[name] for name in FIGURES] == pytest.approx([0.91, 0.82, 0.1342, 0.8996, 0.1364], abs=5e-5)
+    assert found["pairs"][0]["cohen"] == pytest.approx(0.1342, abs=5e-5)
+
+
+def test_cohens_kappa_of_a_table(tmp_path: Path) -> None:
+    items = ["YY"] * 40 + ["YN"] * 9 + ["NY"] * 6 + ["NN"] * 45
+    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "Y,N")
+    assert found["pairs"][0]["cohen"] == pytest.approx(0.6995192, abs=5e-8)
+
+
+def test_fewer_figures_than_items_have_reasons_instead_of_zeros(tmp_path: Path) -> None:
+    found = report("agreement", "--labels", write(tmp_path, "N.", ".F", "N."), "--categories", "N,F")
+    assert [found[name] for name in FIGURES] == [None] * 5
+    assert found["reasons"]["fleiss"] == "no item has two ratings"
+    assert (found["n_items"], found["n_pairable"], found["pairs"]) == (3, 0, [])
+
+
+def test_clusters_of_a_file_are_resampled_and_few_give_no_interval(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {"annotator": who, "item": str(item), "label": "NF"[item % 2], "cluster": f"c{item % 3}"}
+        for item in range(40)
+        for who in ("a", "b")
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = report("agreement", "--labels", path, "--categories", "N,F")
+    assert (found["n_clusters"], found["clusters"]) == (3, "clusters")
+    assert found["reasons"]["percent"] == "no interval under 5 clusters"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("annotator,label\na,N\n", "row 1: expected the columns annotator, item, label, got a head without item."),
+        (
+            "annotator,item,label\na,1,N\na,1,F\n",
+            "row 3.item: expected one label of a for 1, got another one after row 2.",
+        ),
+        ("annotator,item,label\na,1,X\n", "row 2.label: expected one of N, F, got the text “X”."),
+        ("annotator,item,label\n,1,N\n", "row 2.annotator: expected a text that is not empty"),
+        ("annotator,item,label\na,1,N,2\n", "row 2: expected as many cells as the head has"),
+        ("annotator,item,label\n", "expected at least one label, got none."),
+    ],
+)
+def test_a_bad_row_of_a_file_is_named(tmp_path: Path, body: str, sentence: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(body)
+    with pytest.raises(CommandError) as refused:
+        report("agreement", "--labels", path, "--categories", "N,F")
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
+    with pytest.raises(CommandError, match="There are no labels here"):
+        report("judges")
+    with pytest.raises(CommandError, match="There is no study “nothing”"):
+        report("agreement", "--study", "nothing")
+
+
+@pytest.mark.django_db
+def test_judges_and_bias_of_a_study_a_dataset_or_everything() -> None:
+    study = make_labelled_study(summaries=make_summaries())
+    other = make_summaries(n=8, dataset="boats")
+    make_labelled_study(summaries=other, judges=("kind",), name="Boat links", seed=4)
+    assert [row["n_insights"] for row in report("judges")] == [60, 36]
+    assert [row["n_insights"] for row in report("judges", "--dataset", "boats")] == [24]
+    row = report("judges", "--study", study.name, "--reference", "anna")[0]
+    assert set(row["covered"]) == {"accuracy", "kappa", "tpr", "tnr"}
+    assert set(row["linking_authors"]) == {"hits", "n", "value"}
+    assert row["reasons"]["cost"] == "imported predictions come without their usage"
+    assert row["intervals"]["pearson"]["clusters"] == 12
+    for row in report("bias", "--study", study.uid):
+        assert [one["summarizer"] for one in row["summarizers"]] == ["alpha", "beta"]
+        assert {"delta", "low", "high", "n"} <= set(row["summarizers"][0])
+        assert {"over_summarizers", "over_summaries", "over_insights"} <= set(row["overall"])
+        assert set(row["length"]) == {"bullets", "all_lines"}
+    assert report("agreement", "--study", study.name, "--annotator", "anna", "--annotator", "bert")[
+        "annotators"
+    ] == [
+        "anna",
+        "bert",
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["agreement", "judges", "bias"])
+def test_every_report_is_also_a_table_for_a_console(name: str) -> None:
+    make_labelled_study(summaries=make_summaries())
+    assert len(text(name).splitlines()) > 2
+
+
+@pytest.mark.django_db
+def test_a_reference_or_annotator_who_labelled_nothing_is_named_with_those_who_did() -> None:
+    make_labelled_study(summaries=make_summaries())
+    with pytest.raises(CommandError, match="use one of: mean, majority, anna, bert, cora"):
+        report("judges", "--reference", "zoe")
+    with pytest.raises(CommandError, match="there are: anna, bert, cora"):
+        report("agreement", "--annotator", "zoe")
+    make_labelled_study(summaries=make_summaries(n=2, dataset="empty"), judges=(), name="No judge")
+    with pytest.raises(CommandError, match="No judge has judged"):
+        report("judges", "--study", "No judge")
+
+
+def test_every_report_of_the_list_exists() -> None:
+    assert set(reports()) == set(MODULES)
+
+
+@pytest.mark.django_db
+def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -> None:
+    source = published / "eval_benchmark_conversations.json"
+    call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
+    expected = json.loads((published / "expected_figures.json").read_text())["conversations_114"]
+    found = {row["judge"]: row for row in report("judges")}
+    assert set(found) == set(expected)
+    for name, figures in expected.items():
+        assert found[name]["pearson"] == pytest.approx(figures["pearson"], abs=1e-9)
+        assert found[name]["linking_authors"]["hits"] == figures["link_hits"]
+        assert found[name]["linking_authors"]["n"] == figures["link_n"]
+        assert found[name]["n_insights"] == figures["n_insights"]
+
+
+@pytest.mark.django_db
+def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> None:
+    source = published / "eval_benchmark_conversations.json"
+    call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
+    judge = judging.default_judge(now=timezone.now())
+    run = judging.request_run(judge=judge, summaries=Summary.objects.all(), reason="test", now=timezone.now())
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    row = next(one for one in report("judges") if one["judge"] == "lexical")
+    assert row["pearson"] >= 0.66
+    assert row["linking_authors"]["hits"] >= 0.87 * row["linking_authors"]["n"]
+    assert row["cost"] == 0
