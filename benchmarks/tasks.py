@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
 from django.utils import timezone
 
 from benchmarks import import_tasks, judging
 from benchmarks.models import JudgeRun
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["import_tasks", "resume_runs", "run_judge"]
 
@@ -23,4 +27,7 @@ def run_judge(run_uid: str) -> None:
 def resume_runs() -> None:
     """Take up runs that nobody holds; beat calls it every minute."""
     for uid in judging.unfinished_runs(now=timezone.now()):
-        run_judge(str(uid))
+        try:
+            run_judge(str(uid))
+        except Exception:
+            logger.exception("The run %s could not go on; the next sweep tries again.", uid)
