@@ -85,7 +85,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"
 AUTH_USER_MODEL = "summhay_site.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "summhay_site.authentication.AccountBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -99,6 +99,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+SESSION_ENGINE = "summhay_site.authentication"
 SESSION_COOKIE_AGE = 14 * 24 * 3600  # a log-in outlasts any session of work
 TRUST_PROXY = HTTPS and env.flag("TRUST_PROXY", default=True)
 AXES_FAILURE_LIMIT = 8

@@ -71,7 +71,7 @@ def login() -> Any:
 
     def _login(user: Any, **kwargs: Any) -> Client:
         client = Client(**kwargs)
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client.force_login(user, backend="summhay_site.authentication.AccountBackend")
         return client
 
     return _login

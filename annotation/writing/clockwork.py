@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -17,8 +18,9 @@ from django.db.models.query import QuerySet
 
 from annotation import clock
 from annotation.clock import ClockState, Policy, Settlement, State
-from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
+from annotation.models import ActivePeriod, Annotator, Assignment, Session, SessionEvent
 from annotation.writing.marks import FilledBy, materialise
+from benchmarks.prepared import PreparedRows
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -238,9 +240,47 @@ class LockedSession:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A session among a person's own, by its public id; looked up when it is locked, by a prepared query."""
+
+    user_id: int
+    uid: UUID
+
+    def for_page(self) -> Session | None:
+        """The session with all that a page of it needs; None if it is not theirs."""
+        return _OWN_PAGE.first(user=self.user_id, uid=self.uid)
+
+    def rows(self) -> QuerySet[Session, Session]:
+        """The same as a queryset."""
+        return _own_rows(self.user_id, self.uid)
+
+
+def rows_of(session: QuerySet[Session, Session] | Own) -> QuerySet[Session, Session]:
+    """A session that was not looked up yet, as a queryset."""
+    return session.rows() if isinstance(session, Own) else session
+
+
+def _own_rows(user: Any, uid: Any) -> QuerySet[Session, Session]:
+    return Session.objects.filter(annotator__user=user, uid=uid)
+
+
+_OWN_PAGE = PreparedRows[Session](
+    lambda user, uid: Session.objects.for_pages().filter(annotator__user=user, uid=uid),
+    user=Annotator._meta.get_field("user"),
+    uid=Session._meta.get_field("uid"),
+)
+_OWN_LOCKED = PreparedRows[Session](
+    lambda user, uid: _own_rows(user, uid).only(*LOCKED_FIELDS).select_for_update(of=("self",)),
+    user=Annotator._meta.get_field("user"),
+    uid=Session._meta.get_field("uid"),
+)
+Sessions = Session | QuerySet[Session, Session] | Own
+
+
 @contextmanager
 def locked(
-    session: Session | QuerySet[Session, Session],
+    session: Sessions,
     *,
     now: datetime,
     filled_by: FilledBy = FilledBy.REQUEST,
@@ -251,14 +291,22 @@ def locked(
     PostgreSQL locks the row; SQLite lets one writer in at a time (its transactions begin IMMEDIATE). Raises
     Session.DoesNotExist where the query finds nothing, for instance another person's session.
     """
-    rows = Session.objects.filter(pk=session.pk) if isinstance(session, Session) else session
-    rows = rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked)
     with transaction.atomic():
-        row = rows.get()
+        row = _locked_row(session, skip_locked=skip_locked)
         state = clock_of(row)
         held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
         yield held
         held.flush()
+
+
+def _locked_row(session: Sessions, *, skip_locked: bool) -> Session:
+    if isinstance(session, Own):
+        row = _OWN_LOCKED.first(user=session.user_id, uid=session.uid)
+        if row is None:
+            raise Session.DoesNotExist
+        return row
+    rows = Session.objects.filter(pk=session.pk) if isinstance(session, Session) else session
+    return rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked).get()
 
 
 def lapse_of(row: Session) -> Lapse | None:

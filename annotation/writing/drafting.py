@@ -12,18 +12,15 @@ from datetime import datetime
 from hashlib import sha256
 
 from django.db import IntegrityError
-from django.db.models.query import QuerySet
 
 from annotation import clock
 from annotation.clock import State
-from annotation.models import DraftRevision, Session, SessionEvent
-from annotation.writing.clockwork import LARGEST_MS, LockedSession, locked
+from annotation.models import DraftRevision, SessionEvent
+from annotation.writing.clockwork import LARGEST_MS, LockedSession, Sessions, locked
 from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
 LONG_DRAFT = 200
 """Characters from which emptying a draft needs a confirmation."""
-
-Sessions = Session | QuerySet[Session, Session]
 
 
 @dataclass(frozen=True, slots=True)

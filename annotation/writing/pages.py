@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -21,7 +21,7 @@ from annotation import assigning
 from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
 from annotation.writing import afterwards, sessions
-from annotation.writing.clockwork import lapse_of
+from annotation.writing.clockwork import Own, lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.pane import pane_for, respond
@@ -130,8 +130,10 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     """The person's session with all that a page of it needs, its clock brought to `now`."""
-    mine = Session.objects.for_writer(request.user).for_pages()
-    row: Session = get_object_or_404(mine, uid=uid)
-    if sessions.settle(session=row, now=now) is not row:
-        row = mine.get(pk=row.pk)
+    own = Own(user_id=request.user.pk or 0, uid=uid)
+    row = own.for_page()
+    if row is not None and sessions.settle(session=row, now=now) is not row:
+        row = own.for_page()
+    if row is None:
+        raise Http404
     return row

@@ -29,8 +29,17 @@ from annotation.models import (
     Study,
 )
 from annotation.writing import drafting, snapshots
-from annotation.writing.clockwork import HEAVY, LockedSession, clock_of, lapse_of, locked, to_ms
-from annotation.writing.drafting import Refused, SessionClosed, Sessions, Status, TabLost, status_of
+from annotation.writing.clockwork import (
+    HEAVY,
+    LockedSession,
+    Sessions,
+    clock_of,
+    lapse_of,
+    locked,
+    rows_of,
+    to_ms,
+)
+from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, status_of
 from annotation.writing.marks import FilledBy
 from annotation.writing.starting import frozen_settings
 from annotation.writing.wire import Message
@@ -151,7 +160,7 @@ def resume(*, session: Sessions, message: Message, now: datetime) -> Status:
         owner = (
             session.annotator_id
             if isinstance(session, Session)
-            else session.only("annotator_id").get().annotator_id
+            else rows_of(session).only("annotator_id").get().annotator_id
         )
         Annotator.objects.select_for_update().get(pk=owner)
         with locked(session, now=now) as held:

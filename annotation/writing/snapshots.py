@@ -13,7 +13,7 @@ from django.db.models.query import QuerySet
 
 from annotation import clock
 from annotation.models import Session, Snapshot
-from annotation.writing.clockwork import locked
+from annotation.writing.clockwork import Sessions, locked, rows_of
 from annotation.writing.marks import FilledBy, materialise
 
 BATCH = 500
@@ -21,11 +21,9 @@ BATCH = 500
 logger = logging.getLogger(__name__)
 
 
-def settle(
-    *, session: Session | QuerySet[Session, Session], now: datetime, filled_by: FilledBy = FilledBy.REQUEST
-) -> Session:
+def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
     """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
-    row = session if isinstance(session, Session) else session.get()
+    row = session if isinstance(session, Session) else rows_of(session).get()
     if not is_due(row, now):
         return row
     with locked(row, now=now, filled_by=filled_by) as held:

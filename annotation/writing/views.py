@@ -16,7 +16,6 @@ from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
-from django.db.models.query import QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -25,7 +24,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Session
 from annotation.writing import drafting, sessions
-from annotation.writing.clockwork import HEAVY
+from annotation.writing.clockwork import HEAVY, Own
 from annotation.writing.drafting import DraftRefused, Refused, Status, sha256_of
 from annotation.writing.wire import (
     BadMessage,
@@ -42,8 +41,7 @@ logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
-Mine = QuerySet[Session, Session]
-Endpoint = Callable[[HttpRequest, Mine, datetime], Status | dict[str, Any]]
+Endpoint = Callable[[HttpRequest, Own, datetime], Status | dict[str, Any]]
 
 MESSAGES = {
     "conflict": gettext_lazy(
@@ -64,7 +62,7 @@ def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonRespon
 
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
-        mine = Session.objects.for_writer(request.user).filter(uid=uid)
+        mine = Own(user_id=request.user.pk or 0, uid=uid)
         try:
             outcome = endpoint(request, mine, timezone.now())
         except BadMessage as error:
@@ -113,7 +111,7 @@ def _message(request: HttpRequest, **expected: bool) -> Message:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def draft(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def draft(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Save what was typed."""
     return drafting.save(session=mine, message=_message(request, needs_draft=True), now=now)
 
@@ -121,7 +119,7 @@ def draft(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resolve(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def resolve(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Go on with one of two texts."""
     return drafting.choose(session=mine, message=_message(request, resolves=True), now=now)
 
@@ -129,15 +127,15 @@ def resolve(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_GET
 @answers_json
-def state(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def state(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """How the session stands."""
-    return sessions.look(session=mine.defer(*HEAVY), tab_id=request.GET.get("tab_id", ""), now=now)
+    return sessions.look(session=mine.rows().defer(*HEAVY), tab_id=request.GET.get("tab_id", ""), now=now)
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def heartbeat(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def heartbeat(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """A sign of life."""
     return sessions.heartbeat(session=mine, message=_message(request), now=now)
 
@@ -145,7 +143,7 @@ def heartbeat(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def pause(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def pause(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Stop the clock."""
     return sessions.pause(session=mine, message=_message(request), now=now)
 
@@ -153,7 +151,7 @@ def pause(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resume(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def resume(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Let the clock run again."""
     return sessions.resume(session=mine, message=_message(request), now=now)
 
@@ -161,7 +159,7 @@ def resume(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def submit(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def submit(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """End the session."""
     return sessions.submit(session=mine, message=_message(request), now=now)
 
@@ -169,7 +167,7 @@ def submit(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def claim(request: HttpRequest, mine: Mine, now: datetime) -> dict[str, Any]:
+def claim(request: HttpRequest, mine: Own, now: datetime) -> dict[str, Any]:
     """Go on in this tab, with the text and its revision."""
     status, text = sessions.claim_tab(session=mine, message=_message(request), now=now)
     return _status(status) | {"text": text, "sha256": sha256_of(text)}
@@ -178,7 +176,7 @@ def claim(request: HttpRequest, mine: Mine, now: datetime) -> dict[str, Any]:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def events(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def events(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """What was searched, pasted, left; no sign of life by itself."""
     return sessions.record_events(session=mine, message=_message(request), now=now)
 
@@ -186,7 +184,7 @@ def events(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def notes(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def notes(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Keep the notes: `{tab_id, text}`."""
     data = read_object(request.body)
     tab_id, text = read_identifier(data, "tab_id"), read_text(data, "text")
@@ -196,7 +194,7 @@ def notes(request: HttpRequest, mine: Mine, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def read(request: HttpRequest, mine: Mine, now: datetime) -> Status:
+def read(request: HttpRequest, mine: Own, now: datetime) -> Status:
     """Keep which documents are marked as read: `{tab_id, documents: [numbers]}`, all of them."""
     data = read_object(request.body)
     tab_id = read_identifier(data, "tab_id")

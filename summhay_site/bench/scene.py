@@ -90,7 +90,7 @@ def _cookies(user: Any) -> dict[str, str]:
 
     store = SessionStore()
     store[SESSION_KEY] = str(user.pk)
-    store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    store[BACKEND_SESSION_KEY] = "summhay_site.authentication.AccountBackend"
     store[HASH_SESSION_KEY] = user.get_session_auth_hash()
     store.save()
     return {"sessionid": str(store.session_key), "csrftoken": _get_new_csrf_string()}

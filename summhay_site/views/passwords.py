@@ -55,7 +55,7 @@ class _PasswordSet(auth.PasswordResetConfirmView):
     template_name = "registration/password_set.html"
     token_generator = tokens
     post_reset_login = True
-    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+    post_reset_login_backend = "summhay_site.authentication.AccountBackend"
     success_url = reverse_lazy("home")
 
     def get_user(self, uidb64: str) -> Any:
