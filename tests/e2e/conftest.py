@@ -116,6 +116,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     made.start()
     yield made
     made.kill()
+    assert "Traceback" not in (made.folder / "web.log").read_text()
 
 
 @pytest.fixture(scope="session")

@@ -99,6 +99,7 @@ function go(url) {
 async function onEnd() {
   notice("time", text("time-up"));
   editor.readOnly = true;
+  await autosave.flush(); // the save under way
   await autosave.flush({ source: "deadline" });
   while (!isLeaving && clock.remainingMs === 0) {
     await pause(1000);
