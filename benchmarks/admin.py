@@ -7,13 +7,21 @@ from django.contrib import admin
 from benchmarks.models import (
     AuditEvent,
     Document,
+    Endpoint,
     Haystack,
     ImportJob,
     Insight,
     Judge,
+    JudgeCall,
     JudgeRun,
     JudgeRunItem,
+    KeyPoint,
+    ModelPrice,
+    Question,
+    QuestionDocument,
+    Response,
     RetrieverRanking,
+    Span,
     Subtopic,
     Summary,
     System,
@@ -113,6 +121,29 @@ class JudgeRunItemAdmin(ReadOnlyAdmin):
     list_select_related = ("run__judge", "summary")
 
 
+@admin.register(JudgeCall)
+class JudgeCallAdmin(ReadOnlyAdmin):
+    """Requests to model servers."""
+
+    list_display = ("uid", "model", "state", "rung", "latency_ms", "prompt_tokens", "completion_tokens", "error")
+    list_filter = ("state", "rung", "model")
+    search_fields = ("uid", "request_id", "cache_key")
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(ReadOnlyAdmin):
+    """Model servers."""
+
+    list_display = ("base_url", "limit_now", "rests_until")
+
+
+@admin.register(ModelPrice)
+class ModelPriceAdmin(ReadOnlyAdmin):
+    """Prices of models."""
+
+    list_display = ("model", "base_url", "valid_from", "input_per_million", "output_per_million")
+
+
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
     """Verdicts."""
@@ -139,3 +170,48 @@ class AuditEventAdmin(ReadOnlyAdmin):
     list_filter = ("action",)
     list_select_related = ("actor",)
     search_fields = ("object_name", "object_uid", "action")
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnlyAdmin):
+    """Questions."""
+
+    list_display = ("key", "dataset", "category", "domain", "text", "n_words", "created_at")
+    list_filter = ("dataset", "category", "domain")
+    search_fields = ("key", "text")
+
+
+@admin.register(QuestionDocument)
+class QuestionDocumentAdmin(ReadOnlyAdmin):
+    """Documents of questions."""
+
+    list_display = ("question", "number", "key", "title", "n_words")
+    list_select_related = ("question",)
+    search_fields = ("key", "title")
+
+
+@admin.register(KeyPoint)
+class KeyPointAdmin(ReadOnlyAdmin):
+    """Key points."""
+
+    list_display = ("key", "question", "number", "text", "autods")
+    list_select_related = ("question",)
+    search_fields = ("key", "text")
+
+
+@admin.register(Span)
+class SpanAdmin(ReadOnlyAdmin):
+    """Spans of key points."""
+
+    list_display = ("key_point", "document", "start", "end", "match_ratio", "is_exact")
+    list_filter = ("is_exact",)
+    list_select_related = ("key_point", "document")
+
+
+@admin.register(Response)
+class ResponseAdmin(ReadOnlyAdmin):
+    """Responses of systems."""
+
+    list_display = ("uid", "system", "question", "n_words", "created_at")
+    list_select_related = ("system", "question")
+    search_fields = ("uid", "text_sha256")

@@ -68,6 +68,15 @@ class JudgeRun(models.Model):
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     reason = models.CharField(max_length=60, blank=True, help_text="What asked for it: session, import, person …")
     message = models.TextField(blank=True)
+    concurrency = models.PositiveSmallIntegerField(default=16, help_text="Requests at a time, of models only.")
+    repeats = models.PositiveSmallIntegerField(default=1)
+    budget = models.DecimalField(
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="In US dollars; the run pauses before it.",
+    )
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -80,6 +89,10 @@ class JudgeRun(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "running", "paused", "done", "cancelled"]),
                 name="judgerun_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(concurrency__gte=1, concurrency__lte=256, repeats__gte=1, repeats__lte=20),
+                name="judgerun_options_in_range",
             ),
         ]
 
@@ -99,6 +112,7 @@ class JudgeRunItem(models.Model):
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="run_items")
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
+    claimed_by = models.CharField(max_length=64, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     error = models.TextField(blank=True)
 
@@ -137,6 +151,9 @@ class Verdict(models.Model):
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
     run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    call = models.ForeignKey(
+        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
+    )
     created_at = models.DateTimeField()
 
     objects = VerdictQuerySet.as_manager()

@@ -1,0 +1,117 @@
+"""Requests to model servers: what was asked once, what came back, what it used, and what a token costs."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+
+from benchmarks.models.judging import JudgeRun
+
+
+class Endpoint(models.Model):
+    """A model server as all workers see it: how many requests it stands at a time, and until when it rests."""
+
+    base_url = models.CharField(max_length=300, unique=True)
+    limit_now = models.PositiveIntegerField(help_text="Requests at a time; halved when the server says 429.")
+    rests_until = models.DateTimeField(null=True, blank=True)
+    last_halved_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["base_url"]
+        constraints = [models.CheckConstraint(condition=Q(limit_now__gte=1), name="endpoint_limit_from_1")]
+
+    def __str__(self) -> str:
+        return self.base_url
+
+
+class JudgeCall(models.Model):
+    """One distinct request, claimed before it is sent; its answer serves whoever asks the same again.
+
+    `cache_key` hashes the exact body, the address and the repeat. Token counts are the server's own, empty where
+    it gives none; `reasoning_tokens` are part of `completion_tokens`, `cached_tokens` of `prompt_tokens`.
+    """
+
+    class State(models.TextChoices):
+        ASKED = "asked", "asked"
+        ANSWERED = "answered", "answered"
+        FAILED = "failed", "failed"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cache_key = models.CharField(max_length=64, unique=True)
+    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="calls")
+    base_url = models.CharField(max_length=300)
+    model = models.CharField(max_length=200)
+    prompt_sha256 = models.CharField(max_length=64)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    rung = models.CharField(max_length=12)
+    is_repair = models.BooleanField(default=False)
+    temperature = models.FloatField(null=True, blank=True)
+    seed = models.BigIntegerField(null=True, blank=True)
+    state = models.CharField(max_length=8, choices=State, default=State.ASKED)
+    claimed_at = models.DateTimeField()
+    claimed_by = models.CharField(max_length=64, blank=True)
+    n_sent = models.PositiveIntegerField(default=1, help_text="How often it was sent, failures included.")
+    answered_at = models.DateTimeField(null=True, blank=True)
+    reply: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    model_returned = models.CharField(max_length=200, blank=True)
+    fingerprint = models.CharField(max_length=100, blank=True)
+    request_id = models.CharField(max_length=100, blank=True)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True, blank=True)
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["base_url", "claimed_at"], condition=Q(state="asked"), name="call_in_flight"),
+            models.Index(fields=["base_url", "model", "answered_at"], name="call_by_model"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["asked", "answered", "failed"]), name="call_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(rung__in=["json_schema", "json_object", "text"]), name="call_rung_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="answered") | Q(answered_at__isnull=False), name="call_answered_at_a_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.cache_key[:8]} ({self.state})"
+
+
+class ModelPrice(models.Model):
+    """What a million tokens of a model cost from a day on, in US dollars; an empty address means any."""
+
+    base_url = models.CharField(max_length=300, blank=True)
+    model = models.CharField(max_length=200)
+    valid_from = models.DateField()
+    input_per_million = models.DecimalField(max_digits=12, decimal_places=6)
+    cached_per_million = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    output_per_million = models.DecimalField(max_digits=12, decimal_places=6)
+
+    class Meta:
+        ordering = ["model", "base_url", "-valid_from"]
+        constraints = [
+            models.UniqueConstraint(fields=["base_url", "model", "valid_from"], name="price_one_a_day"),
+            models.CheckConstraint(
+                condition=Q(input_per_million__gte=0, output_per_million__gte=0)
+                & (
+                    Q(cached_per_million=None)
+                    | Q(cached_per_million__gte=0, cached_per_million__lte=F("input_per_million"))
+                ),
+                name="price_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} from {self.valid_from:%Y-%m-%d}"
