@@ -100,3 +100,37 @@ class ImportJobQuerySet(models.QuerySet[Any]):
         if user.has_perm("benchmarks.delete_haystack"):
             return self
         return self.filter(created_by=user)
+
+
+class QuestionQuerySet(models.QuerySet[Any]):
+    """Reads of questions."""
+
+    def search(self, text: str) -> QuestionQuerySet:
+        """Those whose text or id holds `text`, whatever its case."""
+        return self.filter(Q(text__icontains=text) | Q(key__icontains=text)) if text else self
+
+    def of(self, *, dataset: str = "", category: str = "", domain: str = "") -> QuestionQuerySet:
+        """Those of a dataset, a category and a domain; empty means any."""
+        wanted = {"dataset": dataset, "category": category, "domain": domain}
+        return self.filter(**{name: value for name, value in wanted.items() if value})
+
+    def with_counts(self) -> QuestionQuerySet:
+        """Add n_documents, n_key_points and n_responses, each counted on its own."""
+        rows: QuestionQuerySet = self.annotate(
+            n_documents=_count("QuestionDocument", "question"),
+            n_key_points=_count("KeyPoint", "question"),
+            n_responses=_count("Response", "question"),
+        )
+        return rows
+
+    def sorted_by(self, name: str) -> QuestionQuerySet:
+        """Order by a column of the list; `with_counts` comes first. An unknown name keeps the order of import."""
+        orders = {
+            "question": ["text"],
+            "category": ["category", "domain"],
+            "domain": ["domain", "category"],
+            "words": ["-n_words"],
+            "points": ["-n_key_points"],
+            "responses": ["-n_responses"],
+        }
+        return self.order_by(*orders.get(name, ["dataset"]), "pk")

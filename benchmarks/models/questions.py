@@ -91,7 +91,7 @@ class QuestionDocument(models.Model):
 
 
 class KeyPoint(models.Model):
-    """What a good answer says, as extracted; `autods` is e^yes / (e^yes + e^no) of a model asked whether it is key."""
+    """What a good answer says, as extracted; `autods` is the share of yes of a model asked whether it is key."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="key_points")
