@@ -22,7 +22,17 @@ accesslog = "-" if env.flag("ACCESS_LOG") else None
 
 
 def when_ready(server: Any) -> None:
-    """Move what was loaded out of the garbage collector's sight, so that workers keep sharing its pages."""
+    """Load what the first requests would load, then move it out of the garbage collector's sight.
+
+    It runs before the workers are forked, so that they go on sharing these pages of memory.
+    """
+    from django.apps import apps
+    from django.template.loader import get_template
+    from django.urls import reverse
+
+    if apps.ready:
+        reverse("home")  # imports all views
+        get_template("annotation/session.html")
     gc.collect()
     gc.freeze()
 

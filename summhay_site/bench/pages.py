@@ -41,16 +41,12 @@ def _page(
     folder.mkdir(exist_ok=True)
     (folder / "page.html.gz").write_bytes(body)
 
-    def clients(path: str = "", *, count: int) -> list[dict[str, Any]]:
-        return [
-            {"kind": "get", "path": path or one["page"], "headers": _headers(one), "count": stage.effort.requests}
-            for one in list(readers)[:count]
-        ]
-
     def one_round() -> dict[str, float]:
-        n, bare = len(readers), "/__floor__/file/page.html.gz"
-        alone, bare_alone = stage.load(clients(count=1)), stage.load(clients(bare, count=1))
-        crowd, bare_crowd = stage.load(clients(count=n)), stage.load(clients(bare, count=n))
+        count, bare = stage.effort.requests, "/__floor__/file/page.html.gz"
+        alone = stage.load(page_clients(readers[:1], count=count))
+        bare_alone = stage.load(page_clients(readers[:1], count=count, path=bare))
+        crowd = stage.load(page_clients(readers, count=count))
+        bare_crowd = stage.load(page_clients(readers, count=count, path=bare))
         return {
             "p50": median(alone.latencies_ms),
             "bare_p50": median(bare_alone.latencies_ms),
@@ -65,6 +61,14 @@ def _page(
         yield Measurement(f"{len(readers)} clients", found["rate"], "/s", least(rate), found["bare_rate"], bare)
     yield Measurement("answers other than 200", found["failures"], "", most(0))
     yield Measurement("compressed", len(body) / 1024, "KiB")
+
+
+def page_clients(readers: Sequence[Mapping[str, Any]], *, count: int, path: str = "") -> list[dict[str, Any]]:
+    """Clients that each load their own page so often, or what is at `path`."""
+    return [
+        {"kind": "get", "path": path or reader["page"], "headers": _headers(reader), "count": count}
+        for reader in readers
+    ]
 
 
 @case("page_weight")

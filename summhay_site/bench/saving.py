@@ -47,22 +47,25 @@ def draft_save(stage: Stage) -> Iterator[Measurement]:
 
 
 def _save(stage: Stage, writers: Sequence[dict[str, Any]]) -> Load:
-    return stage.load(
-        [
-            {
-                "kind": "draft",
-                "path": f"{writer['page']}draft/",
-                "claim": f"{writer['page']}claim/",
-                "headers": {
-                    "Cookie": f"sessionid={writer['sessionid']}; csrftoken={writer['csrftoken']}",
-                    "X-CSRFToken": writer["csrftoken"],
-                    "Content-Type": "application/json",
-                },
-                "count": stage.effort.requests,
-            }
-            for writer in writers
-        ]
-    )
+    return stage.load(save_clients(writers, count=stage.effort.requests))
+
+
+def save_clients(writers: Sequence[dict[str, Any]], *, count: int) -> list[dict[str, Any]]:
+    """Clients that each save so often in a session of their own."""
+    return [
+        {
+            "kind": "draft",
+            "path": f"{writer['page']}draft/",
+            "claim": f"{writer['page']}claim/",
+            "headers": {
+                "Cookie": f"sessionid={writer['sessionid']}; csrftoken={writer['csrftoken']}",
+                "X-CSRFToken": writer["csrftoken"],
+                "Content-Type": "application/json",
+            },
+            "count": count,
+        }
+        for writer in writers
+    ]
 
 
 def _bare(stage: Stage, writers: Sequence[dict[str, Any]]) -> Load:

@@ -29,7 +29,8 @@ from summhay_site.bench.cases import Unmeasurable, medians
 ROOT = Path(__file__).resolve().parents[2]
 READY_S = 30.0
 GIVE_UP_S = 600.0
-SITE = "summhay_site.bench.wsgi"
+PRODUCTION = "summhay_site.wsgi"
+WITH_FLOOR = "summhay_site.bench.wsgi"
 BARE = "summhay_site.bench.bare_wsgi"
 
 
@@ -126,7 +127,7 @@ class Stage:
         if self._server is None:
             _ = self.scene
             self.manage("collectstatic", "--no-input", "-v0")
-            self._server = self.start_server(SITE)
+            self._server = self.start_server(WITH_FLOOR)
         return self._server
 
     def start_server(self, application: str, *, health: str = "/health/") -> Server:
@@ -168,9 +169,9 @@ class Stage:
         printed = self._run(command, job=job, cpus=cpus)
         return json.loads(printed.strip().splitlines()[-1])
 
-    def load(self, clients: Sequence[Mapping[str, Any]]) -> Load:
+    def load(self, clients: Sequence[Mapping[str, Any]], *, server: Server | None = None) -> Load:
         """Let these clients send their requests all at once, from a process of their own."""
-        job = {"port": self.server.port, "clients": list(clients)}
+        job = {"port": (server or self.server).port, "clients": list(clients)}
         return Load(**self.run_module("load", job=job))
 
     def rounds(self, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
