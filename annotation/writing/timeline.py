@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "drop", "clock_jump", "gap", "blur"})
+FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap"})
 SEARCHES = frozenset({"search"})
 
 
