@@ -31,7 +31,7 @@ CURVE_COLUMNS = (
     "is_carried",
     "undefined_reason",
 )
-REVIEW_EVENTS = ("paste", "copy", "drop", "drag", "cut")
+REVIEW_EVENTS = ("paste", "paste_blocked", "copy", "drag", "cut")
 
 
 @dataclass(frozen=True)
