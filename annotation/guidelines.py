@@ -55,10 +55,65 @@ a fact that several documents tell.
 """
 )
 
+DEFAULT_LINKING_BODY = unwrapped(
+    """\
+## Your task
+
+You see a summary and the insights that a good summary of its topic would tell. For each insight, decide how far
+the summary tells it, and in which bullet. You do not know who wrote the summary, and it does not matter.
+
+## None, partial, full
+
+1. **Full**: somebody who reads only this bullet knows everything that the insight says. Other words are fine, and
+   so is more than was asked.
+2. **Partial**: the bullet is about the same fact and tells some of it, but something that counts is lost: a
+   number, a name, a place or time, a condition, an exception, one of two halves.
+3. **None**: no bullet tells it. Being about the same subject is not enough, and a statement that contradicts the
+   insight tells none of it.
+
+In doubt between two, ask: *what would a reader of the bullet get wrong or not know?* Nothing: full. A part:
+partial. The point itself: none. If you still hesitate, choose what is nearest and mark *not sure*.
+
+## Worked examples
+
+Insight: “Repairs are free; a part is charged at cost, and only when it costs more than £5 and the owner has agreed
+beforehand.”
+
+- “There's no charge apart from parts over £5, which are passed on at cost after the owner has agreed.” is
+  **full**: other words, nothing lost.
+- “Repairs are free, and parts are charged at cost.” is **partial**: both conditions are lost.
+- “Each repair costs £5.” is **none**: it says something else, although number and subject are there.
+
+Insight: “Of 590 items brought in during the first year 412 were mended; lamps and toasters succeed four times in
+five, printers hardly ever.”
+
+- “In the first year 412 items were mended.” is **partial**: out of how many, and which, is lost.
+- “Many visitors bring lamps and toasters.” is **none**: the subject is the same, the fact is not there.
+
+Insight: “Nothing with a plug leaves before Sunita has tested it, which has caught 31 faults that would have gone
+unnoticed, most of them in kettles.”
+
+- “Electrical items are tested before they leave, and 31 faults were caught.” is **partial**: who tests, and where
+  the faults are, is lost.
+
+## Which bullet
+
+- Choose the bullet that tells most of the insight. If two are equal, take the first.
+- Judge the bullet that you choose, not the sum of several, unless this study lets you choose several.
+- One bullet may cover several insights.
+- Do not judge style, length or citations, and do not look anything up: only what the bullet says counts.
+
+## When something is odd
+
+Skip a summary that you cannot judge, and say why. Flag or comment what the researcher should look at.
+"""
+)
+DEFAULT_BODIES = {Study.Kind.WRITING: DEFAULT_WRITING_BODY, Study.Kind.LINKING: DEFAULT_LINKING_BODY}
+
 
 def default_guidelines(kind: str) -> str:
     """What new guidelines of this kind of study start from; empty for kinds that bring their own."""
-    return DEFAULT_WRITING_BODY if kind == Study.Kind.WRITING else ""
+    return DEFAULT_BODIES.get(Study.Kind(kind), "")
 
 
 def current_guideline(study: Study) -> Guideline | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db import models
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
 
 SHOWN_TO_WRITERS = (
     "assignment__uid",
@@ -106,10 +108,16 @@ class StudyQuerySet(models.QuerySet[Any]):
     def with_progress(self) -> StudyQuerySet:
         """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done."""
         live = ~Q(assignments__state="withdrawn")
+        labels = apps.get_model("annotation", "LabelTask").objects.order_by().filter(study=OuterRef("pk"))
+
+        def of_labels(rows: Any) -> Coalesce:
+            return Coalesce(Subquery(rows.values("study").annotate(n=Count("pk")).values("n")), Value(0))
+
         rows: StudyQuerySet = self.annotate(
             n_annotators=Count("memberships", filter=Q(memberships__left_at=None), distinct=True),
-            n_tasks=Count("assignments", filter=live, distinct=True),
-            n_done=Count("assignments", filter=Q(assignments__state="done"), distinct=True),
+            n_tasks=Count("assignments", filter=live, distinct=True) + of_labels(labels),
+            n_done=Count("assignments", filter=Q(assignments__state="done"), distinct=True)
+            + of_labels(labels.filter(state="done")),
         )
         return rows
 
@@ -201,6 +209,12 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
     def unfinished(self) -> LabelTaskQuerySet:
         """Tasks to do or begun; what was skipped is out of the way."""
         return self.filter(state__in=["todo", "begun"])
+
+    def for_page(self) -> LabelTaskQuerySet:
+        """With all that the page of a linking task shows; never the system behind the summary."""
+        return self.select_related(
+            "study__linking_plan", "annotator", "item__summary__subtopic", "item__summary__haystack"
+        )
 
     def with_contact(self) -> LabelTaskQuerySet:
         """Add contact_at: when this person last did anything on any label task, so that time counts once."""

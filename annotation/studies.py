@@ -331,6 +331,16 @@ def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any
     return Removal(n_withdrawn, n_begun + own.filter(state=Assignment.State.STARTED).count())
 
 
+def unfinished_of(*, study: Study, annotator: Annotator) -> dict[str, int]:
+    """How many tasks somebody has in a study that wait (n_waiting) and that are begun (n_begun)."""
+    own = study.assignments.filter(annotator=annotator)
+    n_waiting, n_begun = readiness.unfinished_of(study=study, annotator=annotator)
+    return {
+        "n_waiting": n_waiting + own.filter(state=Assignment.State.ASSIGNED).count(),
+        "n_begun": n_begun + own.filter(state=Assignment.State.STARTED).count(),
+    }
+
+
 @transaction.atomic
 def set_member_limit(*, membership: Membership, limit_ms: int | None, by: Any, now: datetime) -> Membership:
     """Give one person another time limit in this study, for sessions not yet begun; None: the study's own."""

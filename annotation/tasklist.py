@@ -12,10 +12,14 @@ from decimal import Decimal
 from typing import Any
 
 from annotation import assigning, consent, earnings
-from annotation.models import Annotator, Assignment, Exposure, Membership, Session, Study
+from annotation.models import Annotator, Assignment, Exposure, LabelTask, Membership, Session, Study
 from annotation.studies import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
 from benchmarks.scoring.oracle import reading_minutes
+
+MINUTES_A_SUMMARY = 4.0
+"""What linking one summary took the annotators of Summary of a Haystack (section 4), about."""
+PACE_NEEDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +38,46 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class LabellingJob:
+    """All label tasks of one study, as one row of the list; times in ms."""
+
+    study: Study
+    n: int
+    n_done: int
+    n_skipped: int
+    n_open: int
+    worked_ms: int
+    earned: Decimal
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any time was spent on it."""
+        return bool(self.worked_ms or self.n_done)
+
+    @property
+    def minutes_left(self) -> float:
+        """About how long the rest takes: at the person's own pace once five are done."""
+        pace = self.worked_ms / self.n_done / 60_000 if self.n_done >= PACE_NEEDS else MINUTES_A_SUMMARY
+        return self.n_open * pace
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """Everything on the page of tasks."""
 
     todo: tuple[Task, ...]
+    labelling: tuple[LabellingJob, ...]
     practice: Task | None
     studies: tuple[Study, ...]
     has_consented: bool
     needs_practice: bool
     has_practice: bool
     n_done: int
+
+    @property
+    def n_todo(self) -> int:
+        """Rows of the list."""
+        return len(self.todo) + len(self.labelling)
 
     @property
     def may_start(self) -> bool:
@@ -65,6 +99,7 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
     return Board(
         todo=tuple(todo),
+        labelling=tuple(job for job in labelling_jobs(annotator) if job.n_open),
         practice=practice[0] if practice else None,
         studies=tuple(
             row.study for row in members.values() if row.left_at is None and row.study.state == Study.State.OPEN
@@ -74,6 +109,26 @@ def board(annotator: Annotator, now: datetime) -> Board:
         has_practice=assigning.has_practice_corpus(),
         n_done=own.filter(state=Assignment.State.DONE).count(),
     )
+
+
+def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
+    """The label tasks of a person, a row a study, those with the nearest date first; two queries."""
+    rows = {row["study"]: row for row in LabelTask.objects.filter(annotator=annotator).visible().by_study()}
+    studies = Study.objects.filter(pk__in=rows)
+    jobs = [
+        LabellingJob(
+            study=study,
+            n=row["n"],
+            n_done=row["n_done"],
+            n_skipped=row["n_skipped"],
+            n_open=row["n_todo"] + row["n_begun"] if study.state == Study.State.OPEN else 0,
+            worked_ms=row["worked_ms"],
+            earned=earnings.pay(row["worked_ms"], study.hourly_rate),
+        )
+        for study in studies
+        for row in [rows[study.pk]]
+    ]
+    return sorted(jobs, key=lambda job: (job.study.due_at is None, job.study.due_at or job.study.created_at))
 
 
 def contacts(annotator: Annotator) -> list[str]:

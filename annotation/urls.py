@@ -7,8 +7,11 @@ from django.urls import URLPattern, URLResolver, include, path
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
+    path("", include("annotation.linking.urls")),
+    path("", include("annotation.labelling.urls")),
     path("", include("annotation.study_urls")),
     path("", include("annotation.work_urls")),
     path("", include("annotation.writing.result_urls")),
     path("", include("annotation.writing.page_urls")),
+    path("", include("annotation.figures.page_urls")),
 ]

@@ -42,9 +42,15 @@ def deletion_problems(study: Study) -> list[str]:
     ]
 
 
+def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
+    """How many tasks of somebody nobody has opened, and how many are begun."""
+    n_waiting = untouched(study).filter(annotator=annotator).count()
+    begun = study.label_tasks.unfinished().filter(annotator=annotator, begun_at__isnull=False)
+    return n_waiting, begun.count()
+
+
 def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
-    waiting = untouched(study).filter(annotator=annotator)
-    n_waiting = waiting.count()
-    waiting.delete()
-    return n_waiting, study.label_tasks.filter(annotator=annotator, state=LabelTask.State.BEGUN).count()
+    counts = unfinished_of(study=study, annotator=annotator)
+    untouched(study).filter(annotator=annotator).delete()
+    return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import studies
 from annotation.forms import AddAnnotatorsForm, MemberLimitForm, ReasonForm, member_initial
-from annotation.models import Membership
-from annotation.views.scope import study_of
+from annotation.models import Membership, Study
+from annotation.views.scope import any_study_of, study_of
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -64,14 +64,13 @@ def annotator_remove(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID)
             now=timezone.now(),
         )
         messages.success(request, _removed(member, removal))
-        return redirect("annotation:study-assignments", uid=member.study.uid)
-    tasks = member.study.assignments.filter(annotator=member.annotator)
+        is_writing = member.study.kind == Study.Kind.WRITING
+        return redirect("annotation:study-assignments" if is_writing else "annotation:study", uid=member.study.uid)
     context = {
         "study": member.study,
         "member": member,
         "form": form,
-        "n_waiting": tasks.filter(state="assigned").count(),
-        "n_begun": tasks.filter(state="started").count(),
+        **studies.unfinished_of(study=member.study, annotator=member.annotator),
     }
     return page(request, "annotation/study_annotator_remove.html", context, status=422 if form.errors else 200)
 
@@ -81,6 +80,8 @@ def annotator_remove(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID)
 def annotator_limit(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
     """Another time limit for one person."""
     member = _member(request, uid, annotator)
+    if member.study.kind != Study.Kind.WRITING:
+        raise Http404
     form = MemberLimitForm(request.POST or None, initial=member_initial(member))
     if request.method == "POST" and form.is_valid():
         studies.set_member_limit(membership=member, limit_ms=form.limit_ms(), by=request.user, now=timezone.now())
@@ -91,7 +92,7 @@ def annotator_limit(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) 
 
 
 def _member(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> Membership:
-    members = study_of(request, uid).memberships.current()
+    members = any_study_of(request, uid).memberships.current()
     member: Membership = get_object_or_404(
         members.select_related("study__writing_plan", "annotator__user"), annotator__uid=annotator
     )

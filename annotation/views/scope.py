@@ -18,6 +18,13 @@ def study_of(request: HttpRequest, uid: uuid.UUID) -> Study:
     return study
 
 
+def any_study_of(request: HttpRequest, uid: uuid.UUID) -> Study:
+    """A study that people work in, of whatever kind, that this researcher may see."""
+    studies = Study.objects.for_user(request.user).exclude(kind=Study.Kind.EXTERNAL)
+    study: Study = get_object_or_404(studies.select_related("writing_plan", "created_by"), uid=uid)
+    return study
+
+
 def annotator_behind(request: HttpRequest) -> Annotator:
     """The annotator that this user is; 404 for an account that is none."""
     annotator: Any = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True).first()

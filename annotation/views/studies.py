@@ -18,7 +18,7 @@ from annotation.forms import CloneForm, StudyForm
 from annotation.guidelines import DEFAULT_WRITING_BODY, current_guideline
 from annotation.models import Session, Study
 from annotation.previews import Preview, preview
-from annotation.views.scope import study_of
+from annotation.views.scope import any_study_of, study_of
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 
@@ -119,7 +119,11 @@ def study_preview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How a study goes: each annotator's progress, time and cost so far."""
-    study = study_of(request, uid)
+    study = any_study_of(request, uid)
+    if study.kind == Study.Kind.LINKING:
+        return redirect("annotation:linking-study", uid=study.uid)
+    if study.kind != Study.Kind.WRITING:
+        raise Http404
     now = timezone.now()
     sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
     rows = earnings.earnings_of(sessions, now)
@@ -145,7 +149,7 @@ def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_POST
 def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Open, close, archive or restore."""
-    study = study_of(request, uid)
+    study = any_study_of(request, uid)
     verb = VERBS.get(request.POST.get("action", ""))
     if verb is None:
         messages.error(request, _("Nothing was changed: choose what to do with the study."))
@@ -164,7 +168,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Delete a study that nobody has worked in, after a look at what goes with it."""
-    study = study_of(request, uid)
+    study = any_study_of(request, uid)
     if request.method == "POST":
         try:
             studies.delete_study(study=study, by=request.user, now=timezone.now())
@@ -176,7 +180,7 @@ def study_delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     context = {
         "study": study,
         "problems": studies.deletion_problems(study),
-        "n_tasks": study.assignments.count(),
+        "n_tasks": study.assignments.count() + study.label_tasks.count(),
         "n_members": study.memberships.count(),
     }
     return page(request, "annotation/study_delete.html", context)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import consent, guidelines
 from annotation.forms import BodyForm
 from annotation.models import ConsentText
-from annotation.views.scope import study_of
+from annotation.views.scope import any_study_of
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -23,7 +23,7 @@ from benchmarks.web.permissions import requires
 @require_http_methods(["GET", "HEAD", "POST"])
 def guidelines_edit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Write a new version of a study's guidelines; the older ones stay readable."""
-    study = study_of(request, uid)
+    study = any_study_of(request, uid)
     newest = guidelines.current_guideline(study)
     form = BodyForm(request.POST or None, initial={"body": newest.body if newest else ""})
     shown = newest.body if newest else ""
@@ -47,7 +47,7 @@ def guidelines_edit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def guidelines_version(request: HttpRequest, uid: uuid.UUID, version: int) -> HttpResponse:
     """Read one version."""
-    study = study_of(request, uid)
+    study = any_study_of(request, uid)
     guideline = get_object_or_404(study.guidelines.select_related("created_by"), version=version)
     context = {
         "study": study,

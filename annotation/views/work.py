@@ -63,7 +63,13 @@ def own_earnings(request: HttpRequest) -> HttpResponse:
     """Measured time and pay of this person, per session and study."""
     annotator = annotator_behind(request)
     rows = tasklist.own_earnings(annotator, timezone.now())
-    context = {"rows": rows, "totals": earnings.by_study(rows), "contacts": tasklist.contacts(annotator)}
+    labelling = tasklist.labelling_jobs(annotator)
+    context = {
+        "rows": rows,
+        "totals": earnings.by_study(rows),
+        "labelling": [job for job in labelling if job.worked_ms],
+        "contacts": tasklist.contacts(annotator),
+    }
     return page(request, "annotation/work_earnings.html", context)
 
 
@@ -100,12 +106,10 @@ def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
             request, _("You have left “%(name)s”. What you have earned stays.") % {"name": member.study.name}
         )
         return redirect("annotation:work")
-    tasks = member.study.assignments.filter(annotator=member.annotator)
     context = {
         "study": member.study,
         "form": form,
-        "n_waiting": tasks.filter(state="assigned").count(),
-        "n_begun": tasks.filter(state="started").count(),
+        **studies.unfinished_of(study=member.study, annotator=member.annotator),
     }
     return page(request, "annotation/study_leave.html", context, status=422 if form.errors else 200)
 

@@ -1,0 +1,244 @@
+"""Forms of linking studies. They check and translate; verbs do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.utils.translation import gettext_lazy as _
+
+from annotation.linking import choosing
+from annotation.linking.planning import LinkingValues
+from annotation.models import Annotator, Study
+from annotation.studies import Details
+from benchmarks.models import Haystack, Summary
+
+WAYS = [
+    ("all", _("all of them")),
+    ("sample", _("a sample, stratified by system and subtopic")),
+    ("list", _("those of a list")),
+]
+MAX_LIST_BYTES = 2_000_000
+
+
+class DetailsForm(forms.Form):
+    """What a study is called and pays; `instance` fills it."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    description = forms.CharField(
+        label=_("Description"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Annotators see the name and the description."),
+    )
+    contact = forms.EmailField(
+        label=_("Contact address"), required=False, help_text=_("Shown on every work page.")
+    )
+    due_at = forms.DateTimeField(
+        label=_("Due"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    hourly_rate = forms.DecimalField(
+        label=_("Hourly rate"), min_value=0, max_value=10_000, decimal_places=2, initial=25
+    )
+    currency = forms.RegexField(
+        label=_("Currency"),
+        regex=r"^[A-Z]{3}$",
+        initial="USD",
+        error_messages={"invalid": _("Three capital letters, like USD or EUR.")},
+    )
+
+    def __init__(self, *args: Any, instance: Study | None = None, **kwargs: Any) -> None:
+        self.instance = instance
+        if instance is not None:
+            names = ("name", "description", "contact", "due_at", "hourly_rate", "currency")
+            kwargs["initial"] = {name: getattr(instance, name) for name in names}
+        super().__init__(*args, **kwargs)
+
+    def clean_name(self) -> str:
+        """Names are unique."""
+        name: str = self.cleaned_data["name"]
+        others = Study.objects.filter(name=name)
+        if self.instance is not None:
+            others = others.exclude(pk=self.instance.pk)
+        if others.exists():
+            raise forms.ValidationError(_("Another study has this name."))
+        return name
+
+    def details(self) -> Details:
+        """The values for the verbs."""
+        names = ("name", "description", "contact", "due_at", "hourly_rate", "currency")
+        return Details(**{name: self.cleaned_data[name] for name in names})
+
+
+class SummariesForm(forms.Form):
+    """Which summaries: of which haystacks and whose, all of them, a sample or a list."""
+
+    haystacks = forms.ModelMultipleChoiceField(
+        label=_("Haystacks"),
+        queryset=Haystack.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    with_systems = forms.BooleanField(label=_("Summaries of systems"), required=False, initial=True)
+    with_people = forms.BooleanField(
+        label=_("Summaries that people handed in"),
+        required=False,
+        initial=True,
+        help_text=_("So that people and systems are judged alike. Nobody gets their own."),
+    )
+    way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        help_text=_("The same seed draws the same sample. Empty: from the name of the study."),
+    )
+    list_file = forms.FileField(
+        label=_("List"), required=False, help_text=_("A text or CSV file with a summary id in each row.")
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the list, or see that there is something to choose from."""
+        data = super().clean() or {}
+        self.listed: Sequence[Summary] = ()
+        if data.get("way") == "list":
+            self._read_list(data)
+        elif not data.get("haystacks"):
+            self.add_error("haystacks", _("Choose at least one haystack."))
+        elif not (data.get("with_systems") or data.get("with_people")):
+            self.add_error("with_systems", _("Choose summaries of systems, of people, or both."))
+        if data.get("way") == "sample" and not data.get("n_sample"):
+            self.add_error("n_sample", _("Say how many summaries to draw."))
+        return data
+
+    def _read_list(self, data: dict[str, Any]) -> None:
+        upload = data.get("list_file")
+        if upload is None:
+            self.add_error("list_file", _("Choose the file with the list."))
+            return
+        try:
+            if upload.size > MAX_LIST_BYTES:
+                raise forms.ValidationError(_("The list is over 2 MB."))
+            self.listed = choosing.read_list(upload.read().decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            self.add_error("list_file", _("The file is no UTF-8 text."))
+        except choosing.BadList as bad:
+            shown = list(bad.problems[:20])
+            if len(bad.problems) > len(shown):
+                shown.append(_("… and %(n)d more rows.") % {"n": len(bad.problems) - len(shown)})
+            self.add_error("list_file", forms.ValidationError(shown))
+        except forms.ValidationError as problem:
+            self.add_error("list_file", problem)
+
+    def chosen(self, *, seed: int) -> list[Summary]:
+        """The summaries; `seed` is used where the form has none."""
+        data = self.cleaned_data
+        if data["way"] == "list":
+            return list(self.listed)
+        rows = choosing.candidates(
+            data["haystacks"], with_systems=data["with_systems"], with_people=data["with_people"]
+        )
+        if data["way"] == "all":
+            return list(rows)
+        return choosing.draw(rows, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
+
+
+class LinkingStudyForm(DetailsForm, SummariesForm):
+    """All settings of a new linking study."""
+
+    people_per_item = forms.IntegerField(label=_("People for each summary"), min_value=1, max_value=50, initial=1)
+    overlap = forms.DecimalField(
+        label=_("For everyone"),
+        min_value=0,
+        max_value=100_000,
+        decimal_places=2,
+        required=False,
+        initial=10,
+        help_text=_("Agreement is measured on summaries that several people label."),
+    )
+    overlap_unit = forms.ChoiceField(
+        label=_("of the summaries"),
+        choices=[("percent", _("per cent")), ("number", _("summaries"))],
+        initial="percent",
+    )
+    allow_several_lines = forms.BooleanField(
+        label=_("Several bullets may cover one insight together"), required=False
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Annotators"),
+        queryset=Annotator.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    researchers = forms.ModelMultipleChoiceField(
+        label=_("Researchers who see this study"),
+        queryset=get_user_model().objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("You and the admins always do."),
+    )
+    guidelines = forms.CharField(
+        label=_("Guidelines"),
+        max_length=60_000,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
+        help_text=_("Markdown. One key away while people work; later versions can be added."),
+    )
+
+    def __init__(self, *args: Any, user: Any, initial: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(*args, initial=initial, **kwargs)
+        self.fields["annotators"].queryset = Annotator.objects.active().order_by("label")  # type: ignore[attr-defined]
+        people = get_user_model().objects.filter(is_active=True, groups__name__in=["researcher", "admin"])
+        field = self.fields["researchers"]
+        field.queryset = people.exclude(pk=user.pk).distinct()  # type: ignore[attr-defined]
+        field.label_from_instance = lambda person: person.display_name  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """A percentage ends at 100; a number is whole."""
+        data = super().clean()
+        overlap = data.get("overlap") or Decimal(0)
+        if data.get("overlap_unit") == "percent" and overlap > 100:
+            self.add_error("overlap", _("At most 100 per cent."))
+        if data.get("overlap_unit") == "number" and overlap != int(overlap):
+            self.add_error("overlap", _("A whole number of summaries."))
+        return data
+
+    def plan(self) -> LinkingValues:
+        """The settings for the verbs."""
+        data = self.cleaned_data
+        overlap = data["overlap"] or Decimal(0)
+        is_share = data["overlap_unit"] == "percent"
+        return LinkingValues(
+            people_per_item=data["people_per_item"],
+            overlap_share=overlap / 100 if is_share else None,
+            overlap_number=None if is_share else int(overlap),
+            allow_several_lines=data["allow_several_lines"],
+        )
+
+
+class MoreForm(forms.Form):
+    """People to add, and how to share the work with them."""
+
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Add annotators"),
+        queryset=Annotator.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    rebalance = forms.BooleanField(
+        label=_("Share summaries that nobody has opened yet anew among everyone"), required=False, initial=True
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["annotators"].queryset = Annotator.objects.free_for(study).order_by("label")  # type: ignore[attr-defined]

@@ -1,0 +1,110 @@
+"""What the page of a linking task shows, in a fixed number of queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.guidelines import current_guideline, render_markdown
+from annotation.labelling.activity import CONTACT_EVERY_S
+from annotation.labelling.answers import page_of
+from annotation.labelling.course import course_of
+from annotation.linking.bullets import bullets_of
+from annotation.models import CoverageLabel, LabelTask, Study
+from benchmarks.models import Insight
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One insight with the person's own answer."""
+
+    number: int
+    insight: Insight
+    coverage: str
+    lines: frozenset[int]
+    is_unsure: bool
+
+    @property
+    def lacks_line(self) -> bool:
+        """Whether something is covered and nothing says where."""
+        return self.coverage in {"partial", "full"} and not self.lines
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it counts."""
+        return bool(self.coverage) and not self.lacks_line
+
+
+def page_context(task: LabelTask) -> dict[str, Any]:
+    """The summary's bullets, the questions with answers, the way through the study, the guidelines."""
+    summary, study = task.item.summary, task.study
+    guideline = current_guideline(study)
+    bullets = bullets_of(summary)
+    way = course_of(study=study, annotator=task.annotator, at=task)
+    questions = questions_of(task)
+    return {
+        "task": task,
+        "study": study,
+        "subtopic": summary.subtopic,
+        "haystack": summary.haystack,
+        "bullets": bullets,
+        "linkable": [bullet for bullet in bullets if bullet.is_linkable],
+        "questions": questions,
+        "n_answered": sum(question.is_answered for question in questions),
+        "way": way,
+        "previous_url": page_of(study.kind, way.previous.uid) if way.previous else "",
+        "next_url": page_of(study.kind, way.next.uid) if way.next else "",
+        "guideline": guideline,
+        "guideline_html": render_markdown(guideline.body) if guideline else "",
+        "is_open": study.state == Study.State.OPEN,
+        "allows_several": study.linking_plan.allow_several_lines,
+        "config_json": _config(task, guideline.version if guideline else None),
+    }
+
+
+def questions_of(task: LabelTask) -> list[Question]:
+    """The insights of the summary's subtopic with what this person says of them now; two queries."""
+    labels = {
+        label.insight_id: label
+        for label in CoverageLabel.objects.filter(
+            study=task.study_id, annotator=task.annotator_id, summary=task.item.summary_id, is_current=True
+        )
+    }
+    questions = []
+    for number, insight in enumerate(task.item.summary.subtopic.insights.order_by("number"), 1):
+        label = labels.get(insight.pk)
+        questions.append(
+            Question(
+                number=number,
+                insight=insight,
+                coverage=label.coverage if label else "",
+                lines=frozenset(label.lines if label else ()),
+                is_unsure=bool(label and label.is_unsure),
+            )
+        )
+    return questions
+
+
+def _config(task: LabelTask, version: int | None) -> str:
+    urls = {
+        "choice": reverse("annotation:linking-choice", args=[task.uid]),
+        "undo": reverse("annotation:linking-undo", args=[task.uid]),
+        "seen": reverse("annotation:label-seen", args=[task.uid]),
+        "skip": reverse("annotation:label-skip", args=[task.uid]),
+        "remark": reverse("annotation:label-remark", args=[task.uid]),
+        "onward": reverse("annotation:label-go", args=[task.study.uid]),
+        "login": reverse("login"),
+    }
+    return json.dumps(
+        {
+            "task": str(task.uid),
+            "person": str(task.annotator.uid),
+            "urls": urls,
+            "guideline": version,
+            "contact_every_s": CONTACT_EVERY_S,
+            "is_open": task.study.state == Study.State.OPEN,
+        }
+    )

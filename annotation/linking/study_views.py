@@ -1,0 +1,153 @@
+"""Pages of researchers about linking studies: set up, overview, more people and summaries, labels to download."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import studies
+from annotation.assigning import stable_seed
+from annotation.guidelines import DEFAULT_LINKING_BODY, current_guideline
+from annotation.linking import exports, planning
+from annotation.linking.forms import DetailsForm, LinkingStudyForm, MoreForm, SummariesForm
+from annotation.linking.overview import overview_of
+from annotation.models import Study
+from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+
+@requires("annotation.add_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def create(request: HttpRequest) -> HttpResponse:
+    """Set up a linking study and deal its tasks."""
+    initial = {"guidelines": DEFAULT_LINKING_BODY, "contact": request.user.email}  # type: ignore[union-attr]
+    form = LinkingStudyForm(request.POST or None, request.FILES or None, user=request.user, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        seed = stable_seed("study", data["name"]) if data["seed"] is None else data["seed"]
+        summaries = form.chosen(seed=seed)
+        if summaries:
+            study = planning.create_study(
+                details=form.details(),
+                plan=form.plan(),
+                summaries=summaries,
+                annotators=data["annotators"],
+                researchers=data["researchers"],
+                guidelines=data["guidelines"].replace("\r\n", "\n"),
+                seed=seed,
+                by=request.user,
+                now=timezone.now(),
+            )
+            messages.success(request, _("The study is set up and its tasks are dealt. Open it when it is right."))
+            return redirect("annotation:linking-study", uid=study.uid)
+        form.add_error(None, _("There is no summary of that kind in these haystacks."))
+    return page(request, "annotation/linking_form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@requires("annotation.view_study")
+@require_safe
+def overview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Progress, answers, time and cost of each annotator."""
+    study = _study(request, uid)
+    has_plan = hasattr(study, "linking_plan")
+    context = {
+        "study": study,
+        "overview": overview_of(study),
+        "plan": study.linking_plan if has_plan else None,
+        "n_short": planning.n_short(study) if has_plan else 0,
+        "guideline": current_guideline(study),
+        "problems": studies.opening_problems(study) if study.state == Study.State.DRAFT else [],
+    }
+    return page(request, "annotation/linking_study.html", context)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Name, description, contact, date and rate."""
+    study = _study(request, uid)
+    form = DetailsForm(request.POST or None, instance=study)
+    if request.method == "POST" and form.is_valid():
+        try:
+            planning.update_details(study=study, details=form.details(), by=request.user, now=timezone.now())
+        except studies.Frozen as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("annotation:linking-settings", uid=study.uid)
+    context = {"study": study, "form": form}
+    return page(request, "annotation/linking_settings.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Add people or summaries and deal what is missing; work that was begun stays where it is."""
+    study = _study(request, uid)
+    if not hasattr(study, "linking_plan"):
+        raise Http404
+    action = request.POST.get("action", "") if request.method == "POST" else ""
+    people = MoreForm(request.POST if action == "people" else None, study=study)
+    texts = SummariesForm(
+        request.POST if action == "summaries" else None, request.FILES if action == "summaries" else None
+    )
+    if action and _add(request, study, action, people, texts):
+        return redirect("annotation:linking-study", uid=study.uid)
+    context = {
+        "study": study,
+        "people": people,
+        "texts": texts,
+        "n_short": planning.n_short(study),
+        "members": study.memberships.current().select_related("annotator").order_by("number"),
+    }
+    return page(request, "annotation/linking_more.html", context, status=422 if action else 200)
+
+
+@requires("annotation.view_study")
+@require_safe
+def labels(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
+    """Labels as CSV or JSON lines; with `history=1` every row that was ever made."""
+    study = _study(request, uid)
+    with_history = request.GET.get("history") == "1"
+    name = f"labels-{study.uid}{'-history' if with_history else ''}"
+    if kind == "csv":
+        return csv_download(
+            exports.COLUMNS, exports.csv_rows(study, with_history=with_history), name=f"{name}.csv"
+        )
+    if kind == "jsonl":
+        return jsonl_download(exports.objects(study, with_history=with_history), name=f"{name}.jsonl")
+    raise Http404
+
+
+def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    rows = Study.objects.for_user(request.user).filter(kind=Study.Kind.LINKING)
+    study: Study = get_object_or_404(rows.select_related("linking_plan", "created_by"), uid=uid)
+    return study
+
+
+def _add(request: HttpRequest, study: Study, action: str, people: MoreForm, texts: SummariesForm) -> bool:
+    """Do what a form of the page asks; False where it is not right."""
+    how: dict[str, Any] = {"study": study, "by": request.user, "now": timezone.now()}
+    rebalance = False
+    if action == "people":
+        if not people.is_valid():
+            return False
+        studies.add_annotators(annotators=people.cleaned_data["annotators"], **how)
+        rebalance = people.cleaned_data["rebalance"]
+    elif action == "summaries":
+        if not texts.is_valid():
+            return False
+        planning.add_summaries(summaries=texts.chosen(seed=study.seed), **how)
+    dealt = planning.deal(rebalance=rebalance, **how)
+    text = ngettext("%(n)d task was dealt.", "%(n)d tasks were dealt.", dealt.n_new) % {"n": dealt.n_new}
+    messages.success(request, text)
+    return True

@@ -1,0 +1,96 @@
+// The insights on the page: read and set their answers, and know which one is the current.
+const COVERED = ["partial", "full"];
+
+export class Question {
+  constructor(box) {
+    this.box = box;
+    this.insight = box.dataset.question;
+    this.number = box.dataset.number;
+    this.form = box.querySelector("form");
+    this.lineInputs = [...box.querySelectorAll("[name=line]")];
+  }
+
+  get coverage() { return this.form.querySelector("[name=coverage]:checked")?.value ?? ""; }
+  set coverage(value) { for (const input of this.form.querySelectorAll("[name=coverage]")) input.checked = input.value === value; }
+  get lines() { return this.lineInputs.filter((input) => input.checked).map((input) => Number(input.value)); }
+  set lines(numbers) { for (const input of this.lineInputs) input.checked = numbers.includes(Number(input.value)); }
+  get isUnsure() { return this.form.elements.unsure.checked; }
+  set isUnsure(value) { this.form.elements.unsure.checked = value; }
+  get isCovered() { return COVERED.includes(this.coverage); }
+  get isAnswered() { return this.coverage === "none" || (this.isCovered && this.lines.length > 0); }
+
+  fields() {
+    const version = this.form.elements.guideline?.value;
+    return [
+      ["insight", this.insight], ["coverage", this.coverage], ...this.lines.map((line) => ["line", String(line)]),
+      ...(this.isUnsure ? [["unsure", "1"]] : []), ...(version ? [["guideline", version]] : []),
+    ];
+  }
+
+  pick(line) {
+    const input = this.lineInputs.find((each) => Number(each.value) === line);
+    if (!input) return;
+    input.checked = input.type === "radio" || !input.checked;
+  }
+
+  set({ coverage, lines, is_unsure }) {
+    this.coverage = coverage;
+    this.lines = lines;
+    this.isUnsure = is_unsure;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.isCovered) this.lines = [];
+    this.box.querySelector("[data-lack]").hidden = !this.isCovered || this.lines.length > 0;
+    this.box.classList.toggle("is-answered", this.isAnswered);
+    this.box.classList.toggle("is-covered", this.isCovered);
+  }
+}
+
+export class Questions {
+  constructor(root) {
+    this.root = root;
+    this.all = [...root.querySelectorAll("[data-question]")].map((box) => new Question(box));
+    this.bullets = [...root.querySelectorAll("[data-line]")];
+    this.usedText = root.querySelector('[data-text="used"]').textContent;
+    this.current = null;
+    for (const question of this.all) question.draw();
+  }
+
+  of(insight) { return this.all.find((question) => question.insight === insight); }
+  get unanswered() { return this.all.find((question) => !question.isAnswered); }
+  get nAnswered() { return this.all.filter((question) => question.isAnswered).length; }
+
+  // Make a question the current one; with `focus` the keyboard follows.
+  choose(question, { focus = true } = {}) {
+    if (!question) return;
+    this.current = question;
+    for (const { box } of this.all) box.classList.toggle("is-current", box === question.box);
+    if (focus) question.box.focus({ preventScroll: true });
+    if (focus) question.box.scrollIntoView({ block: "nearest" });
+    this.draw();
+  }
+
+  step(by) {
+    const at = this.all.indexOf(this.current);
+    this.choose(this.all[Math.max(0, Math.min(this.all.length - 1, at + by))]);
+  }
+
+  // The next one without an answer after the current, then from the top; nothing if all have one.
+  nextUnanswered() {
+    const at = this.all.indexOf(this.current);
+    return [...this.all.slice(at + 1), ...this.all.slice(0, at + 1)].find((question) => !question.isAnswered);
+  }
+
+  draw() {
+    for (const bullet of this.bullets) {
+      const line = Number(bullet.dataset.line);
+      const users = this.all.filter((question) => question.lines.includes(line)).map((question) => question.number);
+      bullet.classList.toggle("is-linked", Boolean(this.current?.lines.includes(line)));
+      bullet.querySelector("[data-used]").textContent = users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "";
+    }
+    this.root.querySelector("[data-answered]").textContent = `${this.nAnswered} / ${this.all.length}`;
+    this.root.querySelector("[data-progress]").value = this.nAnswered;
+  }
+}
