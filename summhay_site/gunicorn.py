@@ -18,6 +18,7 @@ preload_app = True
 keepalive = 30
 timeout = 60
 graceful_timeout = 20
+control_socket_disable = True
 accesslog = "-" if env.flag("ACCESS_LOG") else None
 
 

@@ -16,6 +16,7 @@ from summhay_site.bench.stage import Stage
 
 YEAR_S = 31_536_000
 _TEXT = re.compile(rb'(<div class="reading"[^>]*>).*?(?=</div>)', re.DOTALL)
+_READING = re.compile(rb'(<div class="reading"[^>]*>.*?</div>)', re.DOTALL)
 _LINK = re.compile(rb'<(?:link|script|img)[^>]*?(?:href|src)="([^"]+)"')
 _IMPORT = re.compile(rb'(?:from|import)\s*"(\.[^"]+)"')
 _CSS_URL = re.compile(rb"url\(\"?([^)\"]+)\"?\)")
@@ -36,7 +37,7 @@ def work_page_100(stage: Stage) -> Iterator[Measurement]:
 def _page(
     stage: Stage, readers: Sequence[Mapping[str, Any]], *, p50: float, rate: float | None
 ) -> Iterator[Measurement]:
-    body = fetch(stage, readers[0]["page"], _headers(readers[0])).body
+    body = fetch(stage, readers[0]["page"], reader_headers(readers[0])).body
     folder = stage.folder / "floor"
     folder.mkdir(exist_ok=True)
     (folder / "page.html.gz").write_bytes(body)
@@ -44,9 +45,9 @@ def _page(
     def one_round() -> dict[str, float]:
         count, bare = stage.effort.requests, "/__floor__/file/page.html.gz"
         alone = stage.load(page_clients(readers[:1], count=count))
-        bare_alone = stage.load(page_clients(readers[:1], count=count, path=bare))
+        bare_alone = stage.load(page_clients(readers[:1], count=count, path=bare)).checked()
         crowd = stage.load(page_clients(readers, count=count))
-        bare_crowd = stage.load(page_clients(readers, count=count, path=bare))
+        bare_crowd = stage.load(page_clients(readers, count=count, path=bare)).checked()
         return {
             "p50": median(alone.latencies_ms),
             "bare_p50": median(bare_alone.latencies_ms),
@@ -66,7 +67,7 @@ def _page(
 def page_clients(readers: Sequence[Mapping[str, Any]], *, count: int, path: str = "") -> list[dict[str, Any]]:
     """Clients that each load their own page so often, or what is at `path`."""
     return [
-        {"kind": "get", "path": path or reader["page"], "headers": _headers(reader), "count": count}
+        {"kind": "get", "path": path or reader["page"], "headers": reader_headers(reader), "count": count}
         for reader in readers
     ]
 
@@ -75,7 +76,7 @@ def page_clients(readers: Sequence[Mapping[str, Any]], *, count: int, path: str 
 def page_weight(stage: Stage) -> Iterator[Measurement]:
     """What a browser loads for the work page, without the texts of documents."""
     reader = stage.scene["few"][0]
-    page = fetch(stage, reader["page"], _headers(reader))
+    page = fetch(stage, reader["page"], reader_headers(reader))
     without_texts = gzip.compress(_TEXT.sub(rb"\1", page.plain), 6)
     assets = _assets(stage, reader["page"], page)
     kept = [
@@ -132,7 +133,13 @@ def _assets(stage: Stage, address: str, page: Answer) -> dict[str, Answer]:
     return found
 
 
-def _headers(reader: Mapping[str, Any]) -> dict[str, str]:
+def texts_of(page: bytes) -> list[bytes]:
+    """The texts of the documents in a work page, as HTML."""
+    return _READING.findall(page)
+
+
+def reader_headers(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The headers of a browser that is logged in."""
     return {
         "Cookie": f"sessionid={reader['sessionid']}; csrftoken={reader['csrftoken']}",
         "Accept-Encoding": "gzip",

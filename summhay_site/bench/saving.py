@@ -79,4 +79,4 @@ def _bare(stage: Stage, writers: Sequence[dict[str, Any]]) -> Load:
             }
             for w in writers
         ]
-    )
+    ).checked()

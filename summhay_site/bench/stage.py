@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
@@ -92,12 +92,16 @@ class Stage:
     say: Callable[[str], None] = lambda _: None
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bench-")))
     _server: Server | None = None
-    _dropped: str = ""
+    _kept: ExitStack = field(default_factory=ExitStack)
 
     @cached_property
     def environment(self) -> dict[str, str]:
         """The environment of every process here: production settings, data in the temporary folder."""
-        ours = {"DATA_DIR": str(self.folder), "DATABASE_URL": self._own_database(), "LOG_LEVEL": "WARNING"}
+        ours = {
+            "DATA_DIR": str(self.folder),
+            "DATABASE_URL": self._kept.enter_context(self.empty_database()),
+            "LOG_LEVEL": "WARNING",
+        }
         kept = (
             "PATH",
             "HOME",
@@ -163,11 +167,26 @@ class Stage:
         """Run a management command on the temporary database; gives what it prints."""
         return self._run([sys.executable, "manage.py", *arguments])
 
-    def run_module(self, name: str, *arguments: str, job: Any = None, cpus: Sequence[int] = ()) -> Any:
+    def run_module(
+        self, name: str, *arguments: str, job: Any = None, cpus: Sequence[int] = (), database_url: str = ""
+    ) -> Any:
         """Run a module of this package in a process of its own; gives the JSON that it prints last."""
         command = [sys.executable, "-m", f"summhay_site.bench.{name}", *arguments]
-        printed = self._run(command, job=job, cpus=cpus)
+        printed = self._run(command, job=job, cpus=cpus, database_url=database_url)
         return json.loads(printed.strip().splitlines()[-1])
+
+    @contextmanager
+    def empty_database(self) -> Iterator[str]:
+        """The address of one more database, empty and soon gone."""
+        name = f"bench_{uuid4().hex[:12]}"
+        if not self.database_url:
+            yield f"sqlite:///{self.folder / name}.sqlite3"
+            return
+        self._on_server(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlsplit(self.database_url)._replace(path=f"/{name}").geturl()
+        finally:
+            self._on_server(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     def load(self, clients: Sequence[Mapping[str, Any]], *, server: Server | None = None) -> Load:
         """Let these clients send their requests all at once, from a process of their own."""
@@ -182,15 +201,16 @@ class Stage:
         """Stop the server and remove everything."""
         if self._server is not None:
             self._server.stop()
-        if self._dropped:
-            self._on_server(f'DROP DATABASE IF EXISTS "{self._dropped}" WITH (FORCE)')
+        self._kept.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _run(self, command: Sequence[str], *, job: Any = None, cpus: Sequence[int] = ()) -> str:
+    def _run(
+        self, command: Sequence[str], *, job: Any = None, cpus: Sequence[int] = (), database_url: str = ""
+    ) -> str:
         done = subprocess.run(  # noqa: S603 - our own programs
             command,
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | ({"DATABASE_URL": database_url} if database_url else {}),
             input=json.dumps(job).encode() if job is not None else b"",
             capture_output=True,
             timeout=GIVE_UP_S,
@@ -199,13 +219,6 @@ class Stage:
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command[1:4])} failed:\n{done.stderr.decode(errors='replace')[-4000:]}")
         return done.stdout.decode()
-
-    def _own_database(self) -> str:
-        if not self.database_url:
-            return f"sqlite:///{self.folder / 'db.sqlite3'}"
-        self._dropped = f"bench_{uuid4().hex[:12]}"
-        self._on_server(f'CREATE DATABASE "{self._dropped}"')
-        return urlsplit(self.database_url)._replace(path=f"/{self._dropped}").geturl()
 
     def _on_server(self, statement: str) -> None:
         import psycopg
@@ -228,6 +241,12 @@ class Load:
     def per_second(self) -> float:
         """Answers a second, all clients together."""
         return len(self.latencies_ms) / self.elapsed_s
+
+    def checked(self) -> Load:
+        """The same, if all went well: a floor that answers errors is no floor."""
+        if self.failures:
+            raise RuntimeError(f"the floor did not hold: {self.statuses}, {self.broken} broken")
+        return self
 
     @property
     def failures(self) -> int:

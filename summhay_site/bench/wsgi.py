@@ -26,6 +26,9 @@ class BareHandler(WSGIHandler):
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Load none."""
+        self._view_middleware: list[Any] = []
+        self._template_response_middleware: list[Any] = []
+        self._exception_middleware: list[Any] = []
         self._middleware_chain = convert_exception_to_response(self._get_response)  # type: ignore[attr-defined]
 
 
