@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from benchmarks.exchange import eval_benchmark, summhay
+from benchmarks.exchange import eval_benchmark, long2rag, summhay
 
 SUMMHAY_EXAMPLE = """{
   "topic_id": "harbour-01",
@@ -47,10 +47,26 @@ BENCHMARK_EXAMPLE = """[{
 """
 
 
+LONG2RAG_EXAMPLE = """\
+{"key": "mole-cost", "question": "Why did the new mole cost more than planned?", "category": "causal", \
+"domain": "economics", "documents": [{"key": "council", "title": "Minutes of the council", "text": "The council \
+met on Monday. The mole became a third dearer because the sand under it had to be replaced by stone."}, {"key": \
+"letter", "text": "Stone came by ship, and every ship that waited for weather was paid by the day."}], \
+"key_points": [{"key": "sand", "text": "The ground was sand and had to be replaced by stone.", "autods": 0.91, \
+"spans": [{"document": "council", "text": "the sand under it had to be replaced by stone"}]}, {"key": "ships", \
+"text": "Ships that waited for weather were paid by the day.", "spans": [{"document": "letter", "text": "every \
+ship that waited for weather was paid by the day"}]}], "responses": [{"system": "some-model", "text": "The \
+ground was too soft, so stone had to be shipped in."}]}
+{"key": "gulls", "question": "What could gulls do to the harbour next year?", "documents": ["Gulls nest on the \
+roof of the fish hall, twelve pairs this year."], "key_points": ["They may nest on other roofs too."]}
+"""
+
+
 class Holds(StrEnum):
-    """What a file brings: a corpus to work on, or labels of people (which the app of people takes in)."""
+    """What a file brings: a corpus, questions, or labels of people (which the app of people takes in)."""
 
     CORPUS = "corpus"
+    QUESTIONS = "questions"
     LABELS = "labels"
 
 
@@ -94,6 +110,18 @@ FORMATS: dict[str, Format] = {
         example=BENCHMARK_EXAMPLE,
         parse=eval_benchmark.parse,
         holds=Holds.LABELS,
+    ),
+    "long2rag": Format(
+        name="long2rag",
+        title="Long²RAG questions",
+        description=(
+            "JSONL with a question on each line: its documents, key points with verbatim spans, and responses of "
+            "systems. Only question and documents are needed."
+        ),
+        extensions=(".jsonl",),
+        example=LONG2RAG_EXAMPLE,
+        parse=long2rag.parse,
+        holds=Holds.QUESTIONS,
     ),
 }
 

@@ -6,22 +6,12 @@ from benchmarks.models.audit import AuditEvent
 from benchmarks.models.calls import Endpoint, JudgeCall, ModelPrice
 from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
 from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Verdict
-from benchmarks.models.questions import (
-    Category,
-    Domain,
-    KeyPoint,
-    Question,
-    QuestionDocument,
-    Response,
-    Span,
-)
+from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.summaries import Summary, System
 
 __all__ = [
     "AuditEvent",
-    "Category",
     "Document",
-    "Domain",
     "Endpoint",
     "Haystack",
     "ImportJob",

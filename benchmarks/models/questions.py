@@ -14,34 +14,6 @@ from benchmarks.models.summaries import System
 from benchmarks.querysets import QuestionQuerySet
 
 
-class Category(models.TextChoices):
-    """The eight kinds of questions of Long²RAG (Figure 3); a dataset may have others."""
-
-    FACTUAL = "factual", "factual"
-    EXPLANATORY = "explanatory", "explanatory"
-    COMPARATIVE = "comparative", "comparative"
-    SUBJECTIVE = "subjective", "subjective"
-    METHODOLOGICAL = "methodological", "methodological"
-    CAUSAL = "causal", "causal"
-    HYPOTHETICAL = "hypothetical", "hypothetical"
-    PREDICTIVE = "predictive", "predictive"
-
-
-class Domain(models.TextChoices):
-    """The ten domains of Long²RAG (Figure 10); a dataset may have others."""
-
-    AI = "artificial intelligence", "artificial intelligence"
-    BIOLOGY = "biology", "biology"
-    ECONOMICS = "economics", "economics"
-    FILM = "film", "film"
-    HISTORY = "history", "history"
-    MUSIC = "music", "music"
-    RELIGION = "religion", "religion"
-    SPORTS = "sports", "sports"
-    TECHNOLOGY = "technology", "technology"
-    OTHERS = "others", "others"
-
-
 class Question(models.Model):
     """A question that needs a long answer from several documents."""
 

@@ -1,4 +1,4 @@
-"""Import files of corpora, or of published labels; all are checked before anything is written."""
+"""Import files of corpora, questions, or published labels; all are checked before anything is written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from django.utils import timezone
 from annotation import labels_in
 from benchmarks.exchange.formats import FORMATS, Holds, get_format
 from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.exchange.questions import QuestionText
 from benchmarks.importing import PUBLISHED_JUDGE, ImportReport, import_topic, merged_json
+from benchmarks.importing_questions import DATASET as LONG2RAG
+from benchmarks.importing_questions import import_questions
 
 EXIT_REFUSED = 1
 
@@ -53,9 +56,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Take corpora or labels in, whichever the format holds."""
-        take = self._labels if get_format(options["format"]).holds is Holds.LABELS else self._corpora
-        take(**options)
+        """Take corpora, questions or labels in, whichever the format holds."""
+        takes = {Holds.CORPUS: self._corpora, Holds.QUESTIONS: self._questions, Holds.LABELS: self._labels}
+        takes[get_format(options["format"]).holds](**options)
 
     def _corpora(self, **options: Any) -> None:
         """Check all files first, then import them one by one; a single file is one transaction anyway."""
@@ -93,6 +96,30 @@ class Command(BaseCommand):
             except ImportFailed as failure:
                 failures.append((path.name, failure.problems))
         return reports, failures
+
+    def _questions(
+        self, *, format: str, files: list[Path], dataset: str | None, dry_run: bool, json: bool, **_: Any
+    ) -> None:
+        """Take questions in: those of all files in one transaction."""
+        problems, name = Problems(), ""
+        told: dict[str, Any] = {}
+        failures = []
+        try:
+            found: list[QuestionText] = []
+            for name in map(str, files):
+                parse = get_format(format).parse
+                found.extend(parse(Path(name), problems=problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES))
+            told = import_questions(
+                found,
+                dataset=dataset or LONG2RAG,
+                actor=None,
+                now=timezone.now(),
+                problems=problems,
+                dry_run=dry_run,
+            ).as_json()
+        except ImportFailed as failure:
+            failures.append((Path(name).name, failure.problems))
+        self._report(merged_json([], failures) | told, as_json=json, dry_run=dry_run)
 
     def _labels(
         self,

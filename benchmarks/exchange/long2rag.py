@@ -1,0 +1,292 @@
+"""Questions as JSONL, one with all its parts on a line: forgiving about what is optional, strict about the rest.
+
+The shape of a line is in `long2rag_schema`; here are the rules between its parts, and the way in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+from pydantic import ValidationError
+
+from benchmarks.exchange.long2rag_schema import EXPECTED, KNOWN, KeyPointPart, QuestionPart, SpanPart
+from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange.questions import (
+    CATEGORIES,
+    DOMAINS,
+    DocumentText,
+    KeyPointText,
+    QuestionText,
+    ResponseText,
+    SpanText,
+    known_name,
+)
+from benchmarks.exchange.spans import locate
+
+BOM = b"\xef\xbb\xbf"
+LISTS = ("documents", "key_points", "responses")
+
+
+def parse(
+    source: Path | BinaryIO | Iterable[dict[str, Any]],
+    *,
+    problems: Problems | None = None,
+    limit_bytes: int | None = None,
+) -> tuple[QuestionText, ...]:
+    """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
+    problems = Problems() if problems is None else problems
+    found = tuple(read(source, problems=problems, limit_bytes=limit_bytes))
+    if not found and not problems.n_errors:
+        problems.error("empty_file", "", "", expected="a question on each line", got=Got("an empty file"))
+    problems.raise_errors()
+    return found
+
+
+def read(
+    source: Path | BinaryIO | Iterable[dict[str, Any]], *, problems: Problems, limit_bytes: int | None = None
+) -> Iterator[QuestionText]:
+    """Yield the good lines one by one; what is wrong with the others is in `problems`."""
+    seen: dict[str, str] = {}
+    for where, value in _values(source, problems, limit_bytes):
+        question = _question(where, value, problems)
+        if question is None:
+            continue
+        if first := seen.get(question.key):
+            problems.error(
+                "duplicate_key",
+                where,
+                "key",
+                expected="an id that no other line has",
+                got=Got(f"“{question.key}”, as in {first}"),
+            )
+            continue
+        seen[question.key] = where
+        yield question
+
+
+def dump(questions: Iterable[QuestionText]) -> Iterator[bytes]:
+    """Print a line for each; parsing them gives the same questions again."""
+    for question in questions:
+        yield orjson.dumps(as_json(question), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def as_json(question: QuestionText) -> dict[str, Any]:
+    """One line as plain values; parts that are empty are left out."""
+    keys = {document.number: document.key for document in question.documents}
+    line: dict[str, Any] = {"key": question.key, "question": question.text}
+    line |= {"category": question.category} if question.category else {}
+    line |= {"domain": question.domain} if question.domain else {}
+    line |= {"language": question.language} if question.language != "en" else {}
+    line["documents"] = [
+        {"key": row.key, **({"title": row.title} if row.title else {}), "text": row.text}
+        for row in question.documents
+    ]
+    if question.key_points:
+        line["key_points"] = [_point_json(point, keys) for point in question.key_points]
+    if question.responses:
+        line["responses"] = [{"system": row.system, "text": row.text} for row in question.responses]
+    return line
+
+
+def _point_json(point: KeyPointText, keys: dict[int, str]) -> dict[str, Any]:
+    told: dict[str, Any] = {"key": point.key, "text": point.text}
+    if point.autods is not None:
+        told["autods"] = point.autods
+    if point.spans:
+        told["spans"] = [_span_json(span, keys) for span in point.spans]
+    return told
+
+
+def _span_json(span: SpanText, keys: dict[int, str]) -> dict[str, Any]:
+    told: dict[str, Any] = {} if span.document is None else {"document": keys[span.document]}
+    told["text"] = span.quote
+    if span.start is not None:
+        told |= {"start": span.start, "end": span.end, "match": span.match_ratio}
+    return told
+
+
+def _values(
+    source: Path | BinaryIO | Iterable[dict[str, Any]], problems: Problems, limit_bytes: int | None
+) -> Iterator[tuple[str, Any]]:
+    """Each line with its name, counted from 1; a line that is no JSON is reported."""
+    if not isinstance(source, Path) and not hasattr(source, "readline"):
+        yield from ((f"line {number}", value) for number, value in enumerate(source, 1))
+        return
+    n_seen, number = 0, 0
+    with _opened(source, problems) as stream:
+        while line := stream.readline(-1 if limit_bytes is None else limit_bytes - n_seen + 1):
+            n_seen, number = n_seen + len(line), number + 1
+            if limit_bytes is not None and n_seen > limit_bytes:
+                problems.error(
+                    "too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file")
+                )
+                return
+            line = line.removeprefix(BOM) if number == 1 else line
+            if line.strip():
+                yield from _loaded(f"line {number}", line, problems)
+
+
+def _loaded(where: str, line: bytes, problems: Problems) -> Iterator[tuple[str, Any]]:
+    try:
+        yield where, orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        problems.error("no_json", where, "", expected="a JSON object", got=Got(f"text that is none ({error})"))
+
+
+@contextmanager
+def _opened(source: Any, problems: Problems) -> Iterator[BinaryIO]:
+    if not isinstance(source, Path):
+        yield source
+        return
+    try:
+        stream = source.open("rb")
+    except OSError as error:
+        reason = Got(f"one that cannot be opened: {error.strerror}")
+        problems.error("unreadable", "", "", expected="a file", got=reason)
+        raise ImportFailed(problems) from None
+    with stream:
+        yield stream
+
+
+def _question(where: str, value: Any, problems: Problems) -> QuestionText | None:
+    if not isinstance(value, dict):
+        problems.error("wrong_type", where, "", expected="an object with a question", got=value)
+        return None
+    try:
+        part = QuestionPart.model_validate(value)
+    except ValidationError as error:
+        _report(where, error, problems)
+        return None
+    _report_unknown(where, value, problems)
+    before = problems.n_errors
+    documents = tuple(
+        DocumentText(number=number, key=row.key or str(number), text=row.text, title=row.title)
+        for number, row in enumerate(part.documents, 1)
+    )
+    points = [(row.key or str(number), row) for number, row in enumerate(part.key_points, 1)]
+    _report_twice(where, "documents", "key", [row.key for row in documents], problems)
+    _report_twice(where, "key_points", "key", [key for key, _ in points], problems)
+    _report_twice(where, "responses", "system", [row.system for row in part.responses], problems)
+    key_points = tuple(
+        KeyPointText(
+            number=number,
+            key=key,
+            text=row.text,
+            autods=row.autods,
+            spans=_spans(f"{where}, key_points[{number - 1}]", row, documents, problems),
+        )
+        for number, (key, row) in enumerate(points, 1)
+    )
+    if problems.n_errors > before:
+        return None
+    return QuestionText(
+        key=part.key,
+        text=part.question,
+        category=known_name(part.category, CATEGORIES),
+        domain=known_name(part.domain, DOMAINS),
+        language=part.language,
+        documents=documents,
+        key_points=key_points,
+        responses=tuple(ResponseText(row.system, row.text) for row in part.responses),
+        where=where,
+    )
+
+
+def _spans(
+    where: str, point: KeyPointPart, documents: tuple[DocumentText, ...], problems: Problems
+) -> tuple[SpanText, ...]:
+    return tuple(
+        _span(f"{where}.spans[{position}]", part, documents, problems) for position, part in enumerate(point.spans)
+    )
+
+
+def _span(where: str, part: SpanPart, documents: tuple[DocumentText, ...], problems: Problems) -> SpanText:
+    """Find a span; one that is not there stays, without a place, and is reported."""
+    named = _named(part.document, documents)
+    if part.document is not None and named is None:
+        problems.error("unknown_document", where, "document", expected=EXPECTED["document"], got=part.document)
+        return SpanText(part.text)
+    texts = {row.number: row.text for row in documents if named is None or row is named}
+    place = locate(part.text, texts, start=part.start, end=part.end)
+    if place is None:
+        problems.warning("span_not_found", where, "text", expected="a passage of the document", got=part.text)
+        return SpanText(part.text, document=None if named is None else named.number)
+    if place.ratio < 1:
+        problems.warning(
+            "span_inexact",
+            where,
+            "text",
+            expected="a passage of the document, letter by letter",
+            got=Got(f"one that is {place.ratio:.0%} like it"),
+        )
+    return SpanText(part.text, place.document, place.start, place.end, place.ratio)
+
+
+def _named(name: int | str | None, documents: tuple[DocumentText, ...]) -> DocumentText | None:
+    if isinstance(name, int):
+        return documents[name] if 0 <= name < len(documents) else None
+    return next((row for row in documents if row.key == name), None)
+
+
+def _report(where: str, error: ValidationError, problems: Problems) -> None:
+    for found in error.errors(include_url=False):
+        steps = [step for step in found["loc"] if isinstance(step, int) or step in EXPECTED]
+        names = [step for step in steps if isinstance(step, str)]
+        field = names[-1] if steps and isinstance(steps[-1], str) else ""
+        path = _path(steps[:-1] if field else steps)
+        is_missing = found["type"] == "missing"
+        problems.error(
+            "missing_field" if is_missing else "wrong_value",
+            f"{where}, {path}" if path else where,
+            field,
+            expected=EXPECTED[field] if field else "an object or a text",
+            got=Got("nothing") if is_missing else found["input"],
+        )
+
+
+def _path(steps: list[Any]) -> str:
+    path = ""
+    for step in steps:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
+
+
+def _report_twice(where: str, name: str, field: str, keys: list[str], problems: Problems) -> None:
+    seen: dict[str, int] = {}
+    for position, key in enumerate(keys):
+        if key in seen:
+            problems.error(
+                "duplicate_key",
+                f"{where}, {name}[{position}]",
+                field,
+                expected="one that no other has",
+                got=Got(f"“{key}”, as in {name}[{seen[key]}]"),
+            )
+        seen.setdefault(key, position)
+
+
+def _report_unknown(where: str, value: dict[str, Any], problems: Problems) -> None:
+    """A misspelt optional field would be lost in silence."""
+    parts: list[tuple[str, str, Any]] = [(where, "", value)]
+    for name in LISTS:
+        for position, part in enumerate(value.get(name) or ()):
+            at = f"{where}, {name}[{position}]"
+            parts.append((at, name, part))
+            if name == "key_points" and isinstance(part, dict):
+                spans = enumerate(part.get("spans") or ())
+                parts.extend((f"{at}.spans[{number}]", "spans", span) for number, span in spans)
+    for at, name, part in parts:
+        for field in part if isinstance(part, dict) else ():
+            if field not in KNOWN[name]:
+                problems.warning(
+                    "unknown_field",
+                    at,
+                    field,
+                    expected=f"one of {', '.join(sorted(KNOWN[name]))}",
+                    got=Got("another name"),
+                    message="It was left out.",
+                )

@@ -1,0 +1,174 @@
+"""The shape of one line of a `long2rag` file, as models that check it and print its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
+
+
+def _filled(value: str) -> str:
+    if not value.strip() or "\x00" in value:
+        raise ValueError("an empty text or a NUL")
+    return value
+
+
+def _no_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("a NUL")
+    return value
+
+
+def _plain(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("a NUL")
+    return value.strip()
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _as_object(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _nothing_is_empty(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _nothing_is_none(value: Any) -> Any:
+    return [] if value is None else value
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_filled)]
+Id = Annotated[
+    str,
+    Field(min_length=1, max_length=120),
+    AfterValidator(_filled),
+    AfterValidator(str.strip),
+    BeforeValidator(_as_text, json_schema_input_type=str | int),
+]
+
+
+def _label(length: int) -> Any:
+    return Annotated[
+        str,
+        Field(max_length=length),
+        AfterValidator(_plain),
+        BeforeValidator(_nothing_is_empty, json_schema_input_type=str | None),
+    ]
+
+
+class _Part(BaseModel):
+    """Types are not guessed; fields that nobody knows are left alone here and reported by the parser."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class SpanPart(_Part):
+    """A verbatim passage of a document, or just its text."""
+
+    text: Text = Field(description="The passage, as quoted.")
+    document: int | str | None = Field(
+        default=None, description="Key of the document, or its position from 0; without it all are searched."
+    )
+    start: int | None = Field(
+        default=None, ge=0, description="Code points before it in the document's text; a hint that is checked."
+    )
+    end: int | None = Field(default=None, ge=1, description="Code points up to its end.")
+    match: float | None = Field(
+        default=None, ge=0, le=1, description="Likeness of quote and text, on export; computed anew on import."
+    )
+
+
+class DocumentPart(_Part):
+    """A document, or just its text."""
+
+    text: Text = Field(description="The whole text.")
+    key: Id | None = Field(default=None, description="Unique in the question; by default its number from 1.")
+    title: _label(300) = Field(default="", description="Title.")  # type: ignore[valid-type]
+
+
+class KeyPointPart(_Part):
+    """A key point, or just its text."""
+
+    text: Text = Field(description="What a good answer says.")
+    key: Id | None = Field(default=None, description="Unique in the question; by default its number from 1.")
+    autods: float | None = Field(
+        default=None, ge=0, le=1, description="Share of yes of a model that was asked whether this is a key point."
+    )
+    spans: Annotated[
+        list[Annotated[SpanPart, BeforeValidator(_as_object, json_schema_input_type=str | SpanPart)]],
+        BeforeValidator(_nothing_is_none, json_schema_input_type=list[str | SpanPart] | None),
+    ] = Field(default_factory=list, description="Passages that it was taken from.")
+
+
+class ResponsePart(_Part):
+    """What one system answered."""
+
+    system: Id = Field(description="Name of the system; unique in the question.")
+    text: Annotated[str, AfterValidator(_no_nul)] = Field(
+        description="The response; empty if the system gave none."
+    )
+
+
+class QuestionPart(_Part):
+    """One line of the file."""
+
+    key: Id = Field(description="Unique in the dataset.")
+    question: Text = Field(description="The question.")
+    documents: Annotated[
+        list[Annotated[DocumentPart, BeforeValidator(_as_object, json_schema_input_type=str | DocumentPart)]],
+        Field(min_length=1),
+    ] = Field(description="In the order shown to the system; at least one.")
+    category: _label(60) = Field(default="", description="Kind of question.")  # type: ignore[valid-type]
+    domain: _label(60) = Field(default="", description="Subject.")  # type: ignore[valid-type]
+    language: Annotated[str, Field(min_length=1, max_length=20)] = Field(
+        default="en", description="Language tag of the texts."
+    )
+    key_points: Annotated[
+        list[Annotated[KeyPointPart, BeforeValidator(_as_object, json_schema_input_type=str | KeyPointPart)]],
+        BeforeValidator(_nothing_is_none, json_schema_input_type=list[str | KeyPointPart] | None),
+    ] = Field(default_factory=list, description="Reference key points; may be missing.")
+    responses: Annotated[
+        list[ResponsePart], BeforeValidator(_nothing_is_none, json_schema_input_type=list[ResponsePart] | None)
+    ] = Field(default_factory=list, description="Answers of systems; may be missing.")
+
+
+EXPECTED = {
+    "key": "an id of 1 to 120 characters",
+    "system": "a name of 1 to 120 characters",
+    "question": "a text that is not empty",
+    "text": "a text that is not empty",
+    "documents": "a list of at least one document",
+    "key_points": "a list of key points",
+    "spans": "a list of spans",
+    "responses": "a list of responses",
+    "autods": "a number from 0 to 1",
+    "match": "a number from 0 to 1",
+    "start": "a whole number from 0",
+    "end": "a whole number from 1",
+    "document": "the key of a document or its position from 0",
+    "category": "a text of at most 60 characters",
+    "domain": "a text of at most 60 characters",
+    "title": "a text of at most 300 characters",
+    "language": "a language tag of 1 to 20 characters",
+}
+KNOWN: dict[str, frozenset[str]] = {
+    "": frozenset(QuestionPart.model_fields),
+    "documents": frozenset(DocumentPart.model_fields),
+    "key_points": frozenset(KeyPointPart.model_fields),
+    "spans": frozenset(SpanPart.model_fields),
+    "responses": frozenset(ResponsePart.model_fields),
+}
+
+
+def schema_text() -> str:
+    """The JSON Schema of a line, as the documentation holds it."""
+    schema = QuestionPart.model_json_schema(mode="validation")
+    told = {"$schema": SCHEMA_ID, **schema, "title": "A line of a long2rag file"}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
