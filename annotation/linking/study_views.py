@@ -63,6 +63,7 @@ def overview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "study": study,
         "overview": overview_of(study),
         "plan": study.linking_plan if has_plan else None,
+        "overlap_share": float(study.linking_plan.overlap_share or 0) if has_plan else None,
         "n_short": planning.n_short(study) if has_plan else 0,
         "guideline": current_guideline(study),
         "problems": studies.opening_problems(study) if study.state == Study.State.DRAFT else [],

@@ -55,6 +55,16 @@ def prepare() -> dict[str, Any]:
             annotator=writer, study=study, document_numbers=[5, 2, 4, 1, 3], state="assigned", now=now
         )
         tasks[story], studies[story] = str(task.uid), str(study.uid)
+    linkers = [person(name, "annotator") for name in ("linda", "lars")]
+    links = makers.make_linking_study(
+        haystack=makers.make_haystack(key="links", title="Ferries linked", now=now),
+        name="Study links",
+        researcher=ada,
+        annotators=linkers,
+        people_per_item=2,
+        now=now,
+    )
+    studies["links"] = str(links.uid)
     makers.give_consent(*Annotator.objects.all(), now=now)
     return {"tasks": tasks, "studies": studies}
 

@@ -1,0 +1,146 @@
+"""Two people link the same summaries by keyboard, one of them through a broken line; a researcher reads it all."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.e2e.conftest import SECONDS, Site, log_in
+
+pytestmark = pytest.mark.browser
+Desk = Callable[[str], Page]
+
+QUERY = """
+    SELECT l.coverage, l.lines FROM annotation_coveragelabel l
+    JOIN annotation_annotator a ON a.id = l.annotator_id
+    JOIN annotation_labeltask t ON t.id = l.task_id
+    WHERE a.label = ? AND t.position = ? AND l.is_current ORDER BY l.insight_id
+"""
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def ready(page: Page, number: int) -> None:
+    """Wait until a summary is there and takes keys."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / 4")
+    page.locator(".has-scripts .is-current").wait_for()
+
+
+def saved(page: Page) -> None:
+    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+
+
+def answer_all(page: Page, number: int) -> None:
+    """No insight is covered; then on, which the last Enter does."""
+    ready(page, number)
+    count = page.locator(".question").count()
+    press(page, " ".join(["1 Enter"] * count))
+
+
+def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
+    desk: Desk, site: Site, browser: Browser, context: BrowserContext, tmp_path: Path
+) -> None:
+    linda = desk("linda")
+    linda.get_by_role("link", name="My work").first.click()
+    linda.get_by_role("link", name="Open", exact=True).click()
+    ready(linda, 1)
+
+    press(linda, "b")
+    expect(linda.locator("[data-announce]")).to_have_text("Choose partial or full first, then the bullet.")
+    press(linda, "3")
+    expect(linda.locator(".is-current [data-lack]")).to_be_visible()
+    press(linda, "a Enter 2 c x")
+    saved(linda)
+    assert site.rows(QUERY, "Linda", 1) == [("full", "[3]"), ("partial", "[5]")]
+    press(linda, "u u")
+    saved(linda)
+    expect(linda.locator("[data-lack]:visible")).to_have_count(1)
+    assert site.rows(QUERY, "Linda", 1) == [("full", "[3]"), ("partial", "[]")]
+
+    press(linda, "s")
+    linda.keyboard.type("1 a u f: no shortcut in here")
+    press(linda, "Escape")
+    expect(linda.locator("[data-flag]")).to_have_attribute("aria-pressed", "false")
+    linda.locator("[data-question]").nth(1).focus()
+    press(linda, "f")
+    expect(linda.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
+
+    press(linda, "?")
+    expect(linda.locator("[data-guide]")).to_contain_text("Full means nothing is lost.")
+    linda.get_by_label("Single keys do something").uncheck()
+    press(linda, "1")
+    expect(linda.locator("[data-question]").nth(1).get_by_label("partial")).to_be_checked()
+    linda.get_by_label("Single keys do something").check()
+    press(linda, "Escape")
+    linda.locator("[data-question]").nth(1).focus()
+
+    context.set_offline(True)
+    press(linda, "c Enter 1")
+    expect(linda.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
+    context.set_offline(False)
+    saved(linda)
+    rows = site.rows(QUERY, "Linda", 1)
+    assert rows[:2] == [("full", "[3]"), ("partial", "[5]")]
+    assert all(row[0] == "none" for row in rows[2:])
+    while linda.locator(".question:not(.is-answered)").count():
+        press(linda, "Enter 1")
+    with linda.expect_response(lambda answer: "/go/" in answer.url):  # the next one is fetched ahead
+        linda.reload()
+    ready(linda, 1)
+    expect(linda.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
+    linda.wait_for_load_state("networkidle")
+    linda.evaluate("window.isTheSamePage = true")
+    press(linda, "Enter")
+    ready(linda, 2)
+    assert linda.evaluate("window.isTheSamePage"), (
+        "the next summary was fetched before and took the place of this one"
+    )
+
+    press(linda, "s")
+    linda.keyboard.type("cannot be read")
+    press(linda, "Enter")
+    ready(linda, 3)
+    answer_all(linda, 3)
+    answer_all(linda, 4)
+    expect(linda.get_by_role("heading", name="All done")).to_be_visible()
+    linda.get_by_role("link", name="Number 2").click()
+    ready(linda, 2)
+    expect(linda.locator(".notice")).to_contain_text("cannot be read")
+
+    other = browser.new_context(base_url=site.url, locale="en-GB", color_scheme="dark")
+    other.set_default_timeout(SECONDS * 1000)
+    lars = other.new_page()
+    log_in(lars, "lars")
+    lars.goto("/work/")
+    lars.get_by_role("link", name="Open", exact=True).click()
+    for number in range(1, 5):
+        answer_all(lars, number)
+    expect(lars.get_by_role("heading", name="All done")).to_be_visible()
+    assert "Linda" not in lars.content()
+    other.close()
+
+    desks = browser.new_context(base_url=site.url, locale="en-GB")
+    ada = desks.new_page()
+    log_in(ada, "ada")
+    ada.goto(f"/studies/{site.scene['studies']['links']}/")
+    expect(ada.get_by_role("row", name="Linda annotator1")).to_contain_text("3 / 4")
+    expect(ada.get_by_role("row", name="Lars annotator2")).to_contain_text("4 / 4")
+    expect(ada.get_by_role("main")).to_contain_text("cannot be read")
+    with ada.expect_download() as download:
+        ada.get_by_role("link", name="Labels, CSV").click()
+    file = tmp_path / "labels.csv"
+    download.value.save_as(file)
+    labels = list(csv.DictReader(file.read_text().splitlines()))
+    assert {row["annotator"] for row in labels} == {"annotator1", "annotator2"}
+    by_item: dict[str, set[str]] = {}
+    for row in labels:
+        by_item.setdefault(row["item"], set()).add(row["annotator"])
+    assert sum(len(people) == 2 for people in by_item.values()) > 0
+    desks.close()
