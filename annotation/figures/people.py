@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -122,7 +122,7 @@ def _pairs(
             found.append(blocks)
             rows.append(PairRow(names[a], names[b], blocks.n_items, *[Stat.undefined("-")] * 5))
     made = tuple(_with_figures(row, batch, blocks, figures) for row, blocks in zip(rows, found, strict=True))
-    return made, _correlation(batch, found, figures), _linking(batch, found), too_many
+    return made, _correlation(batch, found, figures), _linking(table, batch, found), too_many
 
 
 def _with_figures(row: PairRow, batch: Batch, blocks: Blocks, figures: Any) -> PairRow:
@@ -145,15 +145,20 @@ def _correlation(batch: Batch, found: Sequence[Blocks], figures: Any) -> Stat:
     )
 
 
-def _linking(batch: Batch, found: Sequence[Blocks]) -> Stat:
-    """Share of pairs of labels that link a common line, all pairs of people pooled (Table 1)."""
+def _linking(table: LabelTable, batch: Batch, found: Sequence[Blocks]) -> Stat:
+    """Share of pairs of labels that link a common line, all pairs of people pooled (Table 1).
+
+    `n_pairs` counts these pairs, `n_items` the items with one.
+    """
     method = "pairs of labels that both cover and link: a line in common"
     if not found:
         return Stat.undefined("no item was labelled by two", method=method)
     pooled = Batch(batch.n_clusters, batch.resampling)
     block = pooled.add(np.sum([batch.blocks[blocks.links["linking"]] for blocks in found], axis=0))
     hits, n = LINKED.counts(pooled.total(block))
-    return rate_stat(
+    codes, links = table.codes[:, : table.n_people], table.links[:, : table.n_people]
+    says = (codes > 0 if table.has_covered else codes >= 0) & links.astype(bool)
+    stat = rate_stat(
         spread(pooled, [block], LINKED),
         hits=hits,
         n=n,
@@ -161,6 +166,7 @@ def _linking(batch: Batch, found: Sequence[Blocks]) -> Stat:
         reason="no insight is linked by two",
         resampling=batch.resampling,
     )
+    return replace(stat, n_items=int((says.sum(axis=1) >= 2).sum()), n_pairs=n)
 
 
 def as_json(found: Agreement) -> dict[str, Any]:

@@ -118,6 +118,10 @@ class LabelTable:
         names = tuple(person.key for person in self.people)
         return Ratings(self.codes[:, : self.n_people], self.categories, names, tuple(self.clusters.tolist()))
 
+    def anonymous(self) -> LabelTable:
+        """The same under the names that may leave the site."""
+        return replace(self, people=tuple(replace(one, name=one.pseudonym) for one in self.people))
+
     def only(self, mask: Bools) -> LabelTable:
         """The items for which `mask`, shape (n,), is true."""
         numbers, clusters = np.unique(self.clusters[mask], return_inverse=True)

@@ -123,6 +123,9 @@ def bootstrap(figure: Figure, sums: Floats, *, n_items: int, resampling: Resampl
 @contextmanager
 def shared_draws() -> Iterator[None]:
     """Keep what is drawn until the end of a report: the same draws, as without, but made once."""
+    if _kept.get() is not None:
+        yield
+        return
     token = _kept.set({})
     try:
         yield

@@ -125,7 +125,7 @@ def test_people_are_the_ceiling_by_the_same_formulas(table: LabelTable) -> None:
     ceiling = judge_report(table).ceiling
     assert ceiling is not None
     assert ceiling.stats["pearson"].value == pytest.approx(people.correlation.value)
-    assert ceiling.hits["linking"][1] == people.linking.n_items
+    assert ceiling.hits["linking"][1] == people.linking.n_pairs
     pairs = {(pair.a, pair.b): pair for pair in people.pairs}
     ratings = table.ratings()
     keys = {person.name: person.key for person in table.people}

@@ -1,0 +1,223 @@
+"""Everything the agreement page shows, made from one table of labels; kept until a label or verdict changes it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Avg, Case, FloatField, QuerySet, Value, When
+
+from annotation.figures.biases import BiasReport, bias_report
+from annotation.figures.collect import coverage_table, data_version, external_table
+from annotation.figures.judges import JudgeReport, judge_report
+from annotation.figures.people import Agreement, agreement
+from annotation.figures.plots import scatter
+from annotation.figures.rows import RowView, Spot, Wanted, spots, views
+from annotation.figures.systems import Corrected, Ranking, corrected, rankings
+from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable
+from annotation.models import CoverageLabel, ExternalLabel, Study
+from benchmarks.models import Verdict
+from benchmarks.scoring.intervals import shared_draws
+from benchmarks.web.plots import Plot
+
+KEPT_FOR_S = 3600
+TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the labels are: of one study, or those of many; `key` tells apart what different people may see."""
+
+    labels: QuerySet[CoverageLabel]
+    study: Study | None
+    key: str
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the study's labels have items of their own."""
+        return self.study is not None and self.study.kind == Study.Kind.EXTERNAL and not self.labels.exists()
+
+    def table(self) -> LabelTable:
+        """All labels of this source."""
+        if self.study is not None and self.is_external:
+            return external_table(self.study, task=self._task())
+        return coverage_table(self.labels, study=self.study)
+
+    def _task(self) -> str:
+        first = (
+            ExternalLabel.objects.filter(study=self.study).order_by("task").values_list("task", flat=True).first()
+        )
+        return first or ""
+
+    def version(self) -> str:
+        """The data version."""
+        if self.study is not None and self.is_external:
+            rows = ExternalLabel.objects.filter(study=self.study)
+            return hashlib.sha256(
+                repr((rows.count(), rows.order_by("-pk").values_list("pk").first())).encode()
+            ).hexdigest()[:12]
+        return data_version(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How one looks: filters, whom judges are compared with, what is resampled, which judge is drawn."""
+
+    filters: Filters
+    reference: str = "mean"
+    clusters: str = "summaries"
+    judge: str = ""
+    measure: str = "pearson"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the filters can be set to."""
+
+    haystacks: tuple[str, ...]
+    domains: tuple[str, ...]
+    retrievers: tuple[str, ...]
+    summarizers: tuple[str, ...]
+    guidelines: tuple[int, ...]
+    people: tuple[tuple[str, str], ...]
+    judges: tuple[tuple[str, str], ...]
+    haystack_pks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All figures of one look at one state of the data."""
+
+    version: str
+    options: Options
+    people: Agreement
+    judges: JudgeReport | None
+    bias: BiasReport | None
+    rankings: tuple[Ranking, ...]
+    corrected: tuple[Corrected, ...]
+    top: tuple[RowView, ...]
+    n_disputed: int
+    categories: tuple[str, ...]
+    is_external: bool
+    summary_plots: Mapping[str, tuple[Plot, Plot]]
+
+    @property
+    def all_corrected_undefined(self) -> str:
+        """Why no judge has a corrected score; empty if one has."""
+        if any(one.corrected.is_defined for one in self.corrected):
+            return ""
+        return self.corrected[0].corrected.undefined_reason if self.corrected else ""
+
+    def plots_of(self, judge: str) -> tuple[Plot, ...]:
+        """Scatter and difference of a judge by key, else of the first one; none where there are none."""
+        return self.summary_plots.get(judge) or next(iter(self.summary_plots.values()), ())
+
+
+def options_of(table: LabelTable) -> Options:
+    """Every value that occurs, before any filter."""
+    infos = table.summaries
+    return Options(
+        haystacks=_sorted(info.haystack for info in infos),
+        domains=_sorted(info.domain for info in infos),
+        retrievers=_sorted(info.retriever for info in infos),
+        summarizers=_sorted(info.summarizer for info in infos),
+        guidelines=tuple(sorted({int(one) for one in table.versions.ravel()} - {0})),
+        people=tuple((person.key, person.name) for person in table.people),
+        judges=tuple((judge.key, judge.name) for judge in table.judges),
+        haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
+    )
+
+
+def chosen_table(source: Source, view: View) -> LabelTable:
+    """The labels under the filters."""
+    return _chosen(source.table(), view)
+
+
+def _chosen(table: LabelTable, view: View) -> LabelTable:
+    chosen = table.filtered(view.filters)
+    return chosen.by_subtopic() if view.clusters == "subtopics" else chosen
+
+
+def figures(source: Source, view: View, *, public: bool = False) -> Figures:
+    """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
+    version = source.version()
+    key = ("figures", source.key, version, _look(view), public)
+    return _remembered(key, lambda: _figures(source, view, version, public=public))
+
+
+def _look(view: View) -> tuple[Any, ...]:
+    return (view.filters, view.reference, view.clusters)
+
+
+def _remembered(key: tuple[Any, ...], make: Callable[[], Figures]) -> Figures:
+    name = "agreement-" + hashlib.sha256(repr(key).encode()).hexdigest()
+    known: Figures | None = cache.get(name)
+    if known is None:
+        known = make()
+        cache.set(name, known, KEPT_FOR_S)
+    return known
+
+
+def _figures(source: Source, view: View, version: str, *, public: bool) -> Figures:
+    whole = source.table().anonymous() if public else source.table()
+    table = _chosen(whole, view)
+    has_judges = bool(table.judges) and len(table.codes) > 0
+    wanted = Wanted()
+    with shared_draws():
+        disputed: list[Spot] = spots(table, wanted) if len(table.codes) else []
+        everywhere = _everywhere(table, view.filters) if has_judges else {}
+        return Figures(
+            version=version,
+            options=options_of(whole),
+            people=agreement(table),
+            judges=judge_report(table, reference=view.reference) if has_judges else None,
+            bias=bias_report(table, reference=view.reference) if has_judges else None,
+            rankings=rankings(table, reference=view.reference) if has_judges else (),
+            corrected=corrected(table, everywhere, reference=view.reference) if has_judges else (),
+            top=tuple(views(table, disputed[:TOP])),
+            n_disputed=len(disputed),
+            categories=table.categories,
+            is_external=bool(whole.items),
+            summary_plots={
+                judge.key: scatter(table, place, view.reference) for place, judge in enumerate(table.judges)
+            }
+            if has_judges
+            else {},
+        )
+
+
+def _everywhere(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int, float]]:
+    """{judge key: {summary pk: mean coverage}} of all systems' summaries of these haystacks. One query."""
+    rows = Verdict.objects.filter(
+        summary__haystack__in={info.haystack_pk for info in table.summaries},
+        judge__uid__in=[judge.key for judge in table.judges],
+        repeat=0,
+        is_valid=True,
+    ).exclude(summary__origin="session")
+    if filters.haystack:
+        rows = rows.filter(summary__haystack__title=filters.haystack)
+    if filters.domain:
+        rows = rows.filter(summary__haystack__domain=filters.domain)
+    if filters.summarizer:
+        rows = rows.filter(summary__system__summarizer=filters.summarizer)
+    if filters.retriever:
+        retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
+        rows = rows.filter(summary__system__retriever=retriever)
+    worth = Case(
+        When(coverage="full", then=Value(1.0)),
+        When(coverage="partial", then=Value(0.5)),
+        default=Value(0.0),
+        output_field=FloatField(),
+    )
+    found: dict[str, dict[int, float]] = {}
+    grouped = rows.order_by().values("judge__uid", "summary").annotate(score=Avg(worth))
+    for judge, summary, score in grouped.values_list("judge__uid", "summary", "score"):
+        found.setdefault(str(judge), {})[summary] = score
+    return found
+
+
+def _sorted(values: Any) -> tuple[str, ...]:
+    return tuple(sorted({value for value in values if value}))

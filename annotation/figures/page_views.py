@@ -1,0 +1,190 @@
+"""The agreement page of a study and of all labels, the rows behind its figures, and its files."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from annotation.figures.page_forms import LookForm, filter_words, view_of
+from annotation.models import CoverageLabel, Study
+from benchmarks.models import Haystack
+from benchmarks.web.downloads import csv_download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from benchmarks.web.plots import FORMATS, inline_svg, plot_download
+
+if TYPE_CHECKING:
+    from annotation.figures.page import Figures, Source, View
+
+ROWS_PER_PAGE = 20
+
+
+def readable(user: Any) -> QuerySet[Study]:
+    """Studies whose figures a researcher may read: own ones, and those imported for everybody."""
+    own = Study.objects.for_user(user).values("pk")
+    return Study.objects.filter(Q(pk__in=own) | Q(researchers=None, created_by=None))
+
+
+def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
+    from annotation.figures.page import Source
+    from annotation.figures.scope import labels_of_dataset
+
+    studies = readable(request.user)
+    if uid is not None:
+        kinds = [Study.Kind.LINKING, Study.Kind.EXTERNAL]
+        study = get_object_or_404(studies.filter(kind__in=kinds), uid=uid)
+        return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
+    labels: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
+    dataset = request.GET.get("dataset", "")
+    if dataset:
+        labels = labels_of_dataset(labels, dataset)
+    return Source(labels, None, f"user {request.user.pk} {dataset}")
+
+
+def _figures(request: HttpRequest, uid: uuid.UUID | None, *, public: bool = False) -> tuple[Source, View, Figures]:
+    """The figures asked for; a reference that labelled nothing here falls back to the mean."""
+    from annotation.figures.judges import UnknownReference
+    from annotation.figures.page import figures
+
+    source, view = _source(request, uid), view_of(request.GET)
+    try:
+        return source, view, figures(source, view, public=public)
+    except UnknownReference:
+        view = replace(view, reference="mean")
+        return source, view, figures(source, view, public=public)
+
+
+def _expose(request: HttpRequest, pks: tuple[int, ...]) -> None:
+    """Whoever reads the rows or figures of a haystack has seen its insights."""
+    saw_insights(request.user, *Haystack.objects.filter(pk__in=pks).only("pk"))
+
+
+def _addresses(uid: uuid.UUID | None) -> dict[str, str]:
+    prefix, args = ("annotation:study-agreement", [uid]) if uid else ("annotation:agreement", [])
+    return {
+        "here": reverse(prefix, args=args),
+        "rows_url": reverse(f"{prefix}-rows", args=args),
+        "files_url": reverse(f"{prefix}-file", args=[*args, "x"]).removesuffix("x"),
+    }
+
+
+@requires("annotation.view_session")
+@require_safe
+def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
+    """People first, judges below, on the same items."""
+    from annotation.figures import files, present
+
+    source, view, found = _figures(request, uid)
+    _expose(request, found.options.haystack_pks)
+    datasets: list[str] = []
+    if uid is None:
+        rows = CoverageLabel.objects.filter(study__in=readable(request.user).values("pk")).order_by()
+        datasets = sorted(filter(None, rows.values_list("summary__haystack__dataset", flat=True).distinct()))
+    context: dict[str, Any] = {
+        "study": source.study,
+        "form": LookForm(request.GET, options=found.options, datasets=datasets, is_external=found.is_external),
+        "view": view,
+        "figures": found,
+        "filter": filter_words(view, found),
+        "cards": present.cards(found.people),
+        "matrix": present.matrix(found.people),
+        "bias": present.bias_table(found),
+        "ranking": present.ranking_table(found),
+        "query": request.GET.urlencode(),
+        "formats": FORMATS,
+        "tables": [name for name in files.TABLES if name != "people.csv"],
+        **_addresses(uid),
+        **_judges(source, view, found),
+    }
+    return page(request, "annotation/agreement.html", context, part="figures")
+
+
+def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
+    """What the part on judges needs; nothing where no judge spoke."""
+    from annotation.figures import plots, present
+
+    report = found.judges
+    if report is None:
+        return {}
+    columns = present.judge_columns(report)
+    forest = plots.forest(report, view.measure)
+    return {
+        "report": report,
+        "columns": columns,
+        "ceiling_cells": present.judge_cells(report.ceiling, columns) if report.ceiling else None,
+        "judge_rows": [
+            (row, present.judge_cells(row, columns), present.confusion_rows(row)) for row in report.rows
+        ],
+        "differences": present.differences(report),
+        "forest": forest,
+        "forest_svg": inline_svg(forest) if forest else "",
+        "scatter_svgs": [inline_svg(plot) for plot in found.plots_of(view.judge)],
+    }
+
+
+@requires("annotation.view_session")
+@require_safe
+def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
+    """The rows behind a figure, most disputed first."""
+    from annotation.figures import rows
+    from annotation.figures.page import chosen_table
+
+    source, view = _source(request, uid), view_of(request.GET)
+    table = chosen_table(source, view)
+    wanted = rows.Wanted(
+        between=request.GET.get("between") or rows.PEOPLE,
+        human=request.GET.get("human", ""),
+        said=request.GET.get("said", ""),
+    )
+    spots = rows.spots(table, wanted) if len(table.codes) else []
+    shown = Paginator(spots, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+    _expose(request, tuple({info.haystack_pk for info in table.summaries}))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {
+        "study": source.study,
+        "page": shown,
+        "rows": rows.views(table, list(shown)),
+        "wanted": wanted,
+        "judge": next((one.name for one in table.judges if wanted.between in {one.key, one.name}), ""),
+        "judges": table.judges,
+        "categories": table.categories,
+        "query": query.urlencode(),
+        **_addresses(uid),
+    }
+    return page(request, "annotation/agreement_rows.html", context, part="rows")
+
+
+@requires("annotation.view_session")
+@require_safe
+def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None) -> HttpResponseBase:
+    """A table as CSV, all figures as JSON, or a plot as SVG, PNG or PDF; people under their pseudonyms."""
+    from annotation.figures import files, plots
+
+    _, view, found = _figures(request, uid, public=True)
+    _expose(request, found.options.haystack_pks)
+    prefix = f"agreement-{found.version}"
+    if name == "figures.json":
+        return JsonResponse(files.everything(found, view))
+    if name in files.TABLES:
+        columns, rows = files.TABLES[name]
+        return csv_download(columns, rows(found), name=f"{prefix}-{name}")
+    stem, _dot, file_format = name.rpartition(".")
+    plot = None
+    if stem == "forest" and found.judges is not None:
+        plot = plots.forest(found.judges, view.measure)
+    elif stem in {"scatter", "difference"} and found.judges is not None:
+        drawn = found.plots_of(view.judge)
+        plot = drawn[stem == "difference"] if drawn else None
+    if plot is None or file_format not in FORMATS:
+        raise Http404
+    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}")

@@ -1,0 +1,120 @@
+"""The plots of the agreement page, each described once for the page and for files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from annotation.figures.biases import human_worth, summary_pairs
+from annotation.figures.judges import JudgeReport
+from annotation.figures.systems import worth_of
+from annotation.figures.table import LabelTable
+from benchmarks.scoring.comparison import SummaryPair
+from benchmarks.web.plots import Plot, Series
+
+MEASURES = {
+    "pearson": "Pearson",
+    "exact_agreement": "Exact agreement",
+    "quadratic_kappa": "Quadratic weighted kappa",
+    "randolph_kappa": "Randolph's kappa",
+    "alpha_ordinal": "Alpha, ordinal",
+    "covered.kappa": "Kappa of covered or not",
+    "linking": "Linking",
+}
+
+
+def forest(report: JudgeReport, measure: str) -> Plot | None:
+    """One figure of every judge with its interval, and the people's as a band."""
+    rows = [(row.name, row.stats[measure]) for row in report.rows if measure in row.stats]
+    known = [(name, stat) for name, stat in rows if stat.value is not None]
+    if not known:
+        return None
+    right = len(known) + 0.5
+    series: list[Series] = []
+    ceiling = report.ceiling.stats.get(measure) if report.ceiling else None
+    if ceiling is not None and ceiling.value is not None:
+        if ceiling.low is not None:
+            lows, highs = [ceiling.low] * 2, [ceiling.high] * 2
+            band = Series("", [0.5, right], [None] * 2, kind="band", is_human=True, lows=lows, highs=highs)
+            series.append(band)
+        series.append(Series(_("people among themselves"), [0.5, right], [ceiling.value] * 2, is_human=True))
+    for place, (name, stat) in enumerate(known, 1):
+        bounds = ([stat.low], [stat.high]) if stat.low is not None else ((), ())
+        series.append(
+            Series(
+                f"{place} · {name}",
+                [place],
+                [stat.value],
+                kind="points",
+                lows=bounds[0],
+                highs=bounds[1],
+                colour=place - 1,
+            )
+        )
+    values = [number for _, stat in known for number in (stat.value, stat.low) if number is not None]
+    words = "; ".join(f"{name} {stat.value:.3f}" for name, stat in known if stat.value is not None)
+    return Plot(
+        title=_("%(figure)s with people") % {"figure": MEASURES[measure]},
+        x_label=_("judge"),
+        y_label=MEASURES[measure],
+        series=series,
+        x_range=(0.5, right),
+        x_ticks=list(range(1, len(known) + 1)),
+        y_range=(min(0.0, math.floor(min(values) * 10) / 10), 1.0),
+        caption=_("Points with 95 %% intervals over %(n)d %(unit)s.")
+        % {"n": report.n_clusters, "unit": report.cluster_unit},
+        alt=words,
+    )
+
+
+def scatter(table: LabelTable, judge: int, reference: str) -> tuple[Plot, Plot]:
+    """Coverage of each summary by people and by one judge, and their difference against their mean."""
+    pairs, _lengths = summary_pairs(table, human_worth(table, reference), worth_of(table, judge))
+    name = table.judges[judge].name
+    caption = _("%(n)d summaries") % {"n": len(pairs)}
+    human, own = [100 * pair.human for pair in pairs], [100 * pair.judge for pair in pairs]
+    plain = Plot(
+        title=_("Coverage of each summary"),
+        x_label=_("people, coverage in %"),
+        y_label=_("%(judge)s, coverage in %%") % {"judge": name},
+        series=[
+            Series(_("equal"), [0, 100], [0, 100], is_human=True),
+            Series(name, human, own, kind="points", colour=judge),
+        ],
+        x_range=(-2, 102),
+        y_range=(-2, 102),
+        x_ticks=[0, 20, 40, 60, 80, 100],
+        y_ticks=[0, 20, 40, 60, 80, 100],
+        caption=caption,
+        alt=_("Coverage by people and by %(judge)s, %(n)d summaries") % {"judge": name, "n": len(pairs)},
+    )
+    return plain, _bland_altman(pairs, name, judge, caption)
+
+
+def _bland_altman(pairs: Sequence[SummaryPair], name: str, colour: int, caption: str) -> Plot:
+    means = [50 * (pair.human + pair.judge) for pair in pairs]
+    apart = [100 * (pair.judge - pair.human) for pair in pairs]
+    n = len(apart)
+    middle = sum(apart) / n if n else 0.0
+    spread = 1.96 * math.sqrt(sum((one - middle) ** 2 for one in apart) / (n - 1)) if n > 1 else 0.0
+    ends = [-2.0, 102.0]
+    lines = [
+        Series(_("mean difference"), ends, [middle] * 2, is_human=True),
+        Series(_("± 1.96 standard deviations"), ends, [middle + spread] * 2, colour=3),
+        Series("", ends, [middle - spread] * 2, colour=3),
+    ]
+    return Plot(
+        title=_("Difference against mean"),
+        x_label=_("mean of both, coverage in %"),
+        y_label=_("judge minus people"),
+        series=[*lines, Series(name, means, apart, kind="points", colour=colour)],
+        x_range=(-2, 102),
+        y_range=(-104, 104),
+        x_ticks=[0, 20, 40, 60, 80, 100],
+        y_ticks=[-100, -50, 0, 50, 100],
+        caption=caption,
+        alt=_("%(judge)s minus people: mean %(mean).1f, limits %(low).1f to %(high).1f")
+        % {"judge": name, "mean": middle, "low": middle - spread, "high": middle + spread},
+    )

@@ -1,0 +1,133 @@
+"""The rows behind a figure: each insight of each summary with what everybody said, those most in dispute first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.figures.table import LabelTable
+from benchmarks.models import Insight, Summary
+from benchmarks.scoring.agreement import disagreement
+from benchmarks.scoring.intervals import Ints
+
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows: disagreements of people, or of people with one judge; with given labels on either side."""
+
+    between: str = PEOPLE
+    human: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a row is in the table, and how far people disagree on it: 1 − P_i, None under two labels."""
+
+    index: int
+    dispute: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One person's or judge's answer: label, linked line numbers and the first linked line's text."""
+
+    name: str
+    kind: str
+    label: str
+    lines: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One row with all its texts; an item made elsewhere has a name only."""
+
+    item: str
+    insight: str
+    insight_uid: str
+    summary_uid: str
+    system: str
+    subtopic: str
+    dispute: float | None
+    sayings: tuple[Saying, ...]
+
+
+def spots(table: LabelTable, wanted: Wanted) -> list[Spot]:
+    """The rows asked for, most disputed first; between people and a judge, the farthest apart first."""
+    disputes = np.array([np.nan if one is None else one for one in disagreement(table.ratings())])
+    codes = table.codes[:, : table.n_people]
+    judge = next((place for place, one in enumerate(table.judges) if wanted.between in {one.key, one.name}), None)
+    kept = np.ones(len(codes), dtype=bool)
+    if wanted.human in table.categories:
+        kept &= (codes == table.categories.index(wanted.human)).any(axis=1)
+    if judge is not None:
+        own = table.codes[:, table.n_people + judge]
+        kept &= own >= 0
+        if wanted.said in table.categories:
+            kept &= own == table.categories.index(wanted.said)
+        apart = np.where(codes >= 0, np.abs(codes - own[:, None]), 0).max(axis=1, initial=0)
+        strength: Ints = apart
+        if not (wanted.human or wanted.said):
+            kept &= apart > 0
+    else:
+        known = np.where(codes >= 0, codes, np.nan)
+        widest = np.nanmax(known, axis=1, initial=0) - np.nanmin(known, axis=1, initial=len(table.categories))
+        strength = np.nan_to_num(widest)
+        if not wanted.human:
+            kept &= np.nan_to_num(disputes) > 0
+    order = np.lexsort((np.arange(len(codes)), -strength, -np.nan_to_num(disputes)))
+    if judge is not None:
+        order = np.lexsort((np.arange(len(codes)), -np.nan_to_num(disputes), -strength))
+    return [
+        Spot(int(index), None if np.isnan(disputes[index]) else float(disputes[index]))
+        for index in order
+        if kept[index]
+    ]
+
+
+def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
+    """The texts of some rows; two queries for rows of this site, none for items made elsewhere."""
+    if table.items:
+        return [_elsewhere(table, spot) for spot in chosen]
+    summary_pks = {table.summaries[table.summary_of[spot.index]].pk for spot in chosen}
+    lines = {row.pk: row.lines for row in Summary.objects.filter(pk__in=summary_pks).only("pk", "text")}
+    insights = Insight.objects.in_bulk({int(table.insights[spot.index]) for spot in chosen})
+    found = []
+    for spot in chosen:
+        info = table.summaries[table.summary_of[spot.index]]
+        insight = insights[int(table.insights[spot.index])]
+        found.append(
+            RowView(
+                item="",
+                insight=insight.text,
+                insight_uid=str(insight.uid),
+                summary_uid=info.uid,
+                system=f"{info.summarizer} · {info.retriever}",
+                subtopic=info.subtopic,
+                dispute=spot.dispute,
+                sayings=_sayings(table, spot.index, lines[info.pk]),
+            )
+        )
+    return found
+
+
+def _elsewhere(table: LabelTable, spot: Spot) -> RowView:
+    return RowView(table.items[spot.index], "", "", "", "", "", spot.dispute, _sayings(table, spot.index, []))
+
+
+def _sayings(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Saying, ...]:
+    found = []
+    for place, sayer in enumerate((*table.people, *table.judges)):
+        code = table.codes[index, place]
+        if code < 0:
+            continue
+        mask = int(table.links[index, place])
+        linked = () if not lines else tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
+        text = lines[linked[0] - 1] if linked and linked[0] <= len(lines) else ""
+        found.append(Saying(sayer.name, sayer.kind, table.categories[code], linked, text))
+    return tuple(found)

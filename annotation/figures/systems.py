@@ -1,0 +1,157 @@
+"""Systems ranked by people and by judges, and a judge's score of all summaries corrected by people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from annotation.figures.biases import human_worth, summary_pairs
+from annotation.figures.judges import MEAN
+from annotation.figures.table import LabelTable
+from benchmarks.scoring.comparison import SummaryPair
+from benchmarks.scoring.intervals import DEFAULT, Figure, Floats, Resampling, divide, shared_draws
+from benchmarks.scoring.resampled import Batch, spread
+from benchmarks.scoring.stat import Stat
+
+MIN_SYSTEMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Mean coverage of each summarizer by people and by one judge, and Kendall's tau-b of the two orders."""
+
+    judge: str
+    tau: Stat
+    means: Mapping[str, tuple[float, float, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A judge's mean coverage of all summaries minus its difference from people on those they labelled."""
+
+    judge: str
+    raw: Stat
+    corrected: Stat
+    n_labelled: int
+
+
+def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> tuple[Ranking, ...]:
+    """One for each judge, over the summaries that it and people saw."""
+    human = human_worth(table, reference)
+    with shared_draws():
+        return tuple(
+            _ranking(
+                judge.name, summary_pairs(table, human, worth_of(table, index))[0], table.n_clusters, resampling
+            )
+            for index, judge in enumerate(table.judges)
+        )
+
+
+def worth_of(table: LabelTable, judge: int) -> Floats:
+    """What a judge says each item is worth, shape (n,), NaN for no verdict."""
+    worth: Floats = np.array([*table.worth, np.nan])[table.codes[:, table.n_people + judge]]
+    return worth
+
+
+def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resampling: Resampling) -> Ranking:
+    systems = sorted({pair.summarizer for pair in pairs})
+    place = {system: number for number, system in enumerate(systems)}
+    width = len(systems)
+    sums = np.zeros((n_clusters, 3 * width))
+    clusters = [int(str(pair.cluster)) for pair in pairs]
+    for index, pair in enumerate(pairs):
+        at = place[pair.summarizer]
+        sums[clusters[index], [at, width + at, 2 * width + at]] += (pair.human, pair.judge, 1.0)
+    totals = sums.sum(axis=0)
+    means = {
+        system: (
+            totals[at] / totals[2 * width + at],
+            totals[width + at] / totals[2 * width + at],
+            int(totals[2 * width + at]),
+        )
+        for system, at in place.items()
+    }
+    method = "Kendall's tau-b of mean coverage"
+    if width < MIN_SYSTEMS:
+        return Ranking(
+            name, Stat.undefined(f"under {MIN_SYSTEMS} summarizers", n_items=width, method=method), means
+        )
+    batch = Batch(n_clusters, resampling)
+    tau = spread(batch, [batch.add(sums)], _tau_b(width)).stat(
+        n_items=width, method=method, reason="all summarizers are level on one side", resampling=resampling
+    )
+    return Ranking(name, tau, means)
+
+
+def _tau_b(width: int) -> Figure:
+    first, second = np.array(list(combinations(range(width), 2))).T
+
+    def figure(totals: Floats) -> Floats:
+        human, judge = (divide(totals[:, start : start + width], totals[:, 2 * width :]) for start in (0, width))
+        x, y = (_order(side[:, first] - side[:, second]) for side in (human, judge))
+        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
+
+    return figure
+
+
+def _order(differences: Floats) -> Floats:
+    """1, 0 or -1; 0 also for rounding noise and where a summarizer was not drawn."""
+    known = np.where(np.isfinite(differences), differences, 0.0)
+    order: Floats = np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
+    return order
+
+
+def corrected(
+    table: LabelTable,
+    everywhere: Mapping[str, Mapping[int, float]],
+    *,
+    reference: str = MEAN,
+    resampling: Resampling = DEFAULT,
+) -> tuple[Corrected, ...]:
+    """One for each judge; `everywhere` holds {judge key: {summary pk: mean coverage by it}}, labelled or not."""
+    human = human_worth(table, reference)
+    found = []
+    with shared_draws():
+        for index, judge in enumerate(table.judges):
+            differences = _differences(table, human, worth_of(table, index))
+            found.append(_corrected(judge.name, everywhere.get(judge.key, {}), differences, resampling))
+    return tuple(found)
+
+
+def _differences(table: LabelTable, human: Floats, judge: Floats) -> dict[int, float]:
+    """Judge minus human coverage of each labelled summary, by its pk."""
+    both = np.isfinite(human) & np.isfinite(judge)
+    of, n = table.summary_of[both], len(table.summaries)
+    counts = np.bincount(of, minlength=n)
+    sums = np.bincount(of, weights=(judge - human)[both], minlength=n)
+    return {table.summaries[at].pk: float(sums[at] / counts[at]) for at in np.flatnonzero(counts)}
+
+
+def _corrected(
+    name: str, scores: Mapping[int, float], differences: Mapping[int, float], resampling: Resampling
+) -> Corrected:
+    method = "mean over all judged summaries, corrected by judge minus human on the labelled ones"
+    batch = Batch(len(scores), resampling)
+    rows = [(score, 1.0, differences.get(pk, 0.0), float(pk in differences)) for pk, score in scores.items()]
+    n_labelled = sum(pk in differences for pk in scores)
+    if not rows:
+        none = Stat.undefined("the judge saw none of these summaries", method=method)
+        return Corrected(name, none, none, 0)
+    block = batch.add(np.array(rows))
+    raw = spread(batch, [block], lambda totals: divide(totals[:, 0], totals[:, 1])).stat(
+        n_items=len(rows), method="mean over all judged summaries", reason="-", resampling=resampling
+    )
+    if n_labelled == len(rows):
+        reason = "the judge saw no summary beyond those that people labelled"
+        return Corrected(name, raw, Stat.undefined(reason, n_items=len(rows), method=method), n_labelled)
+
+    def figure(totals: Floats) -> Floats:
+        return divide(totals[:, 0], totals[:, 1]) - divide(totals[:, 2], totals[:, 3])
+
+    fixed = spread(batch, [block], figure).stat(
+        n_items=len(rows), method=method, reason="no summary has labels by people", resampling=resampling
+    )
+    return Corrected(name, raw, fixed, n_labelled)

@@ -1,0 +1,59 @@
+"""How a figure of agreement is shown: value, interval, a badge where items are few, a reason where it has none."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from benchmarks.scoring.stat import Stat
+
+register = template.Library()
+
+
+@register.simple_tag
+def figure(stat: Stat | None, is_share: bool = False, signed: bool = False, badge: bool = True) -> SafeString:
+    """Show a figure with three decimals, or a share in percent; undefined is a dash with its reason."""
+    if stat is None:
+        return SafeString('<span class="muted">—</span>')
+    if stat.value is None:
+        return format_html(
+            '<span class="muted" title="{0}"><span aria-hidden="true">—</span>'
+            '<span class="visually-hidden">{0}</span></span>',
+            stat.undefined_reason,
+        )
+    few = (
+        format_html(' <span class="badge warn" title="{}">{}</span>', _("too few to interpret"), _("few"))
+        if badge and stat.too_few
+        else ""
+    )
+    title = f"{stat.method}; n = {stat.n_items}"
+    if stat.low is None or stat.high is None:
+        return format_html(
+            '<span title="{}; {}">{}</span>{}',
+            title,
+            stat.interval_reason,
+            _shown(stat.value, is_share, signed),
+            few,
+        )
+    return format_html(
+        '<span title="{}">{}</span>{} <span class="interval">{} – {}</span>',
+        title,
+        _shown(stat.value, is_share, signed),
+        few,
+        _shown(stat.low, is_share, signed),
+        _shown(stat.high, is_share, signed),
+    )
+
+
+@register.simple_tag
+def number(value: float | None, is_share: bool = True) -> str:
+    """A bare share in percent, or a dash."""
+    return "—" if value is None else _shown(value, is_share, False)
+
+
+def _shown(value: float, is_share: bool, signed: bool) -> str:
+    rounded = round(100 * value, 1) if is_share else round(value, 3)
+    text = f"{rounded + 0.0:{'+' if signed else ''}.{1 if is_share else 3}f}"
+    return text.replace("-", "−")

@@ -1,0 +1,295 @@
+"""The agreement page: people first, judges below, every figure with what belongs beside it, and who may look."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Annotator, CoverageLabel, Exposure, Study
+from benchmarks.models import Judge, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
+
+pytestmark = pytest.mark.django_db
+ALL = "/agreement/"
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_labelled_study(summaries=make_summaries(), researcher=ada)
+
+
+@pytest.fixture
+def client(ada: Any, login: Any) -> Client:
+    found: Client = login(ada)
+    return found
+
+
+def address(study: Study, part: str = "", *args: str) -> str:
+    return reverse(f"annotation:study-agreement{part}", args=[study.uid, *args])
+
+
+def text(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200, url
+    return response.content.decode()
+
+
+def test_people_come_first_and_judges_below_on_the_same_items(client: Client, study: Study) -> None:
+    shown = text(client, address(study))
+    places = [
+        shown.index(part) for part in ('id="people"', "Randolph's κ (q = 3)".replace("'", "&#x27;"), 'id="judges"')
+    ]
+    assert places == sorted(places)
+    assert shown.index("People among themselves") < shown.index("kind</a>")
+    assert "36 items" in shown
+    assert "12 summaries (resampled" in shown
+    assert "data version" in shown
+    for part in ("bias", "systems", "disputed", "files"):
+        assert f'id="{part}"' in shown
+    assert shown.count("<svg") >= 3
+
+
+def test_the_figures_on_the_page_are_those_of_the_command(client: Client, study: Study) -> None:
+    out = io.StringIO()
+    call_command("report", "judges", "--study", study.name, "--json", stdout=out)
+    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    assert found["judges"] == json.loads(out.getvalue())
+    out = io.StringIO()
+    call_command("report", "agreement", "--study", study.name, "--json", stdout=out)
+    assert found["people"] == json.loads(out.getvalue())
+    out = io.StringIO()
+    call_command("report", "bias", "--study", study.name, "--json", stdout=out)
+    assert found["bias"] == json.loads(out.getvalue())
+
+
+def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> None:
+    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    row = found["judges"][0]
+    interval = row["intervals"]["pearson"]
+    shown = text(client, address(study))
+    assert f"{row['pearson']:.3f}" in shown
+    assert f"{interval['low']:.3f} – {interval['high']:.3f}".replace("-", "−") in shown
+
+
+def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(client: Client, ada: Any) -> None:
+    small = make_labelled_study(
+        summaries=make_summaries(n=4), people=("anna",), judges=("one",), name="Small", researcher=ada
+    )
+    shown = text(client, address(small))
+    assert "too few to interpret" in shown
+    assert "No item has labels of two people" in shown
+    assert "imported predictions come without their usage" in shown
+
+
+def test_without_labels_the_page_says_what_to_do(client: Client, ada: Any) -> None:
+    assert "manage.py import_labels" in text(client, ALL)
+    empty = make_labelled_study(summaries=[], people=(), judges=(), name="Empty", researcher=ada)
+    assert "as soon as somebody has labelled" in text(client, address(empty))
+
+
+def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
+    alone = make_labelled_study(summaries=make_summaries(), judges=(), researcher=ada)
+    shown = text(client, address(alone))
+    assert "run_judge lexical" in shown
+    assert 'id="people"' in shown
+
+
+def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, study: Study) -> None:
+    shown = text(client, f"{address(study)}?summarizer=alpha&annotator={Annotator.objects.get(label='anna').uid}")
+    assert "18 items" in shown
+    assert "filter: alpha, anna" in " ".join(shown.split())
+    assert "No label is left under these filters" in text(client, f"{address(study)}?domain=nowhere")
+    assert "6 subtopics" in text(client, f"{address(study)}?clusters=subtopics")
+    assert text(client, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
+    assert "the label most annotators gave" in text(client, f"{address(study)}?reference=majority")
+
+
+def test_htmx_gets_the_figures_without_the_frame(client: Client, study: Study) -> None:
+    part = client.get(address(study), headers={"HX-Request": "true"}).content.decode()
+    assert part.strip().startswith('<div id="figures">')
+
+
+def test_rows_behind_a_figure_are_sorted_by_dispute(client: Client, study: Study) -> None:
+    response = client.get(address(study, "-rows"))
+    disputes = [row.dispute for row in response.context["rows"]]
+    assert disputes == sorted(disputes, reverse=True)
+    assert min(disputes) > 0
+    assert "The ferry leaves at six" in response.content.decode()
+
+
+def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: Study) -> None:
+    judge = Judge.objects.get(name="kind")
+    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    confusion = next(row for row in found["judges"] if row["judge"] == "kind")["confusion"]
+    label = max(confusion["none"], key=lambda one: confusion["none"][one])
+    url = f"{address(study, '-rows')}?between={judge.uid}&human=none&said={label}"
+    rows = client.get(url).context["rows"]
+    assert rows
+    for row in rows:
+        said = {one.name: one.label for one in row.sayings}
+        assert said["kind"] == label
+        assert "none" in {said.get(name) for name in ("anna", "bert", "cora")}
+    apart = client.get(f"{address(study, '-rows')}?between={judge.uid}").context["rows"]
+    assert all(len({one.label for one in row.sayings if one.name != "strict"}) > 1 for row in apart)
+
+
+def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
+    large = make_labelled_study(summaries=make_summaries(n=20), researcher=ada, noise=0.9)
+    first = client.get(address(large, "-rows"))
+    second = client.get(f"{address(large, '-rows')}?page=2")
+    items = [{(row.insight_uid, row.summary_uid) for row in page.context["rows"]} for page in (first, second)]
+    assert len(items[0]) == 20
+    assert not items[0] & items[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["people.csv", "judges.csv", "confusion.csv", "differences.csv", "bias.csv", "systems.csv"]
+)
+def test_every_table_downloads_as_csv(client: Client, study: Study, name: str) -> None:
+    response = client.get(address(study, "-file", name))
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+    assert len(rows) > 1
+    assert all(None not in row for row in rows)
+
+
+def test_what_is_undefined_is_empty_with_a_reason_in_csv(client: Client, study: Study) -> None:
+    response = client.get(address(study, "-file", "judges.csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+    cost = next(row for row in rows if row["figure"] == "cost" and row["judge"] == "kind")
+    assert (cost["value"], cost["reason"]) == ("", "imported predictions come without their usage")
+
+
+@pytest.mark.parametrize("stem", ["forest", "scatter", "difference"])
+@pytest.mark.parametrize("file_format", ["svg", "png", "pdf"])
+def test_every_plot_downloads(client: Client, study: Study, stem: str, file_format: str) -> None:
+    response = client.get(address(study, "-file", f"{stem}.{file_format}"))
+    assert response.status_code == 200
+    assert response.content.startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[file_format])
+
+
+@pytest.mark.parametrize("name", ["nothing.csv", "forest.gif", "x", "judges.json"])
+def test_an_unknown_file_is_not_found(client: Client, study: Study, name: str) -> None:
+    assert client.get(address(study, "-file", name)).status_code == 404
+
+
+def test_files_name_people_with_an_account_by_pseudonym(client: Client, study: Study, ben: Any, now: Any) -> None:
+    for label in list(study.coverage_labels.filter(annotator__label="anna")):
+        CoverageLabel.objects.create(
+            study=study,
+            annotator=ben.annotator,
+            summary=label.summary,
+            insight=label.insight,
+            coverage=label.coverage,
+            lines=label.lines,
+            is_linked=label.is_linked,
+            made_at=now,
+        )
+    assert "Ben" in text(client, address(study))
+    for name in ("figures.json", "people.csv"):
+        response = client.get(address(study, "-file", name))
+        body = response.content if name == "figures.json" else b"".join(response.streaming_content)  # type: ignore[attr-defined]
+        assert b"Ben" not in body
+        assert b"annotator" in body
+
+
+def test_looking_records_that_insights_were_seen(client: Client, study: Study, ada: Any) -> None:
+    text(client, address(study))
+    assert list(Exposure.objects.values_list("user", "haystack__key", "reason")) == [(ada.pk, "ferries", "page")]
+
+
+def test_a_new_label_or_verdict_shows_at_once(client: Client, study: Study) -> None:
+    first = text(client, address(study))
+    Verdict.objects.filter(judge__name="kind").delete()
+    second = text(client, address(study))
+    assert "kind</a>" in first
+    assert "kind</a>" not in second
+
+
+def test_only_members_of_a_study_and_admins_see_it(study: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    from tests.conftest import make_user
+
+    other = login(make_user("rita", "researcher"))
+    for part, args in (("", ()), ("-rows", ()), ("-file", ("figures.json",))):
+        url = address(study, part, *args)
+        assert other.get(url).status_code == 404
+        assert login(ben).get(url).status_code == 403
+        assert Client().get(url).status_code == 302
+        assert login(eve).get(url).status_code == 200
+    assert "No labels yet" in text(other, ALL)
+
+
+def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) -> None:
+    from tests.conftest import make_user
+
+    make_labelled_study(summaries=make_summaries())
+    assert "36 items" in text(login(make_user("rita", "researcher")), ALL)
+
+
+def test_all_labels_are_shown_by_dataset(client: Client, study: Study, ada: Any) -> None:
+    make_labelled_study(summaries=make_summaries(n=6, dataset="boats"), name="Boats", researcher=ada)
+    assert "54 items" in text(client, ALL)
+    assert "18 items" in text(client, f"{ALL}?dataset=boats")
+
+
+def test_a_writing_study_has_no_such_page(client: Client, ada: Any) -> None:
+    writing = Study.objects.create(name="Writing", kind="writing", created_at="2026-01-01T00:00Z")
+    writing.researchers.add(ada)
+    assert client.get(address(writing)).status_code == 404
+
+
+def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any, ada: Any) -> None:
+    rows = ["annotator,item,label"]
+    rows += [f"{who},item-{n},{'good' if n % 3 else 'bad'}" for n in range(12) for who in ("a", "b")]
+    rows += ["c,item-1,bad"]
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(rows))
+    call_command("import_labels", str(path), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
+    study = Study.objects.get(name="Elsewhere")
+    shown = text(client, address(study))
+    assert "12 items" in shown
+    assert "labelled elsewhere and have no text here" in shown
+    assert "item-1" in text(client, address(study, "-rows"))
+
+
+def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n: int) -> None:
+    text(client, url)  # the first look writes what was seen
+    cache.clear()
+    with assert_queries(n):
+        text(client, url)
+
+
+def test_the_page_takes_the_same_queries_whatever_the_size(
+    client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    queries(client, address(study), django_assert_num_queries, 17)
+    many = ("anna", "bert", "cora", "dora", "emil")
+    larger = make_labelled_study(
+        summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
+    )
+    queries(client, address(larger), django_assert_num_queries, 17)
+    queries(client, ALL, django_assert_num_queries, 16)
+
+
+def test_views_do_not_load_numpy_before_somebody_looks() -> None:
+    code = (
+        "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'summhay_site.settings';"
+        "import django; django.setup(); import annotation.figures.page_urls;"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'scipy', 'matplotlib')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
