@@ -219,7 +219,7 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
     def with_contact(self) -> LabelTaskQuerySet:
         """Add contact_at: when this person last did anything on any label task, so that time counts once."""
         newest = self.model.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
-        rows: LabelTaskQuerySet = self.annotate(
+        rows: LabelTaskQuerySet = self.order_by().annotate(
             contact_at=Subquery(newest.order_by("-last_seen_at").values("last_seen_at")[:1])
         )
         return rows

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Q
 
-from annotation.models import Annotator, Assignment, Session, Study
+from annotation.models import Annotator, Assignment, LabelTask, Session, Study
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site.models import User
 
@@ -59,7 +59,7 @@ class AdminHome:
 
 
 def read_annotator(user: Any) -> AnnotatorHome:
-    """Two queries."""
+    """Three queries. Every summary to label counts as a task."""
     tasks = Assignment.objects.for_annotator(user).visible().live()
     open_task = Q(state__in=["assigned", "started"])
     counts = tasks.aggregate(
@@ -68,8 +68,23 @@ def read_annotator(user: Any) -> AnnotatorHome:
         done=Count("pk", filter=Q(state="done")),
         next_due_at=Min("due_at", filter=open_task),
     )
+    labels = LabelTask.objects.for_annotator(user).visible().order_by()
+    in_open_study = Q(study__state="open")
+    more = labels.aggregate(
+        to_do=Count("pk", filter=in_open_study & Q(state="todo")),
+        started=Count("pk", filter=in_open_study & Q(state="begun")),
+        done=Count("pk", filter=Q(state="done")),
+        next_due_at=Min("study__due_at", filter=in_open_study & Q(state__in=["todo", "begun"])),
+    )
+    due = [found["next_due_at"] for found in (counts, more) if found["next_due_at"]]
     running = Session.objects.for_writer(user).filter(state=Session.State.RUNNING).first()
-    return AnnotatorHome(running=running, **counts)
+    return AnnotatorHome(
+        to_do=counts["to_do"] + more["to_do"],
+        started=counts["started"] + more["started"],
+        done=counts["done"] + more["done"],
+        next_due_at=min(due, default=None),
+        running=running,
+    )
 
 
 def read_researcher(user: Any) -> ResearcherHome:

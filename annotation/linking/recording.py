@@ -23,6 +23,13 @@ from benchmarks.models import Insight
 
 COVERAGES = ("none", "partial", "full")
 COVERED = ("partial", "full")
+NEEDED = (
+    *(field.name for field in LabelTask._meta.concrete_fields if field.name != "comment"),
+    "study__state",
+    "study__linking_plan__allow_several_lines",
+    "item__summary__text",
+)
+"""All that a choice reads: few columns, since it is the most frequent act."""
 CLEARED = ""
 
 
@@ -80,9 +87,11 @@ def record(
         guidelines = guidelines.filter(version=guideline_version)
     questions = Insight.objects.filter(uid=insight, subtopic=OuterRef("item__summary__subtopic"))
     task: Any = locked(
-        tasks.select_related("item__summary", "study__linking_plan").annotate(
+        tasks.select_related("item__summary", "study__linking_plan")
+        .annotate(
             insight_id=Subquery(questions.values("pk")[:1]), guideline_id=Subquery(guidelines.values("pk")[:1])
         )
+        .only(*NEEDED)
     )
     if task.insight_id is None:
         raise TaskRefused("not_asked", _("This insight is not asked about here."))
@@ -141,7 +150,7 @@ def _current(task: LabelTask, insight_id: int, op_id: str) -> tuple[CoverageLabe
             is_current=True,
         )
     )
-    found = list(rows)
+    found = list(rows.order_by().defer("raw"))
     is_replay = bool(op_id) and any(row.task_id == task.pk and row.op_id == op_id for row in found)
     current = next((row for row in found if row.is_current and row.insight_id == insight_id), None)
     return current, is_replay
