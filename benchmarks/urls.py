@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from benchmarks.views import corpora, imports
+from benchmarks.views import corpora, imports, questions
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -23,4 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("corpora/<uuid:uid>/download/", corpora.haystack_download, name="haystack-download"),
     path("corpora/<uuid:uid>/archive/", corpora.haystack_archive, name="haystack-archive"),
     path("corpora/<uuid:uid>/delete/", corpora.haystack_delete, name="haystack-delete"),
+    path("questions/", questions.question_list, name="questions"),
+    path("questions/<uuid:uid>/", questions.question_detail, name="question-detail"),
+    path("questions/<slug:dataset>.jsonl", questions.question_download, name="question-download"),
 ]

@@ -23,9 +23,11 @@ from annotation.writing.drafting import save
 from annotation.writing.wire import Draft, Event, Message
 from benchmarks import judging
 from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_topic
+from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
-from benchmarks.exchange import summhay
+from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing import import_topic
+from benchmarks.importing_questions import import_questions
 from benchmarks.models import Haystack, Subtopic
 from summhay_site import accounts
 from summhay_site.models import User
@@ -120,6 +122,7 @@ def _import_corpora(*, actor: User, now: datetime) -> None:
         parsed = summhay.parse(io.BytesIO(orjson.dumps(topic)), name="demo")
         import_topic(parsed, actor=actor, now=now, dataset="demo", judge_name="example-judge")
         Haystack.objects.filter(key=topic["topic_id"]).update(is_practice=is_practice)
+    import_questions(long2rag.parse(demo_questions()), dataset="demo", actor=actor, now=now)
 
 
 def _make_study(cast: Cast, *, now: datetime) -> Study:

@@ -16,6 +16,7 @@ _RESEARCHER = (
     "benchmarks.add_haystack",
     "benchmarks.change_haystack",
     "benchmarks.view_summary",
+    "benchmarks.view_question",
     "benchmarks.view_judge",
     "benchmarks.add_judge",
     "benchmarks.change_judge",

@@ -1,0 +1,169 @@
+"""Pages of questions: what they show, to whom, at what cost, and that texts are text and never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.demo.questions import demo_questions
+from benchmarks.exchange import long2rag
+from benchmarks.highlighting import Mark, segments
+from benchmarks.importing_questions import import_questions
+from benchmarks.models import Question
+
+Login = Callable[..., Client]
+TEXT = "Ice <b>stopped</b> the boats & Fog did so too."
+
+
+def take(now: datetime, *lines: dict[str, Any], dataset: str = "long2rag") -> None:
+    import_questions(long2rag.parse(lines), dataset=dataset, actor=None, now=now)
+
+
+def line(**fields: Any) -> dict[str, Any]:
+    base = {
+        "key": "q",
+        "question": "Why <i>then</i>?",
+        "documents": [{"key": "d", "title": "Winter", "text": TEXT}],
+    }
+    points = [
+        {"text": "Ice.", "autods": 0.81, "spans": ["Ice <b>stopped</b> the boats", "Fog did su too."]},
+        {"text": "Boats.", "spans": ["boats & Fog", "Rails were laid down"]},
+    ]
+    return base | {"key_points": points, "responses": [{"system": "m", "text": "<u>Cold.</u>"}]} | fields
+
+
+def detail(question: Question) -> str:
+    return reverse("benchmarks:question-detail", args=[question.uid])
+
+
+def body(client: Client, address: str, **headers: Any) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@pytest.mark.django_db
+def test_researchers_read_questions_and_annotators_and_strangers_do_not(
+    now: datetime, ada: Any, ben: Any, eve: Any, login: Login, client: Client
+) -> None:
+    take(now, line())
+    addresses = [
+        reverse("benchmarks:questions"),
+        detail(Question.objects.get()),
+        reverse("benchmarks:question-download", args=["long2rag"]),
+    ]
+    for address in addresses:
+        assert login(ada).get(address).status_code == 200
+        assert login(eve).get(address).status_code == 200
+        assert login(ben).get(address).status_code == 403
+        assert Client().get(address).status_code == 302
+    assert reverse("benchmarks:questions") in body(login(ada), addresses[0])
+
+
+@pytest.mark.django_db
+def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
+    now: datetime, ada: Any, login: Login
+) -> None:
+    take(now, line())
+    html = body(login(ada), detail(Question.objects.get()))
+    assert '<span id="span-1-1"></span><mark>Ice &lt;b&gt;stopped&lt;/b&gt; the <sup>' in html
+    assert '<span id="span-2-1"></span><mark>boats<sup>' in html, "a piece of its own where two passages overlap"
+    assert "<b>" not in html
+    assert "<i>then" not in html
+    assert "&lt;u&gt;Cold" in html
+    assert 'href="#span-1-2"' in html
+    assert "93 % like the quote" in html
+    assert "Rails were laid down" in html
+    assert "AutoDS 0.81" in html
+
+
+@pytest.mark.django_db
+def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: Any, login: Login) -> None:
+    take(now, *demo_questions(), dataset="demo")
+    take(now, line(category="riddle"))
+    client, address = login(ada), reverse("benchmarks:questions")
+    canals = Question.objects.get(key="canals").text
+
+    def shown(query: str) -> list[str]:
+        html = body(client, f"{address}?{query}", HX_Request="true")
+        assert "<html" not in html
+        return [row.text for row in Question.objects.all() if str(row.uid) in html]
+
+    assert len(shown("")) == 11
+    assert shown("dataset=demo&category=causal&domain=history") == [canals]
+    assert shown("q=CANALS") == [canals]
+    assert len(shown("category=riddle")) == 1
+    assert shown("domain=none") == []
+    by_words = body(client, address + "?sort=words")
+    longest, shortest = Question.objects.order_by("-n_words")[0], Question.objects.order_by("n_words")[0]
+    assert by_words.index(str(longest.uid)) < by_words.index(str(shortest.uid))
+
+
+@pytest.mark.django_db
+def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, ada: Any, login: Login) -> None:
+    take(now, *(line(key=number, category="causal") for number in range(101)))
+    client, address = login(ada), reverse("benchmarks:questions")
+    first, second = body(client, address + "?category=causal"), body(client, address + "?category=causal&page=2")
+    assert "?category=causal&amp;page=2" in first
+    assert sum(str(row.uid) in first for row in Question.objects.all()) == 100
+    assert sum(str(row.uid) in second for row in Question.objects.all()) == 1
+
+
+@pytest.mark.django_db
+def test_without_questions_the_list_says_how_they_come_in(ada: Any, login: Login) -> None:
+    assert "import_dataset long2rag" in body(login(ada), reverse("benchmarks:questions"))
+    assert login(ada).get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
+
+
+@pytest.mark.django_db
+def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, ada: Any, login: Login) -> None:
+    take(now, line(key="small", key_points=[], responses=[]))
+    take(now, *demo_questions(), dataset="demo")
+    client = login(ada)
+    small, large = (detail(Question.objects.get(key=key)) for key in ("small", "canals"))
+    body(client, small)  # fills the caches of the site
+    costs = []
+    for address in (small, large, reverse("benchmarks:questions")):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            body(client, address)
+        costs.append(sum("benchmarks_" in query["sql"] for query in queries.captured_queries))
+    assert costs == [5, 5, 5]
+
+
+def test_pieces_of_overlapping_passages_know_all_their_key_points() -> None:
+    pieces = segments(
+        "abcdefgh", [Mark(1, 5, 1, "a"), Mark(3, 7, 2, "b"), Mark(3, 99, 1, "c"), Mark(20, 22, 3, "d")]
+    )
+    assert [(piece.text, piece.points, piece.anchors) for piece in pieces] == [
+        ("a", (), ()),
+        ("bc", (1,), ("a",)),
+        ("de", (1, 2), ("b", "c")),
+        ("fg", (1, 2), ()),
+        ("h", (1,), ()),
+    ]
+
+
+@given(
+    text=st.text(min_size=1, max_size=20),
+    marks=st.lists(st.builds(Mark, st.integers(0, 25), st.integers(0, 25), st.integers(1, 3), st.just("a"))),
+)
+def test_pieces_are_the_whole_text_and_each_character_has_the_key_points_around_it(
+    text: str, marks: list[Mark]
+) -> None:
+    pieces = segments(text, marks)
+    assert "".join(piece.text for piece in pieces) == text
+    told = [piece.points for piece in pieces for _ in piece.text]
+    assert told == [
+        tuple(sorted({mark.point for mark in marks if mark.start <= at < mark.end})) for at in range(len(text))
+    ]
