@@ -12,18 +12,21 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from benchmarks import backgrounds
+from benchmarks import audit, backgrounds, model_judging, workers
 from benchmarks.judges import registry
 from benchmarks.judges.base import Background, CoverageVerdict, InsightRef, SummaryToJudge
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary, Verdict
 
 BATCH = 200
+BATCH_OF_MODELS = 40
+"""Summaries in a claim where every insight is a request; some seven insights each."""
 LEASE = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
 IN_A_QUERY = 5000
@@ -34,7 +37,16 @@ _GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
 
 
 class JudgeUnavailable(Exception):
-    """This kind of judge cannot be run, only imported."""
+    """This judge cannot be asked: it was imported, or its server is not allowed."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a run asks a model: requests at a time, answers per insight, and a cap in US dollars (None: no cap)."""
+
+    concurrency: int = 16
+    repeats: int = 1
+    budget: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -91,30 +103,57 @@ def default_judge(*, now: datetime) -> Judge:
 
 @transaction.atomic
 def request_run(
-    *, judge: Judge, summaries: Iterable[Summary], reason: str, now: datetime, requested_by: Any = None
+    *,
+    judge: Judge,
+    summaries: Iterable[Summary],
+    reason: str,
+    now: datetime,
+    requested_by: Any = None,
+    options: ModelOptions | None = None,
 ) -> JudgeRun | None:
     """Queue the summaries that this judge has not yet judged; None when there are none.
 
     Raises:
-        JudgeUnavailable: the judge's verdicts can only be imported.
+        JudgeUnavailable: the judge's verdicts can only be imported, or its configuration cannot be used.
     """
-    if judge.kind == Judge.Kind.IMPORTED:
-        raise JudgeUnavailable(f"{judge} was imported; it cannot be asked again.")
-    waiting = _not_yet_judged(judge=judge, summaries=summaries)
+    _check_available(judge)
+    options = options or ModelOptions()
+    repeats = options.repeats if judge.kind == Judge.Kind.OPENAI else 1
+    waiting = not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
     if not waiting:
         return None
-    run = JudgeRun.objects.create(judge=judge, reason=reason, requested_by=requested_by, created_at=now)
+    run = JudgeRun.objects.create(
+        judge=judge,
+        reason=reason,
+        requested_by=requested_by,
+        created_at=now,
+        concurrency=options.concurrency,
+        repeats=repeats,
+        budget=options.budget,
+    )
+    if requested_by is not None:
+        audit.record(actor=requested_by, action="run.requested", target=run, now=now, summaries=len(waiting))
     JudgeRunItem.objects.bulk_create(
         [JudgeRunItem(run=run, summary=summary) for summary in waiting], batch_size=500
     )
     return run
 
 
-def _not_yet_judged(*, judge: Judge, summaries: Iterable[Summary]) -> list[Summary]:
+def _check_available(judge: Judge) -> None:
+    if judge.kind == Judge.Kind.IMPORTED:
+        raise JudgeUnavailable(f"{judge} was imported; it cannot be asked again.")
+    if judge.kind == Judge.Kind.OPENAI:
+        try:
+            model_judging.config_of(judge)
+        except ValueError as error:
+            raise JudgeUnavailable(f"{judge} cannot be asked: {error}") from error
+
+
+def not_yet_judged(*, judge: Judge, summaries: Iterable[Summary], repeats: int = 1) -> list[Summary]:
     """Keep summaries with an insight lacking this judge's verdict, and not already queued for it."""
     wanted = {summary.pk: summary for summary in summaries}
-    counts = verdict_counts(judge=judge, summaries=wanted)
-    missing = {pk for pk, (n_insights, n_verdicts) in counts.items() if n_verdicts < n_insights}
+    counts = verdict_counts(judge=judge, summaries=wanted, repeats=repeats)
+    missing = {pk for pk, (n_insights, n_verdicts) in counts.items() if n_verdicts < n_insights * repeats}
     queued = set(waiting_items(judge=judge).values_list("summary", flat=True))
     return [summary for pk, summary in wanted.items() if pk in missing and pk not in queued]
 
@@ -124,13 +163,15 @@ def waiting_items(*, judge: Judge) -> QuerySet[JudgeRunItem, JudgeRunItem]:
     return JudgeRunItem.objects.filter(run__judge=judge, run__state__in=_GOING, state=JudgeRunItem.State.PENDING)
 
 
-def verdict_counts(*, judge: Judge, summaries: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """{summary pk: (insights of its subtopic, this judge's first verdicts on them)}."""
+def verdict_counts(*, judge: Judge, summaries: Iterable[int], repeats: int = 1) -> dict[int, tuple[int, int]]:
+    """{summary pk: (insights of its subtopic, this judge's verdicts on them, first ones unless more repeats)}."""
     keys, found = list(summaries), {}
     for start in range(0, len(keys), IN_A_QUERY):
         rows = Summary.objects.filter(pk__in=keys[start : start + IN_A_QUERY]).annotate(
             n_insights=Count("subtopic__insights", distinct=True),
-            n_verdicts=Count("verdicts", filter=Q(verdicts__judge=judge, verdicts__repeat=0), distinct=True),
+            n_verdicts=Count(
+                "verdicts", filter=Q(verdicts__judge=judge, verdicts__repeat__lt=repeats), distinct=True
+            ),
         )
         for pk, n_insights, n_verdicts in rows.values_list("pk", "n_insights", "n_verdicts"):
             found[pk] = (n_insights, n_verdicts)
@@ -162,22 +203,35 @@ def _claim(*, run: JudgeRun, now: datetime, passed_over: Iterable[int]) -> list[
     state = JudgeRun.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
     if state not in _GOING:
         return []
-    free = Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE)
+    free = _is_free(now)
+    n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
     items = list(
         run.items.filter(free, state=JudgeRunItem.State.PENDING)
         .exclude(pk__in=list(passed_over))
         .select_for_update(skip_locked=True, of=("self",))
         .select_related("summary")
-        .order_by("summary__haystack", "pk")[:BATCH]
+        .order_by("summary__haystack", "pk")[:n_most]
     )
     if items:
-        run.items.filter(pk__in=[item.pk for item in items]).update(claimed_at=now)
+        mine = run.items.filter(pk__in=[item.pk for item in items])
+        mine.update(claimed_at=now, claimed_by=workers.my_name())
         JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PENDING).update(state=JudgeRun.State.RUNNING)
     return items
 
 
+def _is_free(now: datetime) -> Q:
+    """Items that nobody holds: never claimed, or by a worker that is gone or has not been heard of."""
+    return Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE) | Q(claimed_by__in=workers.gone())
+
+
 def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
     """Ask the judge outside any transaction, then store verdicts and item states together; errors by item pk."""
+    if run.judge.kind == Judge.Kind.OPENAI:
+        failed = model_judging.judge_items(run=run, items=items, clock=clock)
+        for item in items:
+            if item.pk in failed:
+                _put_back(item=item, error=failed[item.pk])
+        return failed
     try:
         found = judge_summaries(judge=run.judge, summaries=[item.summary for item in items])
     except Exception as error:
@@ -189,7 +243,7 @@ def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) 
         _put_back(item=items[0], error=error)
         return {items[0].pk: error}
     except BaseException:  # interrupted: others need not wait for the lease
-        run.items.filter(pk__in=[item.pk for item in items]).update(claimed_at=None)
+        run.items.filter(pk__in=[item.pk for item in items]).update(claimed_at=None, claimed_by="")
         raise
     now = clock()
     rows = [
@@ -208,10 +262,10 @@ def _put_back(*, item: JudgeRunItem, error: Exception) -> None:
     """A summary that raised is free again; after MAX_ATTEMPTS it is failed and counted."""
     item.attempts += 1
     item.error = f"{type(error).__name__}: {error}"[:2000]
-    item.claimed_at = None
+    item.claimed_at, item.claimed_by = None, ""
     if item.attempts >= MAX_ATTEMPTS:
         item.state = JudgeRunItem.State.FAILED
-    item.save(update_fields=["attempts", "error", "claimed_at", "state"])
+    item.save(update_fields=["attempts", "error", "claimed_at", "claimed_by", "state"])
 
 
 def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> dict[tuple[int, int], Judged]:
@@ -292,13 +346,27 @@ def cancel_run(*, run: JudgeRun, now: datetime) -> bool:
     return bool(changed)
 
 
+def pause_run(*, run: JudgeRun, now: datetime) -> bool:
+    """Stop a run after what is in flight, to be resumed later; True if it was going."""
+    changed = JudgeRun.objects.filter(pk=run.pk, state__in=_GOING).update(
+        state=JudgeRun.State.PAUSED, message=f"Paused by hand at {now:%Y-%m-%d %H:%M} UTC."
+    )
+    return bool(changed)
+
+
+def resume_run(*, run: JudgeRun) -> bool:
+    """Let a paused run go on; True if it was paused. What it has is kept, and nothing of it is asked again."""
+    paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
+    return bool(paused.update(state=JudgeRun.State.PENDING, message=""))
+
+
 def unfinished_runs(*, now: datetime, judge: Judge | None = None) -> list[UUID]:
     """Runs with work that nobody holds: new ones whose message was lost, and those of a dead worker.
 
     Also those that only want closing, since their worker died after the last batch.
     """
     waiting = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.PENDING)
-    free = waiting.filter(Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE))
+    free = waiting.filter(_is_free(now))
     runs = JudgeRun.objects.filter(Exists(free) | ~Exists(waiting), state__in=_GOING)
     if judge is not None:
         runs = runs.filter(judge=judge)

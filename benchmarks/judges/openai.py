@@ -125,7 +125,7 @@ async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
     try:
         async with asyncio.timeout(float(client.timeout) if isinstance(client.timeout, int | float) else None):
             raw = await client.chat.completions.with_raw_response.create(**body)
-        return _reply(raw.http_response.json(), raw.headers, _ms(began))
+        return read_reply(raw.http_response.json(), raw.headers, _ms(began))
     except openai.APIStatusError as error:
         return _failure(error, _ms(began))
     except (openai.APIConnectionError, TimeoutError) as error:
@@ -141,7 +141,8 @@ def _ms(began: float) -> int:
     return round((time.perf_counter() - began) * 1000)
 
 
-def _reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int) -> Reply:
+def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int) -> Reply:
+    """What a chat completion says; KeyError, IndexError or TypeError if it is none."""
     choice = data["choices"][0]
     message = choice["message"]
     usage = data.get("usage") or {}

@@ -108,10 +108,9 @@ class CoverageQuestion:
         """The insights, by key."""
         return tuple(insight.key for insight in self.insights)
 
-    @property
-    def input_sha256(self) -> str:
-        """Hash of the texts that the answer depends on; a verdict with another one is stale."""
-        content = [self.bullets, [insight.text for insight in self.insights]]
+    def input_of(self, key: str) -> str:
+        """Hash of the texts that the verdict on an insight is about; a verdict with another one is stale."""
+        content = [self.bullets, [insight.text for insight in self.insights if insight.key == key]]
         return hashlib.sha256(json.dumps(content).encode("utf-8", "replace")).hexdigest()
 
     def user_text(self) -> str:

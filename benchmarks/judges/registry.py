@@ -8,6 +8,14 @@ from typing import Any
 from benchmarks.judges.base import CoverageJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 
+_OF_KIND = {
+    "lexical": LexicalJudge.description,
+    "openai": (
+        "A language model gives these verdicts by the wording of its prompt. It is as good as its agreement with "
+        "people on texts like these; another version of the model may answer otherwise."
+    ),
+}
+
 
 class UnknownJudgeKind(LookupError):
     """No code answers for this kind of judge."""
@@ -27,4 +35,4 @@ def lexical_config() -> dict[str, Any]:
 
 def description_of(kind: str) -> str:
     """What a reader should know of this kind of judge before trusting it; empty where nothing is known."""
-    return LexicalJudge.description if kind == "lexical" else ""
+    return _OF_KIND.get(kind, "")

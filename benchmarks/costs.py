@@ -1,0 +1,126 @@
+"""What calls cost: tokens as the server counted them, times the price of their day. Unknown stays undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, TruncDate
+
+from benchmarks import audit
+from benchmarks.models import JudgeCall, ModelPrice
+
+MILLION = Decimal(1_000_000)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """US dollars; None when a call has no price or no token count, and `reason` says so."""
+
+    dollars: Decimal | None
+    n_calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    reason: str = ""
+
+
+class Prices:
+    """The price table, read once."""
+
+    def __init__(self, rows: Iterable[ModelPrice] | None = None) -> None:
+        self._rows = list(ModelPrice.objects.all() if rows is None else rows)
+
+    def of(self, *, base_url: str, model: str, day: date) -> ModelPrice | None:
+        """The newest price that held on a day; one for the address goes before one for any."""
+        fitting = [
+            row
+            for row in self._rows
+            if row.model == model and row.base_url in {"", base_url} and row.valid_from <= day
+        ]
+        return max(fitting, key=lambda row: (row.base_url != "", row.valid_from), default=None)
+
+
+def price_of_tokens(price: ModelPrice, *, prompt: int, cached: int, completion: int) -> Decimal:
+    """US dollars for tokens; `cached` are a part of `prompt`, reasoning is a part of `completion`."""
+    per_cached = price.input_per_million if price.cached_per_million is None else price.cached_per_million
+    dollars: Decimal = (prompt - cached) * price.input_per_million + cached * per_cached
+    dollars += completion * price.output_per_million
+    return dollars / MILLION
+
+
+def cost_of(calls: QuerySet[JudgeCall, JudgeCall], *, prices: Prices | None = None) -> Cost:
+    """Cost of the answered calls among these, in one query beside the price table."""
+    rows = (
+        calls.filter(state=JudgeCall.State.ANSWERED)
+        .order_by()
+        .annotate(day=TruncDate("answered_at"))
+        .values("base_url", "model", "day")
+        .annotate(
+            n=Count("pk"),
+            n_uncounted=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
+            prompt=Coalesce(Sum("prompt_tokens"), 0),
+            cached=Coalesce(Sum("cached_tokens"), 0),
+            completion=Coalesce(Sum("completion_tokens"), 0),
+            reasoning=Coalesce(Sum("reasoning_tokens"), 0),
+        )
+    )
+    return _total(list(rows), prices or Prices())
+
+
+def _total(rows: list[Any], prices: Prices) -> Cost:
+    dollars: Decimal | None = Decimal(0)
+    reason = ""
+    for row in rows:
+        price = prices.of(base_url=row["base_url"], model=row["model"], day=row["day"])
+        if row["n_uncounted"]:
+            dollars, reason = None, f"{row['n_uncounted']} answers came without a token count."
+        elif price is None:
+            dollars, reason = None, f"There is no price for {row['model']} on {row['day']:%Y-%m-%d}."
+        elif dollars is not None:
+            dollars += price_of_tokens(
+                price, prompt=row["prompt"], cached=row["cached"], completion=row["completion"]
+            )
+    sums = {name: sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning")}
+    return Cost(
+        dollars=dollars,
+        n_calls=sums["n"],
+        prompt_tokens=sums["prompt"],
+        cached_tokens=sums["cached"],
+        completion_tokens=sums["completion"],
+        reasoning_tokens=sums["reasoning"],
+        reason=reason,
+    )
+
+
+@transaction.atomic
+def set_price(
+    *,
+    model: str,
+    base_url: str,
+    valid_from: date,
+    input_per_million: Decimal,
+    cached_per_million: Decimal | None,
+    output_per_million: Decimal,
+    by: Any,
+    now: datetime,
+) -> ModelPrice:
+    """Write the price of a model from a day on; the same day again replaces it."""
+    price, _ = ModelPrice.objects.update_or_create(
+        model=model,
+        base_url=base_url,
+        valid_from=valid_from,
+        defaults={
+            "input_per_million": input_per_million,
+            "cached_per_million": cached_per_million,
+            "output_per_million": output_per_million,
+        },
+    )
+    audit.record(actor=by, action="price.set", target=price, now=now, input=str(input_per_million))
+    return price

@@ -1,0 +1,173 @@
+"""A model server on this machine that speaks the OpenAI protocol over real HTTP, well or badly, as told.
+
+By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all.
+`python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+MODEL = "sparrow-1"
+_BULLET = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
+
+
+@dataclass
+class Answer:
+    """What the server sends for one request; `cut` sends half of the body and hangs up."""
+
+    content: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    error: dict[str, Any] | None = None
+    refusal: str | None = None
+    finish_reason: str = "stop"
+    usage: dict[str, Any] | None = field(
+        default_factory=lambda: {
+            "prompt_tokens": 100,
+            "completion_tokens": 10,
+            "total_tokens": 110,
+            "prompt_tokens_details": {"cached_tokens": 40},
+            "completion_tokens_details": {"reasoning_tokens": 4},
+        }
+    )
+    cut: bool = False
+
+
+Behaviour = Callable[[int, dict[str, Any]], Answer | None]
+"""(number of the request from 1, its body) to an answer; None for a well-behaved one."""
+
+
+def judged(body: dict[str, Any]) -> str:
+    """Judge one insight by its words."""
+    asked = body["messages"][1]["content"]
+    said, _, insight = asked.removesuffix("\nAnswer:").partition("\nInsight:\n")
+    words = set(re.findall(r"\w+", insight.lower()))
+    for number, text in _BULLET.findall(said):
+        if words <= set(re.findall(r"\w+", text.lower())):
+            return json.dumps({"coverage": "full", "bullet_ids": [int(number)]})
+    return json.dumps({"coverage": "none", "bullet_ids": []})
+
+
+def failing(status: int, message: str = "no", *, code: str | None = None, **headers: str) -> Answer:
+    """An error as the protocol words it."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer(status=status, headers=named, error={"message": message, "code": code, "type": "error"})
+
+
+class FakeServer:
+    """Counts what it was asked; `behaviour` may change at any time."""
+
+    def __init__(self, *, delay_s: float = 0.0, behaviour: Behaviour | None = None) -> None:
+        self.delay_s, self.behaviour = delay_s, behaviour
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.most_at_a_time = self._now = 0
+        self._lock = threading.Lock()
+        self._http = _Server(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+
+    @property
+    def address(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def n_asked(self) -> int:
+        """Requests so far."""
+        return len(self.bodies)
+
+    def start(self) -> None:
+        """Serve in a thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Be gone: connections are refused from now on."""
+        self._http.shutdown()
+        self._http.server_close()
+
+    def answer(self, body: dict[str, Any], key: str) -> Answer:
+        """Decide what to send."""
+        with self._lock:
+            self.bodies.append(body)
+            self.keys.append(key)
+            number = len(self.bodies)
+            self._now += 1
+            self.most_at_a_time = max(self.most_at_a_time, self._now)
+        try:
+            time.sleep(self.delay_s)
+            return (self.behaviour and self.behaviour(number, body)) or Answer(judged(body))
+        finally:
+            with self._lock:
+                self._now -= 1
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = server.answer(body, self.headers.get("Authorization", ""))
+            sent = json.dumps({"error": answer.error} if answer.error else _completion(body, answer)).encode()
+            self.send_response(answer.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(sent)))
+            self.send_header("x-request-id", f"req-{len(server.bodies)}")
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(sent[: len(sent) // 2] if answer.cut else sent)
+            self.close_connection = answer.cut
+
+        def log_message(self, *args: Any) -> None:
+            """Keep quiet."""
+
+    return Handler
+
+
+def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    message = {"role": "assistant", "content": answer.content, "refusal": answer.refusal}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_790_000_000,
+        "model": f"{body['model']}-0301",
+        "system_fingerprint": "fp_nest",
+        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason, "logprobs": None}],
+        **({"usage": answer.usage} if answer.usage else {}),
+    }
+
+
+@contextmanager
+def serving(*, delay_s: float = 0.0, behaviour: Behaviour | None = None) -> Iterator[FakeServer]:
+    """A running server."""
+    server = FakeServer(delay_s=delay_s, behaviour=behaviour)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    with serving(delay_s=float(sys.argv[1])) as running:
+        print(running.address, flush=True)
+        threading.Event().wait()
