@@ -29,7 +29,7 @@ from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing import import_topic
 from benchmarks.importing_questions import import_questions
 from benchmarks.models import Haystack, Subtopic
-from summhay_site import accounts
+from summhay_site import accounts, demo_linking
 from summhay_site.models import User
 
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
@@ -41,6 +41,7 @@ LOGINS = (
     ("ada", "Ada Lind", "researcher"),
     ("ben", "Ben Ortiz", "annotator"),
     ("cleo", "Cleo Marsh", "annotator"),
+    ("jon", "Jon Birk", "annotator"),
 )
 PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund")
 
@@ -54,6 +55,7 @@ class Cast:
     admin: User
     researcher: User
     annotators: tuple[Annotator, ...]
+    linker: Annotator
     past_writers: tuple[Annotator, ...]
 
 
@@ -96,6 +98,13 @@ def load(*, now: datetime, say: Say) -> None:
     if run is not None:
         judging.run_pending(run=run, clock=lambda: now)
     _judge_systems(now=now)
+    say("a study of what summaries cover, with labels")
+    demo_linking.load(
+        haystack=Haystack.objects.get(key=demo_topic()["topic_id"]),
+        linkers=[*cast.past_writers[2:4], cast.linker],
+        researcher=cast.researcher,
+        now=now,
+    )
 
 
 def _make_people(*, now: datetime) -> Cast:
@@ -113,6 +122,7 @@ def _make_people(*, now: datetime) -> Cast:
         admin=users["eve"],
         researcher=users["ada"],
         annotators=(users["ben"].annotator, users["cleo"].annotator),
+        linker=users["jon"].annotator,
         past_writers=tuple(user.annotator for user in past),
     )
 

@@ -1,0 +1,112 @@
+"""The linking part of the demo: two people who are done, one who has begun, on summaries of systems and of people.
+
+What they say is invented: the example judge's verdicts (the offline judge's, on texts of people) with a share of
+answers moved to a neighbour, a share that differs from person to person.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import NAMESPACE_URL, uuid5
+
+from annotation import consent, studies
+from annotation.guidelines import default_guidelines
+from annotation.labelling import handling
+from annotation.linking import choosing, planning
+from annotation.linking.bullets import linkable_numbers
+from annotation.linking.recording import COVERAGES, record
+from annotation.models import Annotator, LabelTask, Study
+from benchmarks.models import Haystack, Verdict
+from summhay_site.models import User
+
+NAME = "Island ferry: what do the summaries cover?"
+N_SUMMARIES = 24
+N_OF_PEOPLE = 6
+MOVES = (0.08, 0.14, 0.1)
+"""Share of answers that each person moves to a neighbour."""
+
+Answer = tuple[str, tuple[int, ...]]
+
+
+def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, now: datetime) -> Study:
+    """Set the study up and play its past: all but the last of the linkers are done."""
+    of_systems = choosing.draw(
+        choosing.candidates([haystack], with_people=False), N_SUMMARIES - N_OF_PEOPLE, seed=3
+    )
+    of_people = choosing.draw(choosing.candidates([haystack], with_systems=False), N_OF_PEOPLE, seed=3)
+    start = now - timedelta(days=3)
+    study = planning.create_study(
+        details=studies.Details(
+            name=NAME,
+            description="Which insights do summaries of systems and of people tell, how far, and where?",
+            contact="ada@example.org",
+        ),
+        plan=planning.LinkingValues(overlap_number=N_SUMMARIES // 2),
+        summaries=[*of_systems, *of_people],
+        guidelines=default_guidelines(Study.Kind.LINKING),
+        annotators=linkers,
+        by=researcher,
+        now=start,
+    )
+    study = studies.open_study(study=study, by=researcher, now=start)
+    expected = _expected(study)
+    for person, share in zip(linkers, MOVES, strict=True):
+        if not consent.is_given(person):
+            consent.give(annotator=person, version=consent.ensure_default_consent(now=start).version, now=start)
+        tasks = study.label_tasks.filter(annotator=person).select_related("item__summary__subtopic")
+        done = list(tasks.order_by("position"))
+        _play(done if person != linkers[-1] else done[:3], expected, share=share, began=start + timedelta(hours=1))
+    return study
+
+
+def _expected(study: Study) -> dict[tuple[int, int], Answer]:
+    """What a judge says of each summary and insight; an imported one's word goes before the offline one's."""
+    rows = Verdict.objects.valid().filter(summary__label_items__study=study).order_by("is_imported", "pk")
+    return {
+        (summary, insight): (coverage, tuple(lines))
+        for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines")
+    }
+
+
+def _play(
+    tasks: Sequence[LabelTask], expected: dict[tuple[int, int], Answer], *, share: float, began: datetime
+) -> None:
+    at = began
+    for task in tasks:
+        own = LabelTask.objects.filter(pk=task.pk)
+        dice = random.Random(f"{task.study_id}:{task.annotator_id}:{task.position}")  # noqa: S311  invented work
+        known = sorted(linkable_numbers(task.item.summary))
+        handling.contact(tasks=own, now=at)
+        for insight in task.item.summary.subtopic.insights.order_by("number"):
+            at += timedelta(seconds=dice.randint(12, 55))
+            said = expected.get((task.item.summary_id, insight.pk), ("none", ()))
+            coverage, lines = _moved(said, known, dice) if dice.random() < share else said
+            usable = [line for line in lines if line in known][:1]
+            if usable and dice.random() < share / 2:
+                usable = [dice.choice(known)]
+            record(
+                tasks=own,
+                insight=insight.uid,
+                coverage=coverage if usable else "none",
+                lines=usable,
+                is_unsure=dice.random() < 0.04,
+                op_id=uuid5(NAMESPACE_URL, f"{task.uid}/{insight.uid}").hex,
+                now=at,
+            )
+        at += timedelta(seconds=dice.randint(5, 30))
+    for task in tasks[2:3]:
+        handling.remark(
+            tasks=LabelTask.objects.filter(pk=task.pk),
+            is_flagged=True,
+            comment="One bullet says two things at once; I judged each for itself.",
+            now=at,
+        )
+
+
+def _moved(said: Answer, known: Sequence[int], dice: random.Random) -> Answer:
+    """A neighbour of an answer; what becomes covered is covered in some bullet."""
+    place = COVERAGES.index(said[0])
+    new = COVERAGES[place + dice.choice([-1, 1])] if place == 1 else "partial"
+    return new, said[1] or ((dice.choice(known),) if known else ())
