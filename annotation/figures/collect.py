@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, QuerySet
+import orjson
+from django.db.models import Count, Max, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from annotation.figures.table import (
     COVERAGE,
@@ -23,7 +26,10 @@ from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
+EMPTY = "{}"
 CODES = {label: code for code, label in enumerate(COVERAGE)}
+AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
+"""Undecoded: there are few different links, and `raw` is empty but for what was published."""
 _NOT_SELECTED = {None, "", "NA", "no_selection"}
 
 
@@ -35,7 +41,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     current = labels.filter(is_current=True, is_complete=True).exclude(coverage="")
     rows = list(
         current.order_by("made_at", "pk").values_list(
-            "annotator", "summary", "insight", "coverage", "lines", "guideline__version", "raw"
+            "annotator", "summary", "insight", "coverage", *AS_TEXT, "guideline__version"
         )
     )
     labelled = current.order_by().values("summary").distinct()
@@ -47,7 +53,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     verdicts = list(
         Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
         .order_by()
-        .values_list("judge", "summary", "insight", "coverage", "lines", "is_valid", "raw")
+        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid")
     )
     judges = _judges({row[0] for row in verdicts})
     return _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
@@ -73,8 +79,6 @@ def data_version(labels: QuerySet[CoverageLabel]) -> str:
 
 
 def _current() -> Any:
-    from django.db.models import Q
-
     return Q(is_current=True, is_complete=True)
 
 
@@ -174,12 +178,15 @@ def _assemble(
     links = np.zeros(shape, dtype=object)
     is_single = np.zeros(shape, dtype=bool)
     versions = np.zeros((len(items), len(columns)), dtype=np.int64)
-    for who, summary, insight, coverage, lines, version, raw in rows:
+    for who, summary, insight, coverage, lines, raw, version in rows:
         cell = (items[summary, insight], columns[who])
-        codes[cell], links[cell], versions[cell] = CODES[coverage], _mask(lines), version or 0
-        is_single[cell] = bool(lines) or (bool(raw) and raw.get("candidate_id") not in _NOT_SELECTED)
+        mask = _mask(lines)
+        codes[cell], links[cell], versions[cell] = CODES[coverage], mask, version or 0
+        is_single[cell] = mask != 0 or (
+            raw != EMPTY and orjson.loads(raw).get("candidate_id") not in _NOT_SELECTED
+        )
     n_invalid = dict.fromkeys(judges, 0)
-    for who, summary, insight, coverage, lines, is_valid, raw in verdicts:
+    for who, summary, insight, coverage, lines, raw, is_valid in verdicts:
         item = items.get((summary, insight))
         if item is None:
             continue
@@ -187,9 +194,12 @@ def _assemble(
             n_invalid[who] += 1
             continue
         cell = (item, judge_columns[who])
-        codes[cell], links[cell] = CODES[coverage], _mask(lines)
-        given = raw.get("bullet_id", lines) if raw else lines
-        is_single[cell] = isinstance(given, int) if raw else len(lines) == 1
+        mask = _mask(lines)
+        codes[cell], links[cell] = CODES[coverage], mask
+        published = {} if raw == EMPTY else orjson.loads(raw)
+        is_single[cell] = (
+            isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
+        )
     summary_of = np.array([summaries[summary][0] for summary, _ in items], dtype=np.int64)
     kept, clusters = np.unique(summary_of, return_inverse=True)
     return LabelTable(
@@ -211,8 +221,10 @@ def _assemble(
     )
 
 
-def _mask(lines: Iterable[int]) -> int:
+@lru_cache(maxsize=10_000)
+def _mask(lines: str) -> int:
+    """The bits of a JSON list of line numbers."""
     mask = 0
-    for line in lines:
+    for line in orjson.loads(lines):
         mask |= 1 << line
     return mask

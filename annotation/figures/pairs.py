@@ -96,8 +96,8 @@ def _link_hits(table: LabelTable, first: Column, second: Column, both: Bools) ->
 def _chance(table: LabelTable, first: Column, counted: Bools) -> Floats:
     n_lines = np.array([info.n_lines for info in table.summaries])[table.summary_of]
     shares = np.zeros(len(counted))
-    for item in np.flatnonzero(counted):
-        shares[item] = min(1.0, int(first.links[item]).bit_count() / max(1, int(n_lines[item])))
+    n_linked = np.array([mask.bit_count() for mask in first.links[counted]])
+    shares[counted] = np.minimum(1.0, n_linked / np.maximum(1, n_lines[counted]))
     return shares
 
 
