@@ -20,6 +20,7 @@ WATCH = """(selector) => {
   window.keys = [];
   const field = document.querySelector(selector);
   window.addEventListener("input", (event) => { // the last of all that listen
+    if (event.target !== field) return;
     document.body.getBoundingClientRect();
     field.getBoundingClientRect();
     window.keys.push(performance.now() - event.timeStamp);

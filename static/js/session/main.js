@@ -1,7 +1,6 @@
 // A writing session in the browser: what the parts tell each other, and the keys.
 import { Autosave } from "./autosave.js";
-import { Clock, clockFace } from "./clock.js";
-import { askIfEmpty, askToLogIn, askWhichText, startGuide, startSubmit } from "./dialogs.js";
+import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, startSubmit } from "./bar.js";
 import { guardTexts, startAids, summaryFacts } from "./editor.js";
 import { startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
 import { startSearch } from "./search.js";

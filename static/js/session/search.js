@@ -1,7 +1,7 @@
 // Literal search in the documents: all hits counted at each key, painted by the Custom Highlight API.
 import { config, events, find, text } from "./wire.js";
 
-const PAINTED = 2000; // hits painted at once around the current one; all are counted
+const PAINTED = 1000; // hits painted at once around the current one; all are counted
 
 const PLAIN = { "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"' };
 
@@ -53,15 +53,34 @@ export class Finder {
     return { starts, counts };
   }
 
-  range(start, length) {
+  placeOf(start) {
     let low = 0, high = this.nodes.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.nodes[middle].end <= start) low = middle + 1;
       else high = middle;
     }
-    const { node, start: first, doc } = this.nodes[low];
-    return { range: new StaticRange({ startContainer: node, startOffset: start - first, endContainer: node, endOffset: start - first + length }), doc: this.docs[doc], node };
+    return low;
+  }
+
+  range(start, length) {
+    const low = this.placeOf(start);
+    const { node, doc } = this.nodes[low];
+    return { range: this.within(low, start, length), doc: this.docs[doc], node };
+  }
+
+  // The ranges of hits in ascending order.
+  ranges(starts, length) {
+    let place = starts.length ? this.placeOf(starts[0]) : 0;
+    return starts.map((start) => {
+      while (this.nodes[place].end <= start) place++;
+      return this.within(place, start, length);
+    });
+  }
+
+  within(place, start, length) {
+    const { node, start: first } = this.nodes[place];
+    return new StaticRange({ startContainer: node, startOffset: start - first, endContainer: node, endOffset: start - first + length });
   }
 }
 
@@ -70,7 +89,13 @@ export function startSearch({ pane, editor }) {
   const [previous, next] = [find("previous"), find("next")];
   let made = null; // the index is made once the page is there to be read, or when it is asked for
   const finder = () => made ??= new Finder(pane);
-  (window.requestIdleCallback ?? setTimeout)(finder);
+  const idle = window.requestIdleCallback ?? setTimeout;
+  idle(() => {
+    finder();
+    idle(() => { // the first searches are several times slower than later ones: get them over with before anybody waits
+      for (const often of ["e", "t"]) finder().ranges(finder().search(often, false).starts.slice(0, PAINTED), 1);
+    });
+  });
   const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link.querySelector(".rail-hits")]));
   const paints = "highlights" in CSS;
   let found = { starts: [], counts: [] }, current = -1, length = 0, logged = "", timer;
@@ -78,8 +103,7 @@ export function startSearch({ pane, editor }) {
   const paint = () => {
     if (!paints) return;
     const from = Math.max(0, current - PAINTED / 2);
-    const ranges = found.starts.slice(from, from + PAINTED).map((start) => finder().range(start, length).range);
-    CSS.highlights.set("hit", new Highlight(...ranges));
+    CSS.highlights.set("hit", new Highlight(...finder().ranges(found.starts.slice(from, from + PAINTED), length)));
     CSS.highlights.delete("hit-now");
   };
   const showCount = () => {

@@ -1,0 +1,197 @@
+// The bar and what opens from it: the clock, the guide, the submit dialog, and the questions that a save can raise.
+import { Unreachable, button, call, clearNotice, config, events, find, local, newId, notice, onAnswer, tabId, text } from "./wire.js";
+
+const FLUSH_BEFORE_MS = 2500;
+const GAP_MS = 120_000;
+const WARNINGS = [[600_000, "warn-10"], [120_000, "warn-2"]];
+
+// Shown from the difference to the server's remainder, never counted down, set right by every answer.
+export class Clock {
+  // `onMark` just before a mark or the end, `onEnd` at the end, `onState` when the server says it is not running.
+  constructor({ onMark, onEnd, onState }) {
+    Object.assign(this, { onMark, onEnd, onState });
+    this.face = find("clock");
+    this.box = this.face.parentElement;
+    this.warned = new Set(WARNINGS.filter(([ms]) => config.remaining_ms <= ms).map(([, name]) => name));
+    this.limitMs = config.limit_ms;
+    this.set(config);
+    onAnswer((status) => this.set(status));
+    this.offerHiding();
+    this.noteAbsence();
+    setInterval(() => this.tick(), 500);
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.tick(); });
+  }
+
+  get remainingMs() { return Math.max(0, this.endsAt - Date.now()); }
+  get activeMs() { return Math.max(0, this.limitMs - this.remainingMs); }
+
+  set(status) {
+    this.state = status.state;
+    this.limitMs = status.limit_ms ?? this.limitMs;
+    this.endsAt = Date.now() + status.remaining_ms;
+    this.nextMarkMs = status.next_mark_ms;
+    if (status.remaining_ms > 0) this.hasEnded = false;
+    if (status.state !== "running") this.onState?.(status);
+    else this.show();
+  }
+
+  tick() {
+    if (this.state !== "running") return;
+    this.show();
+    const left = this.remainingMs;
+    const toMark = Math.min(left, this.nextMarkMs === null ? Infinity : this.nextMarkMs - this.activeMs);
+    if (toMark > 0 && toMark < FLUSH_BEFORE_MS) this.onMark();
+    for (const [ms, name] of WARNINGS) {
+      if (left > ms) this.warned.delete(name);
+      else if (left > 0 && !this.warned.has(name)) {
+        this.warned.add(name);
+        notice("time", text(name), { seconds: 20 });
+      }
+    }
+    if (left === 0 && !this.hasEnded) {
+      this.hasEnded = true;
+      this.onEnd();
+    }
+  }
+
+  show() {
+    const shown = clockFace(this.remainingMs);
+    if (this.face.textContent !== shown) this.face.textContent = shown;
+    this.box.classList.toggle("is-late", this.remainingMs < 600_000);
+  }
+
+  offerHiding() {
+    const toggle = find("toggle-clock");
+    const apply = (hidden) => {
+      this.box.classList.toggle("is-hidden", hidden);
+      toggle.textContent = text(hidden ? "show-clock" : "hide-clock");
+    };
+    let hidden = false;
+    try { hidden = localStorage.getItem("clock-hidden") === "1"; } catch { /* private mode */ }
+    apply(hidden);
+    toggle.addEventListener("click", () => {
+      hidden = !hidden;
+      apply(hidden);
+      try { localStorage.setItem("clock-hidden", hidden ? "1" : "0"); } catch { /* private mode */ }
+    });
+  }
+
+  // Told of on the start page: how long the page was hidden or out of focus, and stretches without any sign of work.
+  noteAbsence() {
+    const since = {};
+    const left = (kind) => { since[kind] ??= Date.now(); };
+    const back = (kind) => {
+      if (since[kind] === undefined) return;
+      events.log(kind, { ms: Date.now() - since[kind] });
+      delete since[kind];
+    };
+    document.addEventListener("visibilitychange", () => (document.hidden ? left : back)("hidden"));
+    addEventListener("blur", () => left("blur"));
+    addEventListener("focus", () => back("blur"));
+    let lastSign = Date.now();
+    const sign = () => {
+      const now = Date.now();
+      if (now - lastSign > GAP_MS) events.log("gap", { ms: now - lastSign, by: "browser" });
+      lastSign = now;
+    };
+    for (const kind of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
+      document.addEventListener(kind, sign, { passive: true, capture: true });
+    }
+  }
+}
+
+export function clockFace(ms) {
+  const seconds = Math.ceil(ms / 1000);
+  const two = (n) => String(n).padStart(2, "0");
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}
+
+const keepOpen = (event) => event.preventDefault();
+
+export function startSubmit({ facts, submit, cancel, focus }) {
+  const dialog = find("submit-dialog"), problem = find("submit-error"), yes = find("submit-yes");
+  const close = () => { cancel(); dialog.close(); focus(); };
+  find("submit").addEventListener("click", () => {
+    find("submit-facts").textContent = text("submit-facts", facts());
+    problem.hidden = true;
+    dialog.showModal();
+  });
+  find("submit-no").addEventListener("click", close);
+  dialog.addEventListener("cancel", cancel);
+  yes.addEventListener("click", async () => {
+    yes.disabled = true;
+    await submit(() => { problem.textContent = text("submit-waiting"); problem.hidden = false; });
+    yes.disabled = false;
+    if (dialog.open) dialog.close();
+  });
+}
+
+export function askToLogIn(autosave, claim) {
+  const link = Object.assign(document.createElement("a"), { href: `${config.urls.login}?next=${config.urls.home}`, target: "_blank", rel: "noopener", textContent: text("login-link") });
+  const retry = button(text("login-retry"), async () => {
+    clearNotice("login");
+    if (autosave.state !== "blocked") { await claim(); return; }
+    autosave.state = "open";
+    await autosave.flush();
+  });
+  autosave.show("problem", text("login"));
+  notice("login", text("login"), { kind: "bad", actions: [link, retry] });
+}
+
+// Two texts: the person picks, by naming the hash of the server's text that goes; the other one stays stored.
+export function askWhichText({ autosave, body, onRefused }) {
+  const dialog = find("conflict"), problem = find("conflict-error"), editor = autosave.editor;
+  const say = (message) => { problem.textContent = message; problem.hidden = false; };
+  const { server_text, server_sha256 } = body;
+  find("theirs").value = server_text;
+  find("ours").value = editor.value;
+  problem.hidden = true;
+  const resolve = async (chosen) => {
+    const { status, body: answer } = await call("resolve", { tab_id: tabId, op_id: newId(), text: chosen, replaces_sha256: server_sha256 });
+    if (status === 200) {
+      dialog.close();
+      local.clear();
+      autosave.adopt({ rev: answer.rev, text: chosen }, null);
+      editor.focus();
+    } else if (answer.code === "conflict") askWhichText({ autosave, body: answer, onRefused });
+    else if (status === 401 || status === 403) say(text("login"));
+    else { dialog.close(); onRefused(answer.code, answer); }
+  };
+  dialog.oncancel = keepOpen;
+  dialog.onclick = ({ target }) => {
+    const { pick } = target.dataset;
+    if (pick) resolve(pick === "server" ? server_text : find("ours").value).catch((error) => {
+      if (!(error instanceof Unreachable)) throw error;
+      say(text("offline"));
+    });
+  };
+  if (!dialog.open) dialog.showModal();
+}
+
+export function askIfEmpty(autosave, { server_text }) {
+  const dialog = find("empty");
+  const reopen = () => {
+    dialog.close();
+    autosave.state = "open";
+    autosave.editor.readOnly = false;
+    autosave.editor.focus();
+  };
+  dialog.oncancel = keepOpen;
+  find("empty-back").onclick = () => { reopen(); autosave.put(server_text); autosave.changed(); };
+  find("empty-yes").onclick = () => { reopen(); autosave.flush({ more: { confirm_empty: true } }); };
+  dialog.showModal();
+}
+
+// Beside the work: it covers no control of the editor, and closing it gives the focus back.
+export function startGuide() {
+  const guide = find("guide"), opener = find("open");
+  const toggle = (open = !guide.open) => {
+    if (open) guide.show();
+    else guide.close();
+    opener.setAttribute("aria-expanded", String(open));
+    if (!open) opener.focus({ preventScroll: true });
+  };
+  opener.addEventListener("click", () => toggle());
+  guide.addEventListener("click", (event) => { if (event.target.closest("[data-close]")) toggle(false); });
+  return { toggle, get isOpen() { return guide.open; } };
+}
