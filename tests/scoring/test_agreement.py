@@ -234,7 +234,7 @@ def test_cohen_agrees_with_scikit_learn(items: list[str], weights: Weights) -> N
 @settings(deadline=None)
 @given(gappy, st.sampled_from(Level))
 def test_the_resampled_alpha_is_the_same_alpha(items: list[str], level: Level) -> None:
-    from benchmarks.scoring.agreement import alpha_figure, _coincidences
+    from benchmarks.scoring.agreement import _coincidences, alpha_figure
 
     ratings = table(*items)
     expected = krippendorff_alpha(ratings, level=level)
