@@ -232,6 +232,14 @@ class LabelItemAdmin(ReadOnlyAdmin):
     list_select_related = ("study", "summary")
 
 
+@admin.register(models.LabelKey)
+class LabelKeyAdmin(ReadOnlyAdmin):
+    """Agreed answers of training and gold items."""
+
+    list_display = ("item", "insight", "coverage", "lines")
+    list_select_related = ("item", "insight")
+
+
 @admin.register(models.LabelTask)
 class LabelTaskAdmin(ReadOnlyAdmin):
     """Items as tasks of people."""

@@ -178,8 +178,8 @@ class CoverageLabelQuerySet(models.QuerySet[Any]):
     """Reads of coverage labels."""
 
     def for_figures(self) -> CoverageLabelQuerySet:
-        """Current, complete answers: what enters a figure."""
-        return self.filter(is_current=True, is_complete=True).exclude(coverage="")
+        """Current, complete answers, none of training: what enters a figure."""
+        return self.filter(is_current=True, is_complete=True, is_training=False).exclude(coverage="")
 
     def first_answers(self) -> CoverageLabelQuerySet:
         """The first complete answer of each person to each question, whatever came after."""

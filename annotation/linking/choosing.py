@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.labelling.dealing import Item, sample
-from annotation.models import Session, Snapshot
+from annotation.models import CoverageLabel, Session, Snapshot, Study
 from benchmarks.models import Haystack, Summary
 
 HANDED_IN = (Session.State.SUBMITTED, Session.State.EXPIRED)
@@ -73,6 +75,30 @@ def read_list(text: str) -> list[Summary]:
     if problems:
         raise BadList(problems)
     return [found[uid] for uid in rows]
+
+
+def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
+    """Summaries of a study on all whose insights everybody agreed: {summary: {insight: (coverage, lines)}}.
+
+    People agree where they chose the same coverage and, if covered, share a line; shared lines are the answer.
+    """
+    said: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
+    rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
+    for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines"):
+        said[summary][insight].append((coverage, set(lines)))
+    linkable: Any = _linkable().filter(pk__in=said)
+    asked = dict(linkable.values_list("pk", "n_insights"))
+    agreed = {}
+    for summary, questions in said.items():
+        answers = {}
+        for insight, labels in questions.items():
+            shared = set.intersection(*(lines for _coverage, lines in labels))
+            coverages = {coverage for coverage, _lines in labels}
+            if len(coverages) == 1 and (coverages == {"none"} or shared):
+                answers[insight] = (coverages.pop(), tuple(sorted(shared)))
+        if asked.get(summary) == len(answers):
+            agreed[summary] = answers
+    return agreed
 
 
 def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:

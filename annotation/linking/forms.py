@@ -10,8 +10,9 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms import plain_breaks
 from annotation.linking import choosing
-from annotation.linking.planning import LinkingValues
+from annotation.linking.planning import Checks, LinkingValues
 from annotation.models import Annotator, Study
 from annotation.studies import Details
 from benchmarks.models import Haystack, Summary
@@ -175,6 +176,29 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
     allow_several_lines = forms.BooleanField(
         label=_("Several bullets may cover one insight together"), required=False
     )
+    n_training = forms.IntegerField(
+        label=_("Training summaries"),
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("They come first and tell the agreed answer after each choice; they enter no figure."),
+    )
+    n_gold = forms.IntegerField(
+        label=_("Hidden gold summaries"),
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("They look like any other; you see how often each person chose the agreed coverage."),
+    )
+    pass_mark = forms.DecimalField(
+        label=_("Pass mark, per cent"), min_value=0, max_value=100, decimal_places=2, required=False
+    )
+    checks_source = forms.ModelChoiceField(
+        label=_("Agreed answers from"),
+        queryset=Study.objects.none(),
+        required=False,
+        help_text=_("Summaries of that study on which everybody agreed on every insight."),
+    )
     annotators = forms.ModelMultipleChoiceField(
         label=_("Annotators"),
         queryset=Annotator.objects.none(),
@@ -202,6 +226,12 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
         field = self.fields["researchers"]
         field.queryset = people.exclude(pk=user.pk).distinct()  # type: ignore[attr-defined]
         field.label_from_instance = lambda person: person.display_name  # type: ignore[attr-defined]
+        sources = Study.objects.for_user(user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
+        self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
+
+    def clean_guidelines(self) -> str:
+        """Browsers send line breaks their own way; stored texts have one."""
+        return plain_breaks(self.cleaned_data["guidelines"])
 
     def clean(self) -> dict[str, Any]:
         """A percentage ends at 100; a number is whole."""
@@ -211,6 +241,8 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
             self.add_error("overlap", _("At most 100 per cent."))
         if data.get("overlap_unit") == "number" and overlap != int(overlap):
             self.add_error("overlap", _("A whole number of summaries."))
+        if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
+            self.add_error("checks_source", _("Choose the study whose agreed answers are used."))
         return data
 
     def plan(self) -> LinkingValues:
@@ -223,7 +255,16 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
             overlap_share=overlap / 100 if is_share else None,
             overlap_number=None if is_share else int(overlap),
             allow_several_lines=data["allow_several_lines"],
+            pass_mark=None if data["pass_mark"] is None else data["pass_mark"] / 100,
         )
+
+    def checks(self) -> Checks | None:
+        """Training and gold items, if any are wanted."""
+        data = self.cleaned_data
+        n_training, n_gold = data["n_training"] or 0, data["n_gold"] or 0
+        if not n_training + n_gold:
+            return None
+        return Checks(source=data["checks_source"], n_training=n_training, n_gold=n_gold)
 
 
 class MoreForm(forms.Form):

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.earnings import pay
 from annotation.linking.recording import COVERAGES
-from annotation.models import CoverageLabel, LabelTask, Membership, Study
+from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, Membership, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,13 @@ class PersonRow:
     n_incomplete: int
     active_ms: int
     cost: Decimal
+    n_gold: int = 0
+    n_gold_right: int = 0
+
+    @property
+    def gold_share(self) -> float | None:
+        """Share of the gold questions answered as agreed; None before the first."""
+        return self.n_gold_right / self.n_gold if self.n_gold else None
 
     @property
     def n_tasks(self) -> int:
@@ -54,6 +61,8 @@ class Overview:
     people: list[PersonRow]
     n_items: int
     n_overlap: int
+    n_training: int
+    n_gold: int
     remarks: list[LabelTask]
 
     @property
@@ -91,7 +100,7 @@ def overview_of(study: Study) -> Overview:
         worked[person] += active_ms
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     odd: dict[int, Counter[str]] = defaultdict(Counter)
-    rows = CoverageLabel.objects.filter(study=study, is_current=True).exclude(coverage="")
+    rows = CoverageLabel.objects.filter(study=study, is_current=True, is_training=False).exclude(coverage="")
     for person, coverage, is_complete, is_unsure in rows.values_list(
         "annotator_id", "coverage", "is_complete", "is_unsure"
     ).iterator(chunk_size=5_000):
@@ -99,8 +108,9 @@ def overview_of(study: Study) -> Overview:
             labels[person][coverage] += 1
         odd[person]["incomplete"] += not is_complete
         odd[person]["unsure"] += is_unsure
+    gold = _gold(study)
     members = study.memberships.select_related("annotator__user").order_by("number")
-    items = list(study.label_items.values_list("is_overlap", flat=True))
+    roles = Counter(study.label_items.values_list("role", "is_overlap"))
     return Overview(
         people=[
             PersonRow(
@@ -111,13 +121,36 @@ def overview_of(study: Study) -> Overview:
                 n_incomplete=odd[member.annotator_id]["incomplete"],
                 active_ms=worked[member.annotator_id],
                 cost=pay(worked[member.annotator_id], study.hourly_rate),
+                n_gold=sum(gold[member.annotator_id].values()),
+                n_gold_right=gold[member.annotator_id][True],
             )
             for member in members
         ],
-        n_items=len(items),
-        n_overlap=sum(items),
+        n_items=sum(roles.values()),
+        n_overlap=roles["ordinary", True],
+        n_training=roles["training", True],
+        n_gold=roles["gold", True],
         remarks=_remarks(study),
     )
+
+
+def _gold(study: Study) -> dict[int, Counter[bool]]:
+    """Per annotator how many gold questions were answered with the agreed coverage, and how many not."""
+    keys = LabelKey.objects.filter(item__study=study, item__role=LabelItem.Role.GOLD)
+    agreed = {
+        (summary, insight): coverage
+        for summary, insight, coverage in keys.values_list("item__summary_id", "insight_id", "coverage")
+    }
+    found: dict[int, Counter[bool]] = defaultdict(Counter)
+    if not agreed:
+        return found
+    labels = CoverageLabel.objects.filter(study=study, summary__in={summary for summary, _insight in agreed})
+    for person, summary, insight, coverage in labels.for_figures().values_list(
+        "annotator_id", "summary_id", "insight_id", "coverage"
+    ):
+        if (summary, insight) in agreed:
+            found[person][coverage == agreed[summary, insight]] += 1
+    return found
 
 
 def _remarks(study: Study) -> list[Any]:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotation.guidelines import current_guideline, render_markdown
 from annotation.labelling.activity import CONTACT_EVERY_S
 from annotation.labelling.answers import page_of
 from annotation.labelling.course import course_of
 from annotation.linking.bullets import bullets_of
-from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.linking.recording import Choice
+from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, Study
 from benchmarks.models import Insight
 
 
@@ -26,6 +28,7 @@ class Question:
     coverage: str
     lines: frozenset[int]
     is_unsure: bool
+    feedback: str = ""
 
     @property
     def lacks_line(self) -> bool:
@@ -60,6 +63,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
         "is_open": study.state == Study.State.OPEN,
+        "is_training": task.item.role == LabelItem.Role.TRAINING,
         "allows_several": study.linking_plan.allow_several_lines,
         "config_json": _config(task, guideline.version if guideline else None),
     }
@@ -73,6 +77,8 @@ def questions_of(task: LabelTask) -> list[Question]:
             study=task.study_id, annotator=task.annotator_id, summary=task.item.summary_id, is_current=True
         )
     }
+    keys = keys_of(task)
+    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
     questions = []
     for number, insight in enumerate(task.item.summary.subtopic.insights.order_by("number"), 1):
         label = labels.get(insight.pk)
@@ -83,9 +89,30 @@ def questions_of(task: LabelTask) -> list[Question]:
                 coverage=label.coverage if label else "",
                 lines=frozenset(label.lines if label else ()),
                 is_unsure=bool(label and label.is_unsure),
+                feedback=(
+                    feedback_of(keys[insight.pk], names)
+                    if label and insight.pk in keys and label.coverage and label.is_complete
+                    else ""
+                ),
             )
         )
     return questions
+
+
+def keys_of(task: LabelTask) -> dict[int, LabelKey]:
+    """The agreed answers of a training item by insight; of any other item none."""
+    if task.item.role != LabelItem.Role.TRAINING:
+        return {}
+    return {key.insight_id: key for key in task.item.keys.all()}
+
+
+def feedback_of(key: LabelKey | Choice, names: dict[int, str]) -> str:
+    """The agreed answer in words."""
+    levels = {"none": _("none"), "partial": _("partial"), "full": _("full")}
+    lines = ", ".join(names.get(line, str(line)) for line in key.lines)
+    if not lines:
+        return _("Agreed answer: %(level)s.") % {"level": levels[key.coverage]}
+    return _("Agreed answer: %(level)s, in bullet %(lines)s.") % {"level": levels[key.coverage], "lines": lines}
 
 
 def _config(task: LabelTask, version: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -11,14 +11,24 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import publish_guideline
 from annotation.labelling import readiness
 from annotation.labelling.dealing import Item, Pair, deal_items, in_blocks, sample
-from annotation.linking.choosing import authors_of
-from annotation.models import Annotator, Assignment, LabelItem, LabelTask, LinkingPlan, Study
+from annotation.linking.choosing import agreed_answers, authors_of
+from annotation.models import (
+    Annotator,
+    Assignment,
+    CoverageLabel,
+    LabelItem,
+    LabelKey,
+    LabelTask,
+    LinkingPlan,
+    Study,
+)
 from benchmarks import audit
 from benchmarks.models import Insight, Summary
 
@@ -31,6 +41,20 @@ class LinkingValues:
     overlap_share: Decimal | None = None
     overlap_number: int | None = None
     allow_several_lines: bool = False
+    pass_mark: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """How many training and hidden gold items, and the study on whose agreed answers they stand."""
+
+    source: Study
+    n_training: int = 0
+    n_gold: int = 0
+
+
+class TooFewAgreed(Exception):
+    """The source has not enough summaries on which everybody agreed; the message says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +78,13 @@ def create_study(
     annotators: Iterable[Annotator] = (),
     researchers: Iterable[Any] = (),
     seed: int | None = None,
+    checks: Checks | None = None,
 ) -> Study:
-    """Make a linking study with its items and tasks, not yet open; its maker is one of its researchers."""
+    """Make a linking study with its items and tasks, not yet open; its maker is one of its researchers.
+
+    Raises:
+        TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
+    """
     study = Study.objects.create(
         kind=Study.Kind.LINKING,
         seed=stable_seed("study", details.name) if seed is None else seed,
@@ -68,6 +97,8 @@ def create_study(
     publish_guideline(study=study, body=guidelines, by=by, now=now)
     studies.add_annotators(study=study, annotators=annotators, by=by, now=now)
     audit.record(actor=by, action="study.create", target=study, now=now)
+    if checks is not None:
+        _add_checks(study, checks, now=now)
     add_summaries(study=study, summaries=summaries, by=by, now=now)
     deal(study=study, by=by, now=now)
     return study
@@ -120,7 +151,8 @@ def add_summaries(*, study: Study, summaries: Iterable[Summary], by: Any, now: d
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
     """Give every item the people it lacks. With `rebalance`, tasks that nobody opened are dealt anew, to all.
 
-    Nobody gets a summary of their own, nor one on a haystack that they still have to write on.
+    Nobody gets a summary of their own, nor one on a haystack that they still have to write on, nor a training or
+    gold item that they labelled before.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     plan = study.linking_plan
@@ -141,7 +173,7 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
         overlap=overlap,
         per_item=plan.people_per_item,
         seed=study.seed,
-        barred=_barred(items, people),
+        barred=_barred(study, items, people),
         held=tasks,
     )
     _write_tasks(study, items, people, pairs, now=now)
@@ -151,19 +183,20 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
 
 
 def n_short(study: Study) -> int:
-    """Items that have fewer people than the plan wants."""
-    people = study.memberships.current().count()
-    holders: dict[int, int] = defaultdict(int)
-    for item in study.label_tasks.values_list("item_id", flat=True):
-        holders[item] += 1
+    """Items that have fewer people than the plan wants; of those for everyone, that somebody could still get."""
+    people = set(study.memberships.current().values_list("annotator_id", flat=True))
+    items = {item.pk: item for item in study.label_items.select_related("summary")}
+    barred = _barred(study, items, people)
+    held = set(study.label_tasks.values_list("annotator_id", "item_id"))
+    holders = Counter(item for _person, item in held)
+    missing = Counter(item for person in people for item in items if (person, item) not in barred | held)
     wanted = study.linking_plan.people_per_item
-    items = study.label_items.values_list("pk", "is_overlap")
-    return sum(holders[pk] < (people if is_overlap else wanted) for pk, is_overlap in items)
+    return sum(missing[pk] > 0 if item.is_overlap else holders[pk] < wanted for pk, item in items.items())
 
 
 def _draw_overlap(study: Study, plan: LinkingPlan, *, dealt: set[int]) -> None:
     """Mark items that everyone gets, drawn among those that nobody has yet."""
-    items = list(study.label_items.select_related("summary"))
+    items = list(study.label_items.filter(role=LabelItem.Role.ORDINARY).select_related("summary"))
     target = plan.overlap_number or 0
     if plan.overlap_share is not None:
         target = math.ceil(plan.overlap_share * len(items))
@@ -179,14 +212,49 @@ def _draw_overlap(study: Study, plan: LinkingPlan, *, dealt: set[int]) -> None:
     LabelItem.objects.filter(pk__in=[item.pk for item in chosen]).update(is_overlap=True)
 
 
-def _barred(items: dict[int, LabelItem], people: Iterable[int]) -> set[Pair]:
+def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
+    """Draw training and gold items among the summaries on which everybody in the source agreed."""
+    agreed = agreed_answers(checks.source)
+    wanted = checks.n_training + checks.n_gold
+    if len(agreed) < wanted:
+        raise TooFewAgreed(
+            _("%(n)d summaries were asked for; in “%(name)s” everybody agreed on all insights of %(found)d.")
+            % {"n": wanted, "name": checks.source.name, "found": len(agreed)}
+        )
+    rows = Summary.objects.in_bulk(agreed)
+    items = [Item(pk, (row.system_id, row.subtopic_id)) for pk, row in rows.items()]
+    drawn = sample(items, wanted, seed=study.seed, label="checks")[:wanted]
+    for place, item in enumerate(drawn):
+        row, answers = rows[item.pk], agreed[item.pk]
+        made = LabelItem.objects.create(
+            study=study,
+            summary=row,
+            block=f"subtopic-{row.subtopic_id}",
+            n_questions=len(answers),
+            is_overlap=True,
+            role=LabelItem.Role.TRAINING if place < checks.n_training else LabelItem.Role.GOLD,
+            added_at=now,
+        )
+        LabelKey.objects.bulk_create(
+            LabelKey(item=made, insight_id=insight, coverage=coverage, lines=list(lines))
+            for insight, (coverage, lines) in answers.items()
+        )
+
+
+def _barred(study: Study, items: dict[int, LabelItem], people: Iterable[int]) -> set[Pair]:
+    checks = {item.summary_id: pk for pk, item in items.items() if item.role != LabelItem.Role.ORDINARY}
+    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=list(people)).exclude(study=study)
+    known = {
+        (person, checks[summary])
+        for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
+    }
     own = authors_of(item.summary_id for item in items.values())
     writing = set(
         Assignment.objects.unfinished()
         .filter(annotator__in=list(people), is_practice=False)
         .values_list("annotator_id", "subtopic__haystack_id")
     )
-    return {
+    return known | {
         (person, pk)
         for person in people
         for pk, item in items.items()
@@ -197,7 +265,7 @@ def _barred(items: dict[int, LabelItem], people: Iterable[int]) -> set[Pair]:
 def _write_tasks(
     study: Study, items: dict[int, LabelItem], people: dict[int, str], pairs: Iterable[Pair], *, now: datetime
 ) -> None:
-    """New tasks come after those a person has; places are counted from 1 without holes."""
+    """New tasks come after those a person has, training first; places are counted from 1 without holes."""
     dealt: dict[int, list[int]] = defaultdict(list)
     for person, item in pairs:
         dealt[person].append(item)
@@ -205,7 +273,12 @@ def _write_tasks(
     made = []
     for person, new in dealt.items():
         n_held = _close_ranks(study, person)
-        order = in_blocks(new, block_of=blocks, seed=study.seed, person=people[person])
+        first = [pk for pk in new if items[pk].role == LabelItem.Role.TRAINING]
+        order = [
+            pk
+            for part in (first, [pk for pk in new if pk not in set(first)])
+            for pk in in_blocks(part, block_of=blocks, seed=study.seed, person=people[person])
+        ]
         made += [
             LabelTask(
                 study=study,

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.handling import TaskRefused, keep_contact, locked, take_answers
 from annotation.linking.bullets import linkable_numbers
-from annotation.models import CoverageLabel, Guideline, LabelTask
+from annotation.models import CoverageLabel, Guideline, LabelItem, LabelTask
 from annotation.querysets import LabelTaskQuerySet
 from benchmarks.models import Insight
 
@@ -28,6 +28,7 @@ NEEDED = (
     "study__state",
     "study__linking_plan__allow_several_lines",
     "item__summary__text",
+    "item__role",
 )
 """All that a choice reads: few columns, since it is the most frequent act."""
 CLEARED = ""
@@ -54,7 +55,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How question and task stand after a choice."""
+    """How question and task stand after a choice; `key` is the agreed answer, told only in training."""
 
     insight: UUID
     choice: Choice
@@ -62,6 +63,7 @@ class Outcome:
     n_answered: int
     n_questions: int
     active_ms: int
+    key: Choice | None = None
 
 
 @transaction.atomic
@@ -114,7 +116,7 @@ def undo(*, tasks: LabelTaskQuerySet, op_id: str, now: datetime) -> Outcome | No
 
     None when there is nothing to take back; the same `op_id` again takes back nothing more.
     """
-    task: Any = locked(tasks)
+    task: Any = locked(tasks.select_related("item__summary"))
     made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
     repeated = made.filter(op_id=op_id).first()
     if repeated is not None:
@@ -194,6 +196,7 @@ def _replace(
         is_linked=bool(choice.lines),
         is_complete=choice.is_complete,
         is_unsure=choice.is_unsure,
+        is_training=task.item.role == LabelItem.Role.TRAINING,
         supersedes=current,
         undoes=undoes,
         op_id=op_id or uuid4().hex,
@@ -211,4 +214,8 @@ def _said(label: CoverageLabel | None) -> Choice:
 
 
 def _outcome(task: LabelTask, insight: UUID, choice: Choice) -> Outcome:
-    return Outcome(insight, choice, task.state, task.n_answered, task.n_questions, task.active_ms)
+    key = None
+    if choice.counts and task.item.role == LabelItem.Role.TRAINING:
+        row = task.item.keys.filter(insight__uid=insight).first()
+        key = Choice(row.coverage, tuple(row.lines)) if row is not None else None
+    return Outcome(insight, choice, task.state, task.n_answered, task.n_questions, task.active_ms, key)

@@ -34,22 +34,10 @@ def create(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         seed = stable_seed("study", data["name"]) if data["seed"] is None else data["seed"]
-        summaries = form.chosen(seed=seed)
-        if summaries:
-            study = planning.create_study(
-                details=form.details(),
-                plan=form.plan(),
-                summaries=summaries,
-                annotators=data["annotators"],
-                researchers=data["researchers"],
-                guidelines=data["guidelines"].replace("\r\n", "\n"),
-                seed=seed,
-                by=request.user,
-                now=timezone.now(),
-            )
+        study = _create(request, form, seed)
+        if study is not None:
             messages.success(request, _("The study is set up and its tasks are dealt. Open it when it is right."))
             return redirect("annotation:linking-study", uid=study.uid)
-        form.add_error(None, _("There is no summary of that kind in these haystacks."))
     return page(request, "annotation/linking_form.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -64,6 +52,7 @@ def overview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "overview": overview_of(study),
         "plan": study.linking_plan if has_plan else None,
         "overlap_share": float(study.linking_plan.overlap_share or 0) if has_plan else None,
+        "pass_mark": _pass_mark(study) if has_plan else None,
         "n_short": planning.n_short(study) if has_plan else 0,
         "guideline": current_guideline(study),
         "problems": studies.opening_problems(study) if study.state == Study.State.DRAFT else [],
@@ -129,10 +118,39 @@ def labels(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     raise Http404
 
 
+def _pass_mark(study: Study) -> float | None:
+    mark = study.linking_plan.pass_mark
+    return None if mark is None else float(mark)
+
+
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
     rows = Study.objects.for_user(request.user).filter(kind=Study.Kind.LINKING)
     study: Study = get_object_or_404(rows.select_related("linking_plan", "created_by"), uid=uid)
     return study
+
+
+def _create(request: HttpRequest, form: LinkingStudyForm, seed: int) -> Study | None:
+    """Make the study, or say in the form why not."""
+    data, summaries = form.cleaned_data, form.chosen(seed=seed)
+    if not summaries:
+        form.add_error(None, _("There is no summary of that kind in these haystacks."))
+        return None
+    try:
+        return planning.create_study(
+            details=form.details(),
+            plan=form.plan(),
+            summaries=summaries,
+            checks=form.checks(),
+            annotators=data["annotators"],
+            researchers=data["researchers"],
+            guidelines=data["guidelines"],
+            seed=seed,
+            by=request.user,
+            now=timezone.now(),
+        )
+    except planning.TooFewAgreed as problem:
+        form.add_error("checks_source", str(problem))
+        return None
 
 
 def _add(request: HttpRequest, study: Study, action: str, people: MoreForm, texts: SummariesForm) -> bool:

@@ -20,7 +20,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import consent, exposures
 from annotation.labelling.answers import BadAct, answers
 from annotation.linking import recording
-from annotation.linking.page_context import page_context
+from annotation.linking.bullets import bullets_of
+from annotation.linking.page_context import feedback_of, page_context
 from annotation.models import Assignment, Exposure, LabelTask
 from annotation.querysets import LabelTaskQuerySet
 from benchmarks.web.permissions import LOGGED_IN, requires
@@ -69,7 +70,7 @@ def choice(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dic
         op_id=data.get("op_id", "")[:64],
         now=now,
     )
-    return told(outcome)
+    return told(outcome, tasks)
 
 
 @requires(LOGGED_IN, json=True)
@@ -78,16 +79,25 @@ def choice(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dic
 def undo(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
     """Take the last choice back: `op_id?`. Where there is none, `insight` is missing in the answer."""
     outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
-    return {"nothing": True} if outcome is None else told(outcome)
+    return {"nothing": True} if outcome is None else told(outcome, tasks)
 
 
-def told(outcome: recording.Outcome) -> dict[str, Any]:
-    """An outcome as JSON."""
+def told(outcome: recording.Outcome, tasks: LabelTaskQuerySet) -> dict[str, Any]:
+    """An outcome as JSON; in training with the agreed answer."""
+    feedback = {} if outcome.key is None else {"feedback": _feedback(outcome, tasks)}
     return {
         **asdict(outcome.choice),
+        **feedback,
         "is_complete": outcome.choice.is_complete,
         "insight": str(outcome.insight),
         "state": outcome.state,
         "n_answered": outcome.n_answered,
         "n_questions": outcome.n_questions,
     }
+
+
+def _feedback(outcome: recording.Outcome, tasks: LabelTaskQuerySet) -> str:
+    assert outcome.key is not None  # noqa: S101  the caller asked
+    row = tasks.select_related("item__summary").get()
+    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(row.item.summary)}
+    return feedback_of(outcome.key, names)

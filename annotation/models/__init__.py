@@ -26,7 +26,7 @@ from annotation.models.studies import (
     Study,
     WritingPlan,
 )
-from annotation.models.tasks import LabelItem, LabelTask, LinkingPlan
+from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan
 
 __all__ = [
     "ActivePeriod",
@@ -44,6 +44,7 @@ __all__ = [
     "ExternalLabel",
     "Guideline",
     "LabelItem",
+    "LabelKey",
     "LabelTask",
     "LinkingPlan",
     "Membership",

@@ -41,6 +41,7 @@ class CoverageLabel(models.Model):
     is_imported = models.BooleanField(default=False)
     breaks_rule = models.BooleanField(default=False)
     is_unsure = models.BooleanField(default=False)
+    is_training = models.BooleanField(default=False, help_text="Given with feedback; enters no figure.")
     supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     undoes = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="undone_by"

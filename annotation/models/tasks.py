@@ -6,13 +6,14 @@ What the kinds of label work share is here and knows no label; each kind stores 
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
-from benchmarks.models import Summary
+from benchmarks.models import Insight, Summary
 
 
 class LinkingPlan(models.Model):
@@ -23,6 +24,13 @@ class LinkingPlan(models.Model):
     people_per_item = models.PositiveSmallIntegerField(default=1)
     overlap_share = models.DecimalField(max_digits=5, decimal_places=4, null=True, blank=True)
     overlap_number = models.PositiveIntegerField(null=True, blank=True)
+    pass_mark = models.DecimalField(
+        max_digits=5,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="Share of the hidden gold questions that a person should answer as agreed.",
+    )
 
     class Meta:
         constraints = [
@@ -34,6 +42,10 @@ class LinkingPlan(models.Model):
                 condition=Q(overlap_share=None) | (Q(overlap_share__gte=0) & Q(overlap_share__lte=1)),
                 name="linkingplan_share_of_one",
             ),
+            models.CheckConstraint(
+                condition=Q(pass_mark=None) | (Q(pass_mark__gte=0) & Q(pass_mark__lte=1)),
+                name="linkingplan_mark_of_one",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -41,7 +53,15 @@ class LinkingPlan(models.Model):
 
 
 class LabelItem(models.Model):
-    """One thing that a study wants labels of. `block` names what stays together, for a summary its subtopic."""
+    """One thing that a study wants labels of. `block` names what stays together, for a summary its subtopic.
+
+    Training comes first, tells the agreed answers and enters no figure; gold looks like any other item.
+    """
+
+    class Role(models.TextChoices):
+        ORDINARY = "ordinary", "ordinary"
+        TRAINING = "training", "training"
+        GOLD = "gold", "hidden gold"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_items")
     summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="label_items")
@@ -50,6 +70,7 @@ class LabelItem(models.Model):
         help_text="Answers that one person gives: insights, for a summary."
     )
     is_overlap = models.BooleanField(default=False, help_text="Everyone gets it.")
+    role = models.CharField(max_length=8, choices=Role, default=Role.ORDINARY)
     added_at = models.DateTimeField()
 
     class Meta:
@@ -57,10 +78,36 @@ class LabelItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "summary"], name="labelitem_once"),
             models.CheckConstraint(condition=Q(n_questions__gte=1), name="labelitem_asks_something"),
+            models.CheckConstraint(
+                condition=Q(role__in=["ordinary", "training", "gold"]), name="labelitem_role_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(role="ordinary") | Q(is_overlap=True), name="labelitem_checks_are_for_everyone"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.study_id}: {self.summary_id}"
+
+
+class LabelKey(models.Model):
+    """The agreed answer to one question of a training or gold item, as it was when the item was added."""
+
+    item = models.ForeignKey(LabelItem, on_delete=models.CASCADE, related_name="keys")
+    insight = models.ForeignKey(Insight, on_delete=models.PROTECT, related_name="+")
+    coverage = models.CharField(max_length=7)
+    lines: models.JSONField[Any, Any] = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "insight"], name="labelkey_once"),
+            models.CheckConstraint(
+                condition=Q(coverage__in=["none", "partial", "full"]), name="labelkey_coverage_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}: {self.coverage}"
 
 
 class LabelTask(models.Model):

@@ -19,6 +19,7 @@ from annotation.labelling import handling
 from annotation.labelling.handling import TaskRefused
 from annotation.linking import choosing, planning
 from annotation.linking.bullets import bullets_of
+from annotation.linking.overview import overview_of
 from annotation.linking.recording import Choice, record, undo
 from annotation.models import CoverageLabel, LabelTask, Study
 from annotation.writing import scoring
@@ -254,7 +255,7 @@ def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, 
     assert [row.origin for row in texts] == [Summary.Origin.SESSION]
     study = make_linking_study(annotators=[ben, cleo], summaries=texts, overlap_number=1)
     assert [row.annotator for row in study.label_tasks.all()] == [annotator_of(cleo)]
-    assert planning.n_short(study) == 1
+    assert planning.n_short(study) == 0
 
 
 def test_nobody_links_on_a_haystack_they_still_have_to_write_on(ben: Any, cleo: Any) -> None:
@@ -324,6 +325,66 @@ def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now
     assert (removal.n_withdrawn, n_kept) == (9, 1)
     assert planning.n_short(study) == 9
     assert planning.deal(study=study, by=ada, now=now).n_short == 0
+
+
+def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
+    study = planning.create_study(
+        details=studies.Details(name="With checks"),
+        plan=planning.LinkingValues(pass_mark=Decimal("0.8")),
+        summaries=Summary.objects.filter(label_items__study=source),
+        guidelines="Look closely.",
+        annotators=[annotator_of(person) for person in people],
+        checks=planning.Checks(source=source, n_training=n_training, n_gold=n_gold),
+        by=None,
+        now=source.created_at,
+    )
+    Study.objects.filter(pk=study.pk).update(state="open")
+    study.refresh_from_db()
+    return study
+
+
+@pytest.fixture
+def source(ben: Any, cleo: Any, now: datetime) -> Study:
+    """All say the same of three summaries, and differ on one insight of the fourth."""
+    study = make_linking_study(annotators=[ben, cleo], people_per_item=2)
+    for person in (ben, cleo):
+        for position in range(1, 5):
+            task = label_task(study, person, position=position)
+            for at in range(len(insights_of(task))):
+                say(task, "full", 3, at=at, now=now)
+    odd = study.label_tasks.filter(annotator=annotator_of(cleo)).order_by("item").first()
+    say(odd, "none", now=now)  # type: ignore[arg-type]
+    return study
+
+
+def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
+    source: Study, dot: Any, now: datetime
+) -> None:
+    study = checked_study(source, dot)
+    training = label_task(study, dot)
+    assert training.item.role == "training"
+    assert say(training, "partial", now=now).key is None
+    assert say(training, "partial", 4, now=now).key == Choice("full", (3,))
+    gold = study.label_tasks.get(item__role="gold")
+    assert say(gold, "none", now=now).key is None
+    assert say(gold, "full", 3, at=1, now=now).key is None
+    assert set(CoverageLabel.objects.filter(study=study).for_figures().values_list("task", flat=True)) == {gold.pk}
+    row = overview_of(study).people[0]
+    assert (row.n_gold, row.n_gold_right, row.n_labels) == (2, 1, 2)
+
+
+def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben: Any, dot: Any, eve: Any) -> None:
+    study = checked_study(source, ben, dot, n_training=1, n_gold=2)
+    checks = study.label_tasks.exclude(item__role="ordinary")
+    assert set(checks.values_list("annotator", flat=True)) == {annotator_of(dot).pk}
+    assert checks.count() == 3
+    assert study.label_items.filter(role="ordinary").count() == 1
+    assert planning.n_short(study) == 0
+
+
+def test_more_checks_than_agreed_answers_are_refused(source: Study, dot: Any) -> None:
+    with pytest.raises(planning.TooFewAgreed, match="of 3"):
+        checked_study(source, dot, n_training=2, n_gold=2)
 
 
 def test_a_list_names_each_row_that_is_wrong(ben: Any) -> None:

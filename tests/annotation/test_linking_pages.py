@@ -18,6 +18,7 @@ from annotation.models import CoverageLabel, Exposure, LabelTask, Study
 from benchmarks.models import Summary
 from tests.makers import (
     annotator_of,
+    give_consent,
     label_task,
     make_assignment,
     make_haystack,
@@ -275,6 +276,36 @@ def test_a_list_and_a_sample_can_be_taken(ada: Any, ben: Any, login: Any) -> Non
     assert answer.status_code == 422
     assert "Row 2" in answer.content.decode()
     assert not Study.objects.filter(name="Bad").exists()
+
+
+def test_training_and_gold_stand_on_agreed_answers_of_another_study(
+    study: Study, ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+) -> None:
+    for person in (ben, cleo):
+        for position in (1, 2, 3, 4):
+            task = label_task(study, person, position=position)
+            for at in range(task.n_questions):
+                choose(login(person), task, "full", 4, at=at)
+    client, create = login(ada), reverse("annotation:linking-create")
+    data = form_data(study.label_items.first().summary.haystack, dot, n_training="1", n_gold="1", pass_mark="75")
+    assert client.post(create, data).status_code == 422
+    too_many = client.post(create, data | {"checks_source": study.pk, "n_gold": "9"})
+    assert "everybody agreed on all insights of 4" in too_many.content.decode()
+    client.post(create, data | {"checks_source": study.pk})
+    made = Study.objects.get(name="Links")
+    Study.objects.filter(pk=made.pk).update(state="open")
+    give_consent(dot)
+    worker, training = login(dot), label_task(made, dot)
+    assert "Agreed answer" not in worker.get(url("linking-task", training)).content.decode()
+    assert choose(worker, training, "none").json()["feedback"] == "Agreed answer: full, in bullet b."
+    assert "Agreed answer: full, in bullet b." in worker.get(url("linking-task", training)).content.decode()
+    gold = made.label_tasks.get(item__role="gold")
+    assert "feedback" not in choose(worker, gold, "none").json()
+    html = worker.get(url("linking-task", gold)).content.decode()
+    assert "Agreed" not in html
+    assert "gold" not in html
+    overview = client.get(reverse("annotation:linking-study", args=[made.uid])).content.decode()
+    assert "below the mark" in overview
 
 
 def test_people_and_summaries_are_added_later(study: Study, ada: Any, ben: Any, dot: Any, login: Any) -> None:

@@ -33,7 +33,10 @@ export class Question {
     input.checked = input.type === "radio" || !input.checked;
   }
 
-  set({ coverage, lines, is_unsure }) {
+  set({ coverage, lines, is_unsure, feedback = "" }) {
+    const told = this.box.querySelector("[data-feedback]");
+    told.textContent = feedback;
+    told.hidden = !feedback;
     this.coverage = coverage;
     this.lines = lines;
     this.isUnsure = is_unsure;
