@@ -96,7 +96,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         "figures": found,
         "filter": filter_words(view, found),
         "cards": present.cards(found.people),
-        "matrix": present.matrix(found.people),
+        "matrix": present.matrix(found.people, {name: key for key, name in found.options.people}, request.GET),
         "bias": present.bias_table(found),
         "ranking": present.ranking_table(found),
         "query": request.GET.urlencode(),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.figures.judges import COMPARED, JudgeReport, JudgeRow
@@ -69,11 +70,19 @@ def cards(found: Agreement) -> list[Card]:
     ]
 
 
-def matrix(found: Agreement) -> list[tuple[str, list[Stat | None]]]:
-    """Randolph's kappa of every two people; None on the diagonal and where nothing is shared."""
+def matrix(
+    found: Agreement, keys: Mapping[str, str], query: QueryDict
+) -> list[tuple[str, list[tuple[Stat | None, str]]]]:
+    """Randolph's kappa of every two people with the query of its rows; None where nothing is shared."""
     known = {(pair.a, pair.b): pair.randolph for pair in found.pairs}
     known |= {(b, a): stat for (a, b), stat in known.items()}
-    return [(a, [known.get((a, b)) for b in found.people]) for a in found.people]
+
+    def rows_of(a: str, b: str) -> str:
+        own = query.copy()
+        own.setlist("annotator", [keys[a], keys[b]])
+        return own.urlencode()
+
+    return [(a, [(known.get((a, b)), rows_of(a, b)) for b in found.people]) for a in found.people]
 
 
 def judge_columns(report: JudgeReport) -> list[ColumnHead]:

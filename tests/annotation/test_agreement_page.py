@@ -149,6 +149,16 @@ def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: S
     assert all(len({one.label for one in row.sayings if one.name != "strict"}) > 1 for row in apart)
 
 
+def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(client: Client, study: Study) -> None:
+    context = client.get(address(study)).context
+    _name, cells = context["matrix"][0]
+    stat, query = cells[1]
+    rows = client.get(f"{address(study, '-rows')}?{query}").context["page"].paginator.object_list
+    pair = context["figures"].people.pairs[0]
+    assert len(rows) == round((1 - pair.percent.value) * pair.n)
+    assert stat == pair.randolph
+
+
 def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
     large = make_labelled_study(summaries=make_summaries(n=20), researcher=ada, noise=0.9)
     first = client.get(address(large, "-rows"))
