@@ -9,7 +9,8 @@ import pytest
 
 HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
 EVERY = [
-    *("agreement", "comparison", "copying", "correlation", "curves", "intervals", "linking"),
+    *("agreement", "autods", "comparison", "copying", "correlation", "curves", "intervals"),
+    *("keypoints", "linking", "retention"),
     *("oracle", "ratings", "stat", "summhay", "text"),
 ]
 

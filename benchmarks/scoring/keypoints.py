@@ -1,0 +1,187 @@
+"""Key point recall, precision and F of responses (Long²RAG §4), per question and then averaged.
+
+Counts come in, figures go out; who judged what is the caller's business.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchmarks.scoring.intervals import DEFAULT, Resampling, bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.stat import Stat
+
+NO_KEY_POINTS = "no question has judged key points"
+NO_POINTS = "no points were extracted from these responses"
+
+
+class SupportedBy(StrEnum):
+    """What must say a point of the response for it to be precise: two figures, each by its name."""
+
+    DOCUMENTS = "documents"
+    KEY_POINTS = "key_points"
+
+
+class BadCounts(ValueError):
+    """More key points entailed, or points supported, than there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The counts of one response.
+
+    `n_key_points` are those with a usable verdict, `n_unjudged` the others. `n_points` were extracted from the
+    response, None if nobody did so; `supported` has how many of them each kind of support says, if known.
+    """
+
+    question: Hashable
+    n_key_points: int
+    n_entailed: int
+    n_unjudged: int = 0
+    n_points: int | None = None
+    supported: Mapping[SupportedBy, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.n_entailed <= self.n_key_points or self.n_unjudged < 0:
+            raise BadCounts(f"{self.n_entailed} of {self.n_key_points} key points entailed")
+        for by, count in (self.supported or {}).items():
+            if self.n_points is None or not 0 <= count <= self.n_points:
+                raise BadCounts(f"{count} of {self.n_points} points supported by {by}")
+
+    @property
+    def recall(self) -> float | None:
+        """Share of key points entailed; None without key points."""
+        return self.n_entailed / self.n_key_points if self.n_key_points else None
+
+    def precision(self, by: SupportedBy) -> float | None:
+        """Share of the response's points that are supported; None where there is no point or no verdict."""
+        if not self.n_points or self.supported is None or by not in self.supported:
+            return None
+        return self.supported[by] / self.n_points
+
+    def f_score(self, by: SupportedBy) -> float | None:
+        """Harmonic mean of recall and precision, 0 if both are 0.
+
+        A response from which no point could be extracted and which entails nothing has 0 too: leaving it out
+        would reward silence.
+        """
+        recall, precision = self.recall, self.precision(by)
+        if recall is None or self.n_points is None:
+            return None
+        if precision is None:
+            return 0.0 if recall == 0 and self.n_points == 0 else None
+        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPointScores:
+    """The figures of a set of responses; `kpp` and `kpf` by what supports a point.
+
+    `n_without_key_points` answers are in no recall, `n_without_points` in no precision (nothing extracted).
+    """
+
+    n_answers: int
+    n_questions: int
+    n_key_points: int
+    n_unjudged: int
+    n_without_key_points: int
+    n_without_points: int
+    kpr_macro: Stat
+    kpr_micro: Stat
+    kpp: Mapping[SupportedBy, Stat]
+    kpf: Mapping[SupportedBy, Stat]
+
+
+def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
+    """All figures of some answers; intervals resample questions.
+
+    `kpr_macro` is the paper's (equation 2): each question's share of key points entailed, averaged over
+    questions; `kpr_micro` pools the key points. KPF is averaged over questions as well, so it is not the
+    harmonic mean of the averages.
+    """
+    asked = [answer for answer in answers if answer.n_key_points]
+    micro = bootstrap_ratio(
+        [answer.n_entailed for answer in asked],
+        [answer.n_key_points for answer in asked],
+        clusters=[answer.question for answer in asked],
+        resampling=resampling,
+        method="key point recall, micro",
+        reason=NO_KEY_POINTS,
+    )
+    return KeyPointScores(
+        n_answers=len(answers),
+        n_questions=len({answer.question for answer in answers}),
+        n_key_points=sum(answer.n_key_points for answer in answers),
+        n_unjudged=sum(answer.n_unjudged for answer in answers),
+        n_without_key_points=len(answers) - len(asked),
+        n_without_points=sum(not answer.n_points for answer in answers),
+        kpr_macro=_mean(
+            answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling
+        ),
+        kpr_micro=micro,
+        kpp={by: _precision(answers, by, resampling) for by in SupportedBy},
+        kpf={by: _f_score(answers, by, resampling) for by in SupportedBy},
+    )
+
+
+def by_group(
+    answers: Sequence[Answer],
+    group: Callable[[Answer], str | None],
+    *,
+    resampling: Resampling = DEFAULT,
+) -> dict[str, KeyPointScores]:
+    """`scores` of each group in order of appearance; answers for which `group` says None are in none."""
+    groups: dict[str, list[Answer]] = {}
+    for answer in answers:
+        name = group(answer)
+        if name is not None:
+            groups.setdefault(name, []).append(answer)
+    return {name: scores(members, resampling=resampling) for name, members in groups.items()}
+
+
+def band(number: float, edges: Sequence[int]) -> str:
+    """The name of the band that a length falls in: `edges` ascend, each band has its lower edge in it."""
+    at = bisect_right(edges, number)
+    if at == 0:
+        return f"under {edges[0]:,}"
+    if at == len(edges):
+        return f"{edges[-1]:,} and more"
+    return f"{edges[at - 1]:,}–{edges[at] - 1:,}"
+
+
+def best_and_second(figures: Mapping[str, Stat]) -> tuple[frozenset[str], frozenset[str]]:
+    """Who has the highest and the second highest value of a column; equals share a place."""
+    values = {name: stat.value for name, stat in figures.items() if stat.value is not None}
+    ranked = sorted(set(values.values()), reverse=True)[:2]
+    places = [frozenset(name for name, value in values.items() if value == place) for place in ranked]
+    return (places[0] if places else frozenset(), places[1] if len(places) > 1 else frozenset())
+
+
+def _precision(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
+    method = f"key point precision, points supported by {by.replace('_', ' ')}"
+    return _mean(answers, lambda answer: answer.precision(by), method, NO_POINTS, resampling)
+
+
+def _f_score(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
+    method = f"key point F, points supported by {by.replace('_', ' ')}"
+    return _mean(answers, lambda answer: answer.f_score(by), method, NO_POINTS, resampling)
+
+
+def _mean(
+    answers: Sequence[Answer],
+    figure: Callable[[Answer], float | None],
+    method: str,
+    reason: str,
+    resampling: Resampling,
+) -> Stat:
+    found = [(value, answer.question) for answer in answers if (value := figure(answer)) is not None]
+    if not found:
+        return Stat.undefined(reason, method=method)
+    return bootstrap_mean(
+        [value for value, _ in found],
+        clusters=[question for _, question in found],
+        resampling=resampling,
+        method=method,
+    )

@@ -1,0 +1,194 @@
+"""Verification figures: the mask after a no, the rules of retention, and choosing annotators without flattery."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+from benchmarks.scoring.agreement import leave_one_out, randolph_kappa
+from benchmarks.scoring.intervals import BadShape
+from benchmarks.scoring.retention import (
+    CATEGORIES,
+    Label,
+    Outcome,
+    Rule,
+    Sheet,
+    Task,
+    decide,
+    halves,
+    rank_subsets,
+    retention,
+    retention_by,
+    retention_by_annotator,
+)
+
+MARKS = {
+    "A": Label("yes", "agree"),
+    "N": Label("yes", "neutral"),
+    "D": Label("yes", "disagree"),
+    "x": Label("no", "agree"),
+    "?": Label("yes"),
+    " ": Label(),
+}
+
+
+def sheet_of(*items: str, clusters: Sequence[str] | None = None) -> Sheet:
+    people = tuple("abcdef"[: max(map(len, items))])
+    rows = tuple({who: MARKS[mark] for who, mark in zip(people, item, strict=False)} for item in items)
+    return Sheet(rows, people, tuple(clusters or map(str, range(len(items)))))
+
+
+def test_a_no_masks_the_second_judgment_whatever_was_stored() -> None:
+    label = Label("no", "agree")
+    assert [label.answer(task) for task in Task] == ["no", None, "drop"]
+    assert [Label("yes", "agree").answer(task) for task in Task] == ["yes", "agree", "keep"]
+    assert [Label("yes").answer(task) for task in Task] == ["yes", None, None]
+    assert [Label(None, "agree").answer(task) for task in Task] == [None, None, None]
+
+
+def test_kappas_of_the_three_tasks_worked_by_hand() -> None:
+    sheet = sheet_of("AA", "AN", "Ax", "xx", "DD")
+    grounded, key_point, keep = (randolph_kappa(sheet.ratings(task)) for task in Task)
+    assert grounded.value == pytest.approx((4 / 5 - 1 / 2) / (1 / 2))
+    assert (key_point.value, key_point.n_items) == (pytest.approx((2 / 3 - 1 / 3) / (2 / 3)), 3)
+    assert keep.value == pytest.approx((3 / 5 - 1 / 2) / (1 / 2))
+    assert "q = 3" in key_point.method
+
+
+@given(st.lists(st.text("ANDx", min_size=3, max_size=3), min_size=4, max_size=12))
+def test_complete_data_agree_with_statsmodels(items: list[str]) -> None:
+    ratings = sheet_of(*items).ratings(Task.KEEP)
+    table, _ = aggregate_raters(ratings.codes, n_cat=2)
+    expected = fleiss_kappa(table, method="randolph")
+    assert randolph_kappa(ratings).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answers", "unanimous", "majority", "adjudicated"),
+    [
+        (["keep", "keep"], Outcome.KEPT, Outcome.KEPT, Outcome.KEPT),
+        (["keep", None], Outcome.KEPT, Outcome.KEPT, Outcome.KEPT),
+        (["drop", "drop"], Outcome.DROPPED, Outcome.DROPPED, Outcome.DROPPED),
+        (["keep", "drop"], Outcome.DROPPED, Outcome.TIED, Outcome.UNRESOLVED),
+        (["keep", "drop", "keep"], Outcome.DROPPED, Outcome.KEPT, Outcome.UNRESOLVED),
+        (["drop", "drop", "keep"], Outcome.DROPPED, Outcome.DROPPED, Outcome.UNRESOLVED),
+        ([None, None], Outcome.UNLABELLED, Outcome.UNLABELLED, Outcome.UNLABELLED),
+        ([], Outcome.UNLABELLED, Outcome.UNLABELLED, Outcome.UNLABELLED),
+    ],
+)
+def test_the_three_rules(
+    answers: list[str | None], unanimous: Outcome, majority: Outcome, adjudicated: Outcome
+) -> None:
+    assert [decide(answers, rule) for rule in Rule] == [unanimous, majority, adjudicated]
+
+
+def test_an_adjudication_decides_under_its_rule_alone() -> None:
+    assert decide(["keep", "keep"], Rule.ADJUDICATED, adjudicated=False) is Outcome.DROPPED
+    assert decide([], Rule.ADJUDICATED, adjudicated=True) is Outcome.KEPT
+    assert decide(["keep", "keep"], Rule.UNANIMOUS, adjudicated=False) is Outcome.KEPT
+
+
+def test_retention_worked_by_hand() -> None:
+    sheet = sheet_of("AA", "AN", "Ax", "xx", "A?", "  ", "DA")
+    found = retention(sheet, chosen=["a", "b"])
+    assert (found.share.value, found.share.n_items) == (pytest.approx(2 / 6), 6)
+    assert [found.count(outcome) for outcome in (Outcome.KEPT, Outcome.DROPPED, Outcome.UNLABELLED)] == [2, 4, 1]
+    assert retention(sheet, chosen=["a"]).share.value == pytest.approx(4 / 6)
+    resolved = retention(sheet, chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated={1: True})
+    assert (resolved.share.value, resolved.count(Outcome.UNRESOLVED)) == (pytest.approx(3 / 4), 2)
+    assert retention(sheet_of("  "), chosen=["a"]).share.undefined_reason == "no key point is decided"
+
+
+def test_the_share_kept_in_the_paper_has_an_interval_over_questions() -> None:
+    items = ["A"] * 2055 + ["x"] * 1596
+    clusters = [str(number % 280) for number in range(3651)]
+    share = retention(sheet_of(*items, clusters=clusters), chosen=["a"]).share
+    assert share.value == pytest.approx(0.563, abs=0.0005)
+    assert (share.n_items, share.n_clusters) == (3651, 280)
+    assert share.low is not None
+    assert share.high is not None
+    assert share.low < 2055 / 3651 < share.high
+
+
+def test_groups_and_annotators_are_counted_apart_with_their_adjudications() -> None:
+    sheet = sheet_of("AA", "AN", "Ax", "AA")
+    groups = ["causal", "factual", "causal", "factual"]
+    found = retention_by(sheet, groups, chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated={1: False, 2: True})
+    assert {name: group.share.value for name, group in found.items()} == {"causal": 1.0, "factual": 0.5}
+    alone = retention_by_annotator(sheet)
+    assert {who: one.share.value for who, one in alone.items()} == {"a": 1.0, "b": 0.5}
+
+
+@given(st.lists(st.text("ANDx? ", min_size=3, max_size=3), min_size=1, max_size=20))
+def test_unanimity_keeps_no_more_than_majority_and_all_outcomes_add_up(items: list[str]) -> None:
+    sheet = sheet_of(*items)
+    strict, lenient = (retention(sheet, chosen=sheet.annotators, rule=rule) for rule in list(Rule)[:2])
+    assert strict.count(Outcome.KEPT) <= lenient.count(Outcome.KEPT)
+    assert sum(lenient.count(outcome) for outcome in Outcome) == len(items)
+
+
+def test_halves_hold_whole_questions_and_depend_on_the_seed_alone() -> None:
+    clusters = [f"q{number // 3}" for number in range(33)]
+    first, second = halves(clusters, seed=5)
+    assert sorted(first + second) == list(range(33))
+    assert not {clusters[at] for at in first} & {clusters[at] for at in second}
+    assert (len(first), len(second)) == (18, 15)
+    assert halves(clusters, seed=5) == (first, second)
+    assert halves(clusters, seed=6) != (first, second)
+
+
+def simulated(*error_rates: float, n: int = 600, seed: int = 1) -> Sheet:
+    """Annotators who say keep or drop as is right, but for errors of known rates; three points a question."""
+    rng = random.Random(seed)
+    people = tuple("abcdef"[: len(error_rates)])
+    rows = []
+    for _ in range(n):
+        is_key = rng.random() < 0.5
+        told = {who: is_key != (rng.random() < wrong) for who, wrong in zip(people, error_rates, strict=True)}
+        rows.append({who: MARKS["A" if keep else "D"] for who, keep in told.items()})
+    return Sheet(tuple(rows), people, tuple(number // 3 for number in range(n)))
+
+
+def test_the_ranking_finds_the_careless_annotator_and_kappa_is_as_computed_by_hand() -> None:
+    sheet = simulated(0.05, 0.05, 0.05, 0.4)
+    ranked = rank_subsets(sheet, Task.KEEP, seed=3)
+    assert len(ranked) == 11
+    assert all("d" not in one.annotators for one in ranked[:4])
+    assert all("d" in one.annotators for one in ranked[4:])
+    held_out = next(one.held_out.value for one in ranked if one.annotators == ("a", "b", "c"))
+    assert held_out == pytest.approx(2 * (0.95**2 + 0.05**2) - 1, abs=0.06)
+    without = leave_one_out(randolph_kappa, sheet.ratings(Task.KEEP))
+    assert max(without, key=lambda who: without[who].value or 0) == "d"
+
+
+def test_the_winner_of_equals_is_flattered_on_the_half_that_chose_it() -> None:
+    gaps = []
+    for seed in range(30):
+        best = next(
+            one
+            for one in rank_subsets(simulated(*[0.25] * 4, n=120, seed=seed), Task.KEEP, seed=seed)
+            if len(one.annotators) == 2
+        )
+        assert best.ranked_on.value is not None
+        assert best.held_out.value is not None
+        gaps.append(best.ranked_on.value - best.held_out.value)
+    assert np.mean(gaps) > 0.05
+
+
+def test_subsets_without_a_common_item_come_last() -> None:
+    sheet = sheet_of("AA ", "AA ", "  A", "AD ", "AA ", "AA ")
+    ranked = rank_subsets(sheet, Task.KEEP, seed=1)
+    assert ranked[-1].ranked_on.value is None
+    assert ranked[0].annotators == ("a", "b", "c")
+
+
+def test_labels_and_questions_run_in_parallel() -> None:
+    with pytest.raises(BadShape):
+        Sheet(({},), ("a",), ())
+    assert sheet_of("A").ratings(Task.KEY_POINT).categories == CATEGORIES[Task.KEY_POINT]
