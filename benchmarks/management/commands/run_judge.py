@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks import judging
+from benchmarks import costs, judging
 from benchmarks.judging import RunProgress
-from benchmarks.models import Haystack, Judge, JudgeRun, Summary
+from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, Summary
 
 OFFLINE = "lexical"
 
@@ -29,6 +30,11 @@ class Command(BaseCommand):
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only haystacks imported under this name")
         parser.add_argument("--all", action="store_true", help="archived haystacks and texts of sessions too")
+        parser.add_argument(
+            "--concurrency", type=int, default=16, metavar="N", help="requests at a time, of models"
+        )
+        parser.add_argument("--repeats", type=int, default=1, metavar="N", help="answers per insight, of models")
+        parser.add_argument("--budget", metavar="DOLLARS", help="pause before this is spent, of models")
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,26 +44,54 @@ class Command(BaseCommand):
         summaries = self._summaries(
             haystack=options["haystack"], dataset=options["dataset"], everything=options["all"]
         )
-        before = judging.verdict_counts(judge=judge, summaries=summaries.values_list("pk", flat=True))
+        began, repeats = timezone.now(), options["repeats"]
+        before = judging.verdict_counts(
+            judge=judge, summaries=summaries.values_list("pk", flat=True), repeats=repeats
+        )
         try:
-            judging.request_run(judge=judge, summaries=summaries, reason="command", now=timezone.now())
+            judging.request_run(
+                judge=judge,
+                summaries=summaries,
+                reason="command",
+                now=timezone.now(),
+                options=self._options(options),
+            )
         except judging.JudgeUnavailable as error:
             raise CommandError(str(error)) from error
         for uid in judging.unfinished_runs(now=timezone.now(), judge=judge):
             self._finish(JudgeRun.objects.select_related("judge").get(uid=uid))
-        after = judging.verdict_counts(judge=judge, summaries=before)
+        after = judging.verdict_counts(judge=judge, summaries=before, repeats=repeats)
         invalid = judge.verdicts.filter(is_valid=False, summary__in=summaries.values("pk"))
         report = {
             "judge": str(judge),
-            **self._counts(judge=judge, before=before, after=after),
+            **self._counts(judge=judge, before=before, after=after, repeats=repeats),
             "invalid": invalid.count(),
             "seconds": round(time.perf_counter() - started, 3),
-            "cost": 0.0,
+            **self._costs(judge=judge, since=began),
         }
         if options["json"]:
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
         else:
             self._print(report)
+
+    def _options(self, options: dict[str, Any]) -> judging.ModelOptions:
+        if not 1 <= options["concurrency"] <= 256 or not 1 <= options["repeats"] <= 20:
+            raise CommandError("--concurrency is from 1 to 256, --repeats from 1 to 20.")
+        try:
+            budget = Decimal(options["budget"]) if options["budget"] else None
+        except InvalidOperation:
+            raise CommandError(f"--budget {options['budget']} is not a number of dollars.") from None
+        return judging.ModelOptions(options["concurrency"], options["repeats"], budget)
+
+    def _costs(self, *, judge: Judge, since: Any) -> dict[str, Any]:
+        """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
+        cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
+        paused = judge.runs.filter(state=JudgeRun.State.PAUSED).values_list("message", flat=True).first()
+        return {
+            "cost": None if cost.dollars is None else float(cost.dollars),
+            **({"cost_unknown": cost.reason} if cost.reason else {}),
+            **({"paused": paused} if paused else {}),
+        }
 
     def _judge(self, *, name: str, version: int | None) -> Judge:
         if name == OFFLINE and version is None:
@@ -101,12 +135,17 @@ class Command(BaseCommand):
         self.stderr.write(f"{done.n_done:,} of {done.n_total:,} summaries judged{failed}")
 
     def _counts(
-        self, *, judge: Judge, before: dict[int, tuple[int, int]], after: dict[int, tuple[int, int]]
+        self,
+        *,
+        judge: Judge,
+        before: dict[int, tuple[int, int]],
+        after: dict[int, tuple[int, int]],
+        repeats: int,
     ) -> dict[str, int]:
         """What is lacking and waits for no worker has failed."""
         waiting = set(judging.waiting_items(judge=judge).values_list("summary", flat=True))
         cached = sum(n_verdicts for _, n_verdicts in before.values())
-        lacking = {pk: n_insights - n_verdicts for pk, (n_insights, n_verdicts) in after.items()}
+        lacking = {pk: n_insights * repeats - n_verdicts for pk, (n_insights, n_verdicts) in after.items()}
         return {
             "calls": sum(n_verdicts for _, n_verdicts in after.values()) - cached,
             "cached": cached,
@@ -119,5 +158,7 @@ class Command(BaseCommand):
             "{judge}: {calls:,} verdicts asked in {seconds:.1f} s, {cached:,} there before, {invalid:,} unusable, "
             "{failed:,} failed.".format(**report)
         )
+        if "paused" in report:
+            self.stdout.write(f"A run of this judge is paused. {report['paused']}")
         if report["held_elsewhere"]:
             self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
