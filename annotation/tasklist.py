@@ -46,13 +46,9 @@ class LabellingJob:
     n_done: int
     n_skipped: int
     n_open: int
+    is_begun: bool
     worked_ms: int
     earned: Decimal
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether any time was spent on it."""
-        return bool(self.worked_ms or self.n_done)
 
     @property
     def minutes_left(self) -> float:
@@ -78,6 +74,11 @@ class Board:
     def n_todo(self) -> int:
         """Rows of the list."""
         return len(self.todo) + len(self.labelling)
+
+    @property
+    def asks_for_practice(self) -> bool:
+        """Whether practising comes first; it is for writing, so not for somebody who only labels."""
+        return self.needs_practice and bool(self.todo or not self.labelling)
 
     @property
     def may_start(self) -> bool:
@@ -122,6 +123,7 @@ def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
             n_done=row["n_done"],
             n_skipped=row["n_skipped"],
             n_open=row["n_todo"] + row["n_begun"] if study.state == Study.State.OPEN else 0,
+            is_begun=row["n"] > row["n_todo"],
             worked_ms=row["worked_ms"],
             earned=earnings.pay(row["worked_ms"], study.hourly_rate),
         )

@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -89,7 +88,8 @@ def finished(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Nothing is left to answer, or what was skipped."""
     study, way = _way(request, uid)
     skipped = [(stop, page_of(study.kind, stop.uid)) for stop in way.stops if stop.state == "skipped"]
-    context = {"study": study, "way": way, "skipped": skipped, "title": _("Your tasks in this study")}
+    answered = [(stop, page_of(study.kind, stop.uid)) for stop in way.stops if stop.state in {"done", "begun"}]
+    context = {"study": study, "way": way, "skipped": skipped, "answered": answered}
     return page(request, "annotation/label_finished.html", context)
 
 

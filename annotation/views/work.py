@@ -52,7 +52,11 @@ def practice(request: HttpRequest) -> HttpResponse:
 def own_work(request: HttpRequest) -> HttpResponse:
     """What this person has handed in."""
     annotator = annotator_behind(request)
-    context = {"sessions": tasklist.finished_sessions(annotator), "contacts": tasklist.contacts(annotator)}
+    context = {
+        "sessions": tasklist.finished_sessions(annotator),
+        "labelling": [job for job in tasklist.labelling_jobs(annotator) if job.is_begun],
+        "contacts": tasklist.contacts(annotator),
+    }
     return page(request, "annotation/work_done.html", context)
 
 

@@ -114,6 +114,13 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any,
     assert "to read only" in shown
     assert "<fieldset disabled>" in shown
     assert choose(client, begun, "full", 3).status_code == 409
+    own = client.get(reverse("annotation:own-work")).content.decode()
+    finished = reverse("annotation:label-finished", args=[study.uid])
+    assert finished in own
+    text = client.get(finished).content.decode()
+    assert "The study is closed" in text
+    assert url("linking-task", begun) in text
+    assert url("linking-task", task) not in text
 
 
 def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: Any) -> None:
@@ -211,9 +218,11 @@ def test_a_save_takes_few_queries(study: Study, ben: Any, login: Any, django_ass
 
 
 def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: Any, dot: Any, login: Any) -> None:
+    make_assignment(annotator=dot, is_practice=True)
     client = login(ben)
     html = client.get(reverse("annotation:work")).content.decode()
     assert "Ferry links" in html
+    assert "three minutes of practice" not in html
     assert "4 summaries left, about 16 min" in html
     assert "4 tasks wait for you" in client.get("/").content.decode()
     LabelTask.objects.filter(annotator=annotator_of(ben)).update(active_ms=900_000)
