@@ -57,11 +57,26 @@ def price_of_tokens(price: ModelPrice, *, prompt: int, cached: int, completion: 
 
 def cost_of(calls: QuerySet[JudgeCall, JudgeCall], *, prices: Prices | None = None) -> Cost:
     """Cost of the answered calls among these, in one query beside the price table."""
-    rows = (
+    return _total(_sums(calls), prices or Prices())
+
+
+def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
+    """Cost of all calls that the runs of these judges made, by the judge's pk; two queries."""
+    rows = _sums(JudgeCall.objects.filter(run__judge__in=list(judges)), "run__judge")
+    prices = Prices()
+    by_judge: dict[int, list[Any]] = {}
+    for row in rows:
+        by_judge.setdefault(row["run__judge"], []).append(row)
+    return {judge: _total(own, prices) for judge, own in by_judge.items()}
+
+
+def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
+    """Tokens by address, model and day."""
+    return list(
         calls.filter(state=JudgeCall.State.ANSWERED)
         .order_by()
         .annotate(day=TruncDate("answered_at"))
-        .values("base_url", "model", "day")
+        .values("base_url", "model", "day", *by)
         .annotate(
             n=Count("pk"),
             n_uncounted=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
@@ -71,7 +86,6 @@ def cost_of(calls: QuerySet[JudgeCall, JudgeCall], *, prices: Prices | None = No
             reasoning=Coalesce(Sum("reasoning_tokens"), 0),
         )
     )
-    return _total(list(rows), prices or Prices())
 
 
 def _total(rows: list[Any], prices: Prices) -> Cost:

@@ -22,8 +22,9 @@ from annotation.figures.table import (
     plain_table,
 )
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Membership, Study
+from benchmarks.costs import Cost, cost_by_judge
 from benchmarks.models import Judge, Summary, Verdict
-from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
 EMPTY = "{}"
@@ -67,6 +68,32 @@ def external_table(study: Study, *, task: str = "") -> LabelTable:
         (PlainLabel(who, item, label, cluster, tuple(links)) for who, item, label, cluster, links in values),
         categories=study.categories,
     )
+
+
+def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ratings]:
+    """Each judge's answers to the same question asked several times: {judge key: repeats as raters}. One query."""
+    labelled = labels.order_by().values("summary").distinct()
+    again = Verdict.objects.filter(summary__in=labelled, repeat__gt=0, is_valid=True).order_by("repeat")
+    rows = again.values_list("judge__uid", "summary", "insight", "repeat", "coverage")
+    items = {
+        (table.summaries[of].pk, int(insight)): index
+        for index, (of, insight) in enumerate(zip(table.summary_of, table.insights, strict=True))
+    }
+    columns = {judge.key: table.n_people + place for place, judge in enumerate(table.judges)}
+    answers: dict[str, dict[int, dict[str, str | None]]] = {}
+    for uid, summary, insight, repeat, coverage in rows:
+        key, index = str(uid), items.get((summary, insight))
+        if key not in columns or index is None:
+            continue
+        first = table.codes[index, columns[key]]
+        own = answers.setdefault(key, {}).setdefault(index, {"0": COVERAGE[first] if first >= 0 else None})
+        own[str(repeat)] = coverage
+    return {
+        key: Ratings.from_rows(
+            own.values(), categories=COVERAGE, clusters=[int(table.clusters[index]) for index in own]
+        )
+        for key, own in answers.items()
+    }
 
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:
@@ -143,23 +170,27 @@ def _people(keys: set[int], study: Study | None) -> dict[int, Sayer]:
 def _judges(keys: set[int]) -> dict[int, Sayer]:
     """Judges by name; the newest version bears the plain name."""
     found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
+    models = [judge.pk for judge in found if judge.kind == Judge.Kind.OPENAI]
+    spent = cost_by_judge(models) if models else {}
     seen: set[str] = set()
     result = {}
     for judge in found:
         name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
         seen.add(judge.name)
-        cost, reason = _cost(judge)
+        cost, reason = _cost(judge, spent.get(judge.pk))
         result[judge.pk] = Sayer(str(judge.uid), name, name, judge.kind, cost, reason)
     return result
 
 
-def _cost(judge: Judge) -> tuple[float | None, str]:
-    """What a judge's answers cost; only the offline judge is known to cost nothing."""
+def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
+    """What all calls of a judge cost in US dollars; the offline judge costs nothing."""
     if judge.kind == Judge.Kind.LEXICAL:
         return 0.0, ""
     if judge.kind == Judge.Kind.IMPORTED:
         return None, "imported predictions come without their usage"
-    return None, "no price is known for its usage"
+    if spent is None:
+        return None, "no call of it is on record"
+    return (None, spent.reason) if spent.dollars is None else (float(spent.dollars), "")
 
 
 def _assemble(

@@ -114,6 +114,14 @@ def everything(found: Figures, view: View) -> dict[str, Any]:
                 for one in found.judges.differences
             ],
             "bias": biases.as_json(found.bias),
+            "consistency": [
+                {
+                    "judge": one.judge,
+                    "repeats": one.n_repeats,
+                    **stat_json({"percent": one.percent, "randolph": one.randolph}),
+                }
+                for one in found.consistency
+            ],
             "ranking": [
                 {"judge": one.judge, **stat_json({"tau_b": one.tau}), "means": one.means} for one in found.rankings
             ],

@@ -12,8 +12,10 @@ import numpy as np
 from annotation.figures.pairs import CHANCE, LINKING, Blocks, Column, add_pair, column, figures_of
 from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable, Sayer
+from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.cross_table import PairFigures, pair_figures
 from benchmarks.scoring.intervals import DEFAULT, Ints, Resampling, shared_draws
+from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.resampled import Batch, Spread
 from benchmarks.scoring.stat import Stat
 
@@ -62,6 +64,31 @@ class Difference:
     first: str
     second: str
     stats: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How often a judge says the same when asked again."""
+
+    judge: str
+    n_repeats: int
+    percent: Stat
+    randolph: Stat
+
+
+def consistency(table: LabelTable, repeated: Mapping[str, Ratings]) -> tuple[Consistency, ...]:
+    """Agreement of each judge with itself over repeats, for those that were asked more than once."""
+    names = {judge.key: judge.name for judge in table.judges}
+    with shared_draws():
+        return tuple(
+            Consistency(
+                names[key],
+                len(ratings.raters),
+                percent_agreement(ratings, resampling=DEFAULT),
+                randolph_kappa(ratings, resampling=DEFAULT),
+            )
+            for key, ratings in repeated.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from django.core.cache import cache
 from django.db.models import Avg, Case, FloatField, QuerySet, Value, When
 
 from annotation.figures.biases import BiasReport, bias_report
-from annotation.figures.collect import coverage_table, data_version, external_table
-from annotation.figures.judges import JudgeReport, judge_report
+from annotation.figures.collect import coverage_table, data_version, external_table, repeated
+from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
 from annotation.figures.rows import RowView, Spot, Wanted, spots, views
 from annotation.figures.systems import Corrected, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.models import Verdict
+from benchmarks.models import ModelPrice, Verdict
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.web.plots import Plot
 
@@ -96,6 +96,7 @@ class Figures:
     people: Agreement
     judges: JudgeReport | None
     bias: BiasReport | None
+    consistency: tuple[Consistency, ...]
     rankings: tuple[Ranking, ...]
     corrected: tuple[Corrected, ...]
     top: tuple[RowView, ...]
@@ -144,7 +145,8 @@ def _chosen(table: LabelTable, view: View) -> LabelTable:
 def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
     version = source.version()
-    key = ("figures", source.key, version, _look(view), public)
+    prices = tuple(ModelPrice.objects.order_by("pk").values_list())
+    key = ("figures", source.key, version, prices, _look(view), public)
     return _remembered(key, lambda: _figures(source, view, version, public=public))
 
 
@@ -175,6 +177,7 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
             people=agreement(table),
             judges=judge_report(table, reference=view.reference) if has_judges else None,
             bias=bias_report(table, reference=view.reference) if has_judges else None,
+            consistency=consistency(table, repeated(source.labels, table)) if has_judges else (),
             rankings=rankings(table, reference=view.reference) if has_judges else (),
             corrected=corrected(table, everywhere, reference=view.reference) if has_judges else (),
             top=tuple(views(table, disputed[:TOP])),

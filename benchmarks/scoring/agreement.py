@@ -187,7 +187,9 @@ def per_category(ratings: Ratings) -> tuple[CategoryAgreement, ...]:
         stat = (
             Stat(agreeing[code] / given[code], n_items=n_items, method="specific agreement")
             if given[code]
-            else Stat.undefined("nobody gave this category", method="specific agreement")
+            else Stat.undefined(
+                "nobody gave this category" if total else NOTHING_TWICE, method="specific agreement"
+            )
         )
         result.append(CategoryAgreement(category, stat, float(given[code]) / total if total else 0.0))
     return tuple(result)

@@ -17,7 +17,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, CoverageLabel, Exposure, Study
-from benchmarks.models import Judge, Verdict
+from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 pytestmark = pytest.mark.django_db
@@ -231,6 +231,55 @@ def test_a_new_label_or_verdict_shows_at_once(client: Client, study: Study) -> N
     assert "kind</a>" not in second
 
 
+def test_a_judge_asked_again_is_compared_with_itself(client: Client, study: Study, now: Any) -> None:
+    first = list(Verdict.objects.filter(judge__name="kind"))
+    for place, verdict in enumerate(first):
+        same = place % 4 != 0
+        Verdict.objects.create(
+            judge=verdict.judge,
+            summary=verdict.summary,
+            insight=verdict.insight,
+            repeat=1,
+            coverage=verdict.coverage if same else {"none": "full"}.get(verdict.coverage, "none"),
+            lines=[],
+            is_linked=False,
+            is_imported=True,
+            created_at=now,
+        )
+    [row] = client.get(address(study)).context["figures"].consistency
+    assert (row.judge, row.n_repeats, row.percent.n_items) == ("kind", 2, 36)
+    assert row.percent.value == pytest.approx(27 / 36)
+    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    assert found["consistency"][0]["percent"] == row.percent.value
+
+
+def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, now: Any) -> None:
+    judge = Judge.objects.get(name="kind")
+    Judge.objects.filter(pk=judge.pk).update(kind="openai")
+    run = JudgeRun.objects.create(judge=judge, created_at=now)
+    JudgeCall.objects.create(
+        cache_key="k",
+        run=run,
+        base_url="http://x/",
+        model="sparrow",
+        rung="json_schema",
+        state="answered",
+        claimed_at=now,
+        answered_at=now,
+        prompt_tokens=1_000_000,
+        completion_tokens=0,
+    )
+
+    def cost() -> Any:
+        return next(row.cost for row in client.get(address(study)).context["report"].rows if row.name == "kind")
+
+    assert "no price for sparrow" in cost().undefined_reason
+    ModelPrice.objects.create(
+        model="sparrow", base_url="", valid_from="2020-01-01", input_per_million=3, output_per_million=5
+    )
+    assert cost().value == 3
+
+
 def test_only_members_of_a_study_and_admins_see_it(study: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
     from tests.conftest import make_user
 
@@ -287,13 +336,13 @@ def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n:
 def test_the_page_takes_the_same_queries_whatever_the_size(
     client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    queries(client, address(study), django_assert_num_queries, 17)
+    queries(client, address(study), django_assert_num_queries, 19)
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
-    queries(client, address(larger), django_assert_num_queries, 17)
-    queries(client, ALL, django_assert_num_queries, 16)
+    queries(client, address(larger), django_assert_num_queries, 19)
+    queries(client, ALL, django_assert_num_queries, 18)
 
 
 def test_views_do_not_load_numpy_before_somebody_looks() -> None:
