@@ -1,0 +1,1 @@
+"""Verification of key points by people."""
