@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from benchmarks.views import corpora, imports, questions
+from benchmarks.views import corpora, imports, judges, questions
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -26,4 +26,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("questions/", questions.question_list, name="questions"),
     path("questions/<uuid:uid>/", questions.question_detail, name="question-detail"),
     path("questions/<slug:dataset>.jsonl", questions.question_download, name="question-download"),
+    path("judges/", judges.judge_list, name="judges"),
+    path("judges/new/", judges.judge_new, name="judge-new"),
+    path("judges/prices/", judges.prices, name="prices"),
+    path("judges/runs/<uuid:uid>/", judges.judge_run, name="judge-run"),
+    path("judges/runs/<uuid:uid>/pause/", judges.run_change, {"act": "pause"}, name="judge-run-pause"),
+    path("judges/runs/<uuid:uid>/resume/", judges.run_change, {"act": "resume"}, name="judge-run-resume"),
+    path("judges/runs/<uuid:uid>/cancel/", judges.run_change, {"act": "cancel"}, name="judge-run-cancel"),
+    path("judges/<uuid:uid>/", judges.judge_detail, name="judge-detail"),
+    path("judges/<uuid:uid>/edit/", judges.judge_edit, name="judge-edit"),
+    path("judges/<uuid:uid>/run/", judges.run_start, name="judge-start"),
+    path("judges/<uuid:uid>/try/<uuid:summary_uid>/", judges.judge_try, name="judge-try"),
 ]

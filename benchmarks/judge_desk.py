@@ -1,0 +1,166 @@
+"""What the pages of judges show: counts, costs, estimates before a run, and one summary tried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from benchmarks import audit, budgets, call_ledger, costs, judging, model_judging
+from benchmarks.call_ledger import Request
+from benchmarks.judges.questions import ModelConfig, estimated_tokens
+from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
+
+KEYS_IN_A_QUERY = 500
+REPLIES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge with its counts; `cost` is None where it cannot be known or nothing was paid."""
+
+    judge: Judge
+    n_verdicts: int
+    n_invalid: int
+    cost: costs.Cost | None
+
+
+def judge_rows() -> list[JudgeRow]:
+    """All judges that are not archived; a fixed number of queries and one for each model's cost."""
+    prices = costs.Prices()
+    rows = Judge.objects.filter(archived_at=None).annotate(
+        n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
+    )
+    paid = JudgeCall.objects.filter(run__isnull=False)
+    return [
+        JudgeRow(
+            judge=judge,
+            n_verdicts=judge.n,
+            n_invalid=judge.n_bad,
+            cost=costs.cost_of(paid.filter(run__judge=judge), prices=prices) if judge.kind == "openai" else None,
+        )
+        for judge in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would ask, before it is started; tokens by words, dollars by the price of the day."""
+
+    n_summaries: int
+    n_calls: int
+    n_cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: Decimal | None
+    at_most: Decimal | None
+
+    @property
+    def n_paid(self) -> int:
+        """Requests that will be sent."""
+        return self.n_calls - self.n_cached
+
+
+def estimate(*, judge: Judge, summaries: Iterable[Summary], repeats: int, now: datetime) -> Estimate:
+    """Word every request that is lacking and see which were answered before; sends nothing."""
+    config = model_judging.config_of(judge)
+    waiting = judging.not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
+    requests = list(requests_on(judge=judge, config=config, summaries=waiting, repeats=repeats))
+    known = _answered({request.key for request in requests})
+    fresh = {request.key: request for request in requests if request.key not in known}
+    tokens = [
+        estimated_tokens(request.body, n_verdicts=len(request.question.insights)) for request in fresh.values()
+    ]
+    prompt, completion = sum(sent for sent, _ in tokens), sum(back for _, back in tokens)
+    price = costs.Prices().of(base_url=config.base_url, model=config.model, day=now.date())
+    dollars = at_most = None
+    if price is not None:
+        dollars = costs.price_of_tokens(price, prompt=prompt, cached=0, completion=completion)
+        at_most = sum((budgets.worst_case(request, price) for request in fresh.values()), Decimal(0))
+    return Estimate(len(waiting), len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
+
+
+def requests_on(
+    *, judge: Judge, config: ModelConfig, summaries: Sequence[Summary], repeats: int = 1
+) -> Iterator[Request]:
+    """The requests that this judge has still to send on summaries."""
+    rung = call_ledger.remembered_rung(config)
+    items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
+    for start in range(0, len(items), KEYS_IN_A_QUERY):
+        part = items[start : start + KEYS_IN_A_QUERY]
+        asked = model_judging.open_questions(judge=judge, config=config, items=part, repeats=repeats)
+        for questions in asked.values():
+            yield from (Request.of(config, question, rung) for question in questions)
+
+
+def _answered(keys: set[str]) -> set[str]:
+    listed, found = sorted(keys), set[str]()
+    answered = JudgeCall.objects.filter(state=JudgeCall.State.ANSWERED)
+    for start in range(0, len(listed), KEYS_IN_A_QUERY):
+        part = listed[start : start + KEYS_IN_A_QUERY]
+        found |= set(answered.filter(cache_key__in=part).values_list("cache_key", flat=True))
+    return found
+
+
+def stale_count(*, judge: Judge) -> int:
+    """Verdicts of a model on texts that have changed since: bullets or insight are no longer what was judged."""
+    config = ModelConfig.from_mapping(judge.config)
+    rows = Verdict.objects.filter(judge=judge, is_imported=False).values_list(
+        "summary", "insight", "repeat", "input_sha256"
+    )
+    judged = {(summary, insight, repeat): digest for summary, insight, repeat, digest in rows}
+    summaries = list(Summary.objects.filter(pk__in={key[0] for key in judged}))
+    nobody = Judge(pk=0)
+    items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
+    asked = model_judging.open_questions(judge=nobody, config=config, items=items, repeats=1)
+    now_is = {
+        (int(question.summary_key), int(key)): question.input_of(key)
+        for questions in asked.values()
+        for question in questions
+        for key in question.keys
+    }
+    return sum(now_is.get(key[:2]) != digest for key, digest in judged.items())
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run as its page shows it."""
+
+    run: JudgeRun
+    progress: judging.RunProgress
+    n_verdicts: int
+    n_invalid: int
+    n_failed_calls: int
+    cost: costs.Cost
+
+    @property
+    def is_working(self) -> bool:
+        """Whether it is worth looking again."""
+        return self.run.state in {JudgeRun.State.PENDING, JudgeRun.State.RUNNING}
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether a person stopped it, or a server did."""
+        return self.run.state == JudgeRun.State.PAUSED
+
+
+def run_state(run: JudgeRun) -> RunState:
+    """Counts of a run; a fixed number of queries."""
+    counts = run.verdicts.aggregate(n=Count("pk"), bad=Count("pk", filter=Q(is_valid=False)))
+    failed = run.calls.filter(state=JudgeCall.State.FAILED).count()
+    return RunState(
+        run, judging.run_progress(run), counts["n"], counts["bad"], failed, costs.cost_of(run.calls.all())
+    )
+
+
+@transaction.atomic
+def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datetime) -> Judge:
+    """A model judge, or the next version of it when the configuration differs."""
+    judge = judging.ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, now=now)
+    audit.record(actor=by, action="judge.saved", target=judge, now=now, version=judge.version)
+    return judge

@@ -1,0 +1,112 @@
+"""Forms of judges, their runs and prices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.judges.prompts import default_prompt
+from benchmarks.judges.questions import ModelConfig
+from benchmarks.models import Haystack, Judge
+
+
+def _addresses() -> list[tuple[str, str]]:
+    return [(address, address) for address in settings.OPENAI_BASE_URLS]
+
+
+class ModelJudgeForm(forms.Form):
+    """A model behind an OpenAI-compatible address."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    base_url = forms.ChoiceField(
+        label=_("Address"),
+        choices=_addresses,
+        help_text=_("One of those that the administrator allows; the key is in the server's environment."),
+    )
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the server names it."))
+    protocol = forms.ChoiceField(
+        label=_("Protocol"),
+        choices=[("one", _("one insight per call")), ("all", _("all insights of a summary in one call"))],
+    )
+    temperature = forms.FloatField(
+        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
+        help_text=_("Empty: the server's own, for models that take none."),
+    )  # fmt: skip
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of an answer"), min_value=20, max_value=32_000, initial=400,
+        help_text=_("Per insight; models that reason need some thousand."),
+    )  # fmt: skip
+    timeout_s = forms.FloatField(label=_("Seconds to wait for an answer"), min_value=1, max_value=600, initial=60)
+    prompt = forms.CharField(
+        label=_("Prompt"), required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
+        help_text=_("Empty: the default wording of the protocol. Bullets and insight follow it by themselves."),
+    )  # fmt: skip
+    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def clean_name(self) -> str:
+        """The names of judges of other kinds are taken."""
+        name: str = self.cleaned_data["name"].strip()
+        if name == "lexical" or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
+            raise forms.ValidationError(_("A judge of another kind has this name."))
+        return name
+
+    def config(self) -> ModelConfig:
+        """The configuration of a valid form."""
+        data = self.cleaned_data
+        prompt = data["prompt"].replace("\r\n", "\n").strip() or default_prompt(data["protocol"])
+        names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s")
+        return ModelConfig(prompt=prompt, **{name: data[name] for name in names})
+
+    @staticmethod
+    def values_of(judge: Judge) -> dict[str, Any]:
+        """What a judge's form starts with."""
+        return {"name": judge.name, "note": judge.note, **ModelConfig.from_mapping(judge.config).as_mapping()}
+
+
+class RunForm(forms.Form):
+    """Which summaries to judge, how fast and for how much."""
+
+    haystack = forms.ModelChoiceField(
+        label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
+    )
+    concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
+    repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
+    budget = forms.DecimalField(
+        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text=_("Optional: the run pauses before it is passed. It needs a price."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["haystack"].queryset = Haystack.objects.current()  # type: ignore[attr-defined]
+
+
+class PriceForm(forms.Form):
+    """What a model costs from a day on."""
+
+    model = forms.CharField(label=_("Model"), max_length=200)
+    base_url = forms.ChoiceField(
+        label=_("Address"), choices=lambda: [("", _("any")), *_addresses()], required=False
+    )
+    valid_from = forms.DateField(label=_("From"), widget=forms.DateInput(attrs={"type": "date"}))
+    input_per_million = forms.DecimalField(
+        label=_("US dollars per million tokens sent"), min_value=0, max_digits=12, decimal_places=6
+    )
+    cached_per_million = forms.DecimalField(
+        label=_("… of those from the server's cache"), min_value=0, max_digits=12, decimal_places=6, required=False
+    )
+    output_per_million = forms.DecimalField(
+        label=_("… per million tokens answered"), min_value=0, max_digits=12, decimal_places=6
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Cached tokens cost no more than others."""
+        data = super().clean() or self.cleaned_data
+        cached, sent = data.get("cached_per_million"), data.get("input_per_million")
+        if cached is not None and sent is not None and cached > sent:
+            self.add_error("cached_per_million", _("This is more than for other tokens."))
+        return data

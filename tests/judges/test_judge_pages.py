@@ -1,0 +1,170 @@
+"""Judges in the browser: made, tried, estimated, run, paused and read; by researchers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from benchmarks import judging
+from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, ModelPrice, Summary
+from tests.fake_openai import MODEL, FakeServer, failing, serving
+from tests.makers import make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[FakeServer]:
+    with serving() as running:
+        settings.OPENAI_BASE_URLS = [running.address]
+        yield running
+
+
+@pytest.fixture
+def summary(db: None) -> Summary:
+    return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(f"benchmarks:{name}", args=args)
+
+
+def fields(server: FakeServer, **more: Any) -> dict[str, Any]:
+    values = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
+    return {**values, "max_tokens": "400", "timeout_s": "60", "prompt": "", **more}
+
+
+def made(client: Client, server: FakeServer) -> Judge:
+    assert client.post(url("judge-new"), fields(server)).status_code == 302
+    return Judge.objects.get(name="sparrow")
+
+
+NUMBERS = {"concurrency": "4", "repeats": "1"}
+
+
+def test_a_judge_is_made_and_edited_as_a_new_version(ada: Any, login: Login, server: FakeServer) -> None:
+    client = login(ada)
+    first = made(client, server)
+    assert "numbered bullets" in first.config["prompt"]
+    assert "numbered bullets" in client.get(url("judge-edit", first.uid)).text
+    client.post(url("judge-edit", first.uid), fields(server, prompt="Say none."))
+    assert list(Judge.objects.order_by("version").values_list("version", "config__prompt"))[1] == (2, "Say none.")
+    assert AuditEvent.objects.filter(action="judge.saved").count() == 2
+    assert "version 1" in client.get(url("judge-detail", Judge.objects.get(version=2).uid)).text
+
+
+def test_only_addresses_of_the_settings_and_free_names_are_taken(
+    ada: Any, login: Login, server: FakeServer
+) -> None:
+    client = login(ada)
+    response = client.post(url("judge-new"), fields(server, base_url="https://elsewhere.example/v1"))
+    assert response.status_code == 422
+    response = client.post(url("judge-new"), fields(server, name="lexical"))
+    assert "another kind has this name" in response.text
+    assert Judge.objects.count() == 0
+
+
+def test_the_estimate_comes_before_the_run_and_sends_nothing(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    shown = client.get(url("judge-detail", judge.uid), NUMBERS).text
+    assert "there is no price for this model" in shown
+    price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
+    client.post(url("prices"), {**price, "output_per_million": "8"})
+    assert ModelPrice.objects.get().cached_per_million is None
+    shown = client.get(url("judge-detail", judge.uid), NUMBERS)
+    assert (shown.context["estimate"].n_summaries, shown.context["estimate"].n_paid) == (1, 3)
+    assert "at most $" in shown.text
+    assert server.n_asked == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_is_started_and_read_when_it_is_over(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    response = client.post(url("judge-start", judge.uid), NUMBERS)
+    run = JudgeRun.objects.get()
+    assert response["Location"] == url("judge-run", run.uid)
+    assert (run.state, run.requested_by, server.n_asked) == (JudgeRun.State.DONE, ada, 3)
+    assert "1 of 1 summaries judged" in client.get(url("judge-run", run.uid)).text
+    polled = client.get(url("judge-run", run.uid), headers={"HX-Request": "true"})
+    assert polled.status_code == 286
+    assert "<h1" not in polled.text
+    assert "sparrow" in client.get(url("judges")).text
+    tried = client.get(url("judge-try", judge.uid, summary.uid)).text
+    assert "json_schema" in tried
+    assert "sparrow-1-0301" in tried
+    assert "Nothing is lacking" in client.get(url("judge-detail", judge.uid), NUMBERS).text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_the_server_refuses_says_why_and_goes_on_when_told(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    server.behaviour = lambda n, body: failing(401, "Wrong <key>.")
+    client.post(url("judge-try", judge.uid, summary.uid))
+    run = JudgeRun.objects.get()
+    assert "401: Wrong &lt;key&gt;." in client.get(url("judge-run", run.uid)).text
+    server.behaviour = None
+    client.post(url("judge-run-resume", run.uid))
+    run.refresh_from_db()
+    assert (run.state, judge.verdicts.count()) == (JudgeRun.State.DONE, 3)
+
+
+def test_a_run_is_paused_and_cancelled_by_hand(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    run = judging.request_run(
+        judge=made(client, server), summaries=[summary], reason="test", now=timezone.now() - timedelta(hours=1)
+    )
+    assert run is not None
+    page = client.get(url("judge-run", run.uid), headers={"HX-Request": "true"})
+    assert (page.status_code, 'hx-trigger="every 1s"' in page.text) == (200, True)
+    client.post(url("judge-run-pause", run.uid))
+    assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
+    client.post(url("judge-run-cancel", run.uid))
+    assert JudgeRun.objects.get().state == JudgeRun.State.CANCELLED
+
+
+def test_verdicts_on_texts_that_changed_are_called_stale(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    run = judging.request_run(judge=judge, summaries=[summary], reason="test", now=timezone.now())
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    assert "stale" not in client.get(url("judge-detail", judge.uid)).text
+    Insight.objects.filter(subtopic=summary.subtopic, number=2).update(text="Something else.")
+    assert "1 verdict is stale" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_annotators_see_no_judges(ben: Any, login: Login, server: FakeServer) -> None:
+    client = login(ben)
+    assert client.get(url("judges")).status_code == 403
+    assert client.post(url("judge-new"), fields(server)).status_code == 403
+
+
+def test_the_list_takes_a_fixed_number_of_queries_beside_the_cost_of_each_model(
+    ada: Any, login: Login, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = login(ada)
+    for n in range(30):
+        judging.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
+    with django_assert_max_num_queries(10):
+        assert client.get(url("judges")).status_code == 200
