@@ -106,9 +106,16 @@ class JudgeReport:
 
 
 def judge_report(
-    table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT, with_differences: bool = True
+    table: LabelTable,
+    *,
+    reference: str = MEAN,
+    resampling: Resampling | None = DEFAULT,
+    with_differences: bool = True,
 ) -> JudgeReport:
-    """Compare every judge with the reference: `mean` over people, the `majority` label, or one person's name."""
+    """Compare every judge with the reference: `mean` over people, the `majority` label, or one person's name.
+
+    Without `resampling` no figure has an interval, and all of them take milliseconds.
+    """
     humans, note, n_ties = reference_columns(table, reference)
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     with shared_draws():
@@ -171,7 +178,7 @@ def _row(
     index: int,
     humans: Sequence[Column],
     figures: PairFigures,
-    resampling: Resampling,
+    resampling: Resampling | None,
 ) -> tuple[JudgeRow, dict[str, Spread]]:
     batch = Batch(table.n_clusters, resampling)
     own = column(table, table.n_people + index)
@@ -194,7 +201,7 @@ def _row(
     )
 
 
-def _ceiling(table: LabelTable, figures: PairFigures, resampling: Resampling) -> JudgeRow | None:
+def _ceiling(table: LabelTable, figures: PairFigures, resampling: Resampling | None) -> JudgeRow | None:
     """People against each other by the judges' formulas: each pair both ways round, then the mean."""
     batch = Batch(table.n_clusters, resampling)
     columns = [column(table, index) for index in range(table.n_people)]
@@ -248,7 +255,7 @@ def _differences(
     humans: Sequence[Column],
     figures: PairFigures,
     spreads: Sequence[Mapping[str, Spread]],
-    resampling: Resampling,
+    resampling: Resampling | None,
 ) -> tuple[Difference, ...]:
     """Every two judges on common items; where both judged the same ones, the draws made before are used."""
     judged = [table.codes[:, table.n_people + index] >= 0 for index in range(len(table.judges))]
@@ -281,7 +288,7 @@ def _on_common(
     figures: PairFigures,
     index: int,
     common: Any,
-    resampling: Resampling,
+    resampling: Resampling | None,
 ) -> dict[str, Spread]:
     own = column(table, table.n_people + index)
     codes: Ints = np.where(common, own.codes, -1)

@@ -138,6 +138,6 @@ def figures_of(
     return stats, spreads, counts
 
 
-def _rate(found: Spread, counts: tuple[int, int], name: str, reason: str, resampling: Resampling) -> Stat:
+def _rate(found: Spread, counts: tuple[int, int], name: str, reason: str, resampling: Resampling | None) -> Stat:
     hits, n = counts
     return rate_stat(found, hits=hits, n=n, method=METHODS[name], reason=reason, resampling=resampling)

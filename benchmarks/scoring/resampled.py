@@ -28,10 +28,13 @@ from benchmarks.scoring.stat import Stat
 
 @dataclass(slots=True)
 class Batch:
-    """Blocks of sums, each of shape (n_clusters, some width); all are drawn when the first draw is read."""
+    """Blocks of sums, each of shape (n_clusters, some width); all are drawn when the first draw is read.
+
+    Without `resampling` nothing is drawn and no figure has an interval.
+    """
 
     n_clusters: int
-    resampling: Resampling = DEFAULT
+    resampling: Resampling | None = DEFAULT
     blocks: list[Floats] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
     _drawn: Floats | None = None
@@ -55,6 +58,8 @@ class Batch:
 
     def drawn(self, block: int) -> Floats:
         """The sums of each resample, shape (resamples, width)."""
+        if self.resampling is None:
+            return np.empty((0, self.blocks[block].shape[1]))
         if self._drawn is None:
             sums = np.hstack(self.blocks)
             self._drawn = np.vstack([piece @ sums for piece in draws(self.n_clusters, self.resampling)])
@@ -76,7 +81,7 @@ class Spread:
         return Spread(self.value - other.value, self.values - other.values, n_clusters)
 
     def stat(
-        self, *, n_items: int, method: str, reason: str, resampling: Resampling, n_pairs: int | None = None
+        self, *, n_items: int, method: str, reason: str, resampling: Resampling | None, n_pairs: int | None = None
     ) -> Stat:
         """As a figure with its interval; undefined for `reason`."""
         if not np.isfinite(self.value):
@@ -84,6 +89,8 @@ class Spread:
                 reason, n_items=n_items, n_pairs=n_pairs, n_clusters=self.n_clusters, method=method
             )
         stat = Stat(self.value, n_items=n_items, n_pairs=n_pairs, n_clusters=self.n_clusters, method=method)
+        if resampling is None:
+            return stat
         if why := too_small(n_items, self.n_clusters):
             return replace(stat, interval_reason=why)
         return percentiles(self.values, self.n_clusters, resampling).on(stat)
@@ -95,16 +102,19 @@ def spread(batch: Batch, blocks: Sequence[int], figure: Figure) -> Spread:
     defined = [block for block, point in zip(blocks, points, strict=True) if np.isfinite(point)]
     if not defined:
         n_clusters = max((batch.n_filled(block) for block in blocks), default=0)
-        return Spread(float("nan"), np.full(batch.resampling.n_resamples, np.nan), n_clusters)
+        n_resamples = 0 if batch.resampling is None else batch.resampling.n_resamples
+        return Spread(float("nan"), np.full(n_resamples, np.nan), n_clusters)
     each = [figure(batch.drawn(block)) for block in defined]
     values = each[0] if len(each) == 1 else _mean(np.stack(each))
     point = float(points[np.isfinite(points)].mean())
     return Spread(point, values, max(batch.n_filled(block) for block in defined))
 
 
-def rate_stat(found: Spread, *, hits: int, n: int, method: str, reason: str, resampling: Resampling) -> Stat:
+def rate_stat(
+    found: Spread, *, hits: int, n: int, method: str, reason: str, resampling: Resampling | None
+) -> Stat:
     """A share of hits as a figure: Wilson's interval where all or none hit, else the drawn one."""
-    if n and hits in (0, n):
+    if n and hits in (0, n) and resampling is not None:
         exact = wilson(hits, n, level=resampling.level, method=method)
         return replace(exact, n_clusters=found.n_clusters)
     return found.stat(n_items=n, method=method, reason=reason, resampling=resampling)

@@ -81,6 +81,14 @@ def test_judges_figures_are_those_of_the_plain_comparison(study: Study, table: L
     assert row.n_insights == 36
 
 
+def test_without_resampling_the_figures_are_the_same_without_intervals(table: LabelTable) -> None:
+    drawn, bare = judge_report(table), judge_report(table, resampling=None)
+    for with_intervals, without in zip(drawn.rows, bare.rows, strict=True):
+        for name, stat in with_intervals.stats.items():
+            assert without.stats[name].value == stat.value, name
+            assert without.stats[name].low is None, name
+
+
 def test_against_the_mean_is_the_mean_over_annotators(table: LabelTable) -> None:
     alone = [judge_report(table, reference=name).rows[1] for name in ("anna", "bert", "cora")]
     together = judge_report(table).rows[1]
