@@ -17,16 +17,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.labelling.handling import TaskRefused
+from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.models import LabelTask, Study
-from annotation.querysets import LabelTaskQuerySet
 
 logger = logging.getLogger(__name__)
 
 PAGES = {Study.Kind.LINKING: "annotation:linking-task"}
 """The page of a task, by kind of study."""
 
-Act = Callable[[HttpRequest, LabelTaskQuerySet, datetime], dict[str, Any]]
+Act = Callable[[HttpRequest, OwnTask, datetime], dict[str, Any]]
 
 
 class BadAct(Exception):
@@ -43,7 +42,7 @@ def answers(act: Act) -> Callable[[HttpRequest, UUID], HttpResponse]:
 
     @wraps(act)
     def view(request: HttpRequest, uid: UUID) -> HttpResponse:
-        tasks = LabelTask.objects.for_annotator(request.user).filter(uid=uid)
+        tasks = OwnTask(request.user.pk or 0, uid)
         try:
             told, status = act(request, tasks, timezone.now()), 200
         except LabelTask.DoesNotExist:
@@ -63,8 +62,8 @@ def answers(act: Act) -> Callable[[HttpRequest, UUID], HttpResponse]:
     return view
 
 
-def _to_page(request: HttpRequest, tasks: LabelTaskQuerySet, told: dict[str, Any], status: int) -> HttpResponse:
-    task = tasks.select_related("study").first()
+def _to_page(request: HttpRequest, tasks: OwnTask, told: dict[str, Any], status: int) -> HttpResponse:
+    task = tasks.rows().select_related("study").first()
     if task is None:
         raise Http404
     if status != 200:

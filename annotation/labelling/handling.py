@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -23,17 +25,43 @@ class TaskRefused(Exception):
         super().__init__(message)
 
 
-def locked(tasks: LabelTaskQuerySet) -> LabelTask:
+@dataclass(frozen=True, slots=True)
+class OwnTask:
+    """A task among a person's own, by its public id; looked up when it is locked."""
+
+    user_id: int
+    uid: UUID
+
+    def rows(self) -> LabelTaskQuerySet:
+        """The same as a queryset."""
+        rows: LabelTaskQuerySet = LabelTask.objects.filter(annotator__user=self.user_id, uid=self.uid)
+        return rows
+
+
+Tasks = OwnTask | LabelTaskQuerySet
+
+
+def rows_of(tasks: Tasks) -> LabelTaskQuerySet:
+    """A task that was not looked up yet, as a queryset."""
+    return tasks.rows() if isinstance(tasks, OwnTask) else tasks
+
+
+def ensure_open(study: Study) -> None:
+    """Raise TaskRefused if a study does not take answers now."""
+    if study.state != Study.State.OPEN:
+        raise TaskRefused("closed", _("The study is closed; nothing more can be stored in it."))
+
+
+def locked(tasks: Tasks) -> LabelTask:
     """The one task of `tasks` for writing, with its study and the time of the person's last contact.
 
     Raises:
         LabelTask.DoesNotExist: no such task of this person.
         TaskRefused: the study does not take answers now.
     """
-    rows = tasks.with_contact().select_related("study", "item").select_for_update(of=("self",))
-    task: LabelTask = rows.get()
-    if task.study.state != Study.State.OPEN:
-        raise TaskRefused("closed", _("The study is closed; nothing more can be stored in it."))
+    rows = rows_of(tasks).with_contact().select_related("study", "item__summary")
+    task: LabelTask = rows.select_for_update(of=("self",)).get()
+    ensure_open(task.study)
     return task
 
 
@@ -60,7 +88,7 @@ def take_answers(task: LabelTask, *, n_answered: int, now: datetime) -> list[str
 
 
 @transaction.atomic
-def contact(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
+def contact(*, tasks: Tasks, now: datetime) -> LabelTask:
     """The person is at work on this task."""
     task = locked(tasks)
     task.save(update_fields=keep_contact(task, now))
@@ -68,7 +96,7 @@ def contact(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
 
 
 @transaction.atomic
-def skip(*, tasks: LabelTaskQuerySet, reason: str, now: datetime) -> LabelTask:
+def skip(*, tasks: Tasks, reason: str, now: datetime) -> LabelTask:
     """Put a task out of the way with a reason; answers given stay, and an answer brings it back."""
     task = locked(tasks)
     reason = reason.strip()[:MAX_TEXT]
@@ -83,7 +111,7 @@ def skip(*, tasks: LabelTaskQuerySet, reason: str, now: datetime) -> LabelTask:
 
 
 @transaction.atomic
-def unskip(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
+def unskip(*, tasks: Tasks, now: datetime) -> LabelTask:
     """Take a skipped task up after all; any other stays as it is."""
     task = locked(tasks)
     changed = keep_contact(task, now)
@@ -94,7 +122,7 @@ def unskip(*, tasks: LabelTaskQuerySet, now: datetime) -> LabelTask:
 
 
 @transaction.atomic
-def remark(*, tasks: LabelTaskQuerySet, is_flagged: bool, comment: str, now: datetime) -> LabelTask:
+def remark(*, tasks: Tasks, is_flagged: bool, comment: str, now: datetime) -> LabelTask:
     """Set flag and comment, which reach the researcher; both are given in full each time."""
     task = locked(tasks)
     changed = keep_contact(task, now)

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.labelling import handling
 from annotation.labelling.answers import PAGES, answers, page_of
 from annotation.labelling.course import Course, course_of
+from annotation.labelling.handling import OwnTask
 from annotation.models import LabelTask, Membership
-from annotation.querysets import LabelTaskQuerySet
 from annotation.views.scope import annotator_behind
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, requires
@@ -35,7 +35,7 @@ def state_of(task: LabelTask) -> dict[str, Any]:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers
-def seen(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
+def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """The person is at work."""
     return state_of(handling.contact(tasks=tasks, now=now))
 
@@ -43,7 +43,7 @@ def seen(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers
-def skip(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
+def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Put the task out of the way, and go to the next one; `undo` takes that back."""
     if request.POST.get("undo"):
         return state_of(handling.unskip(tasks=tasks, now=now))
@@ -55,7 +55,7 @@ def skip(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers
-def remark(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
+def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Set flag and comment."""
     task = handling.remark(
         tasks=tasks,

@@ -1,6 +1,6 @@
 """Answers of coverage linking: one row per choice, the newest supersedes, nothing is ever changed or lost.
 
-`record` is the hot path: a task, a question and its current row are read by two queries, whatever the history.
+`record` is the hot path: what it reads comes from prepared queries, as many and as quick whatever the history.
 """
 
 from __future__ import annotations
@@ -12,25 +12,15 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
-from annotation.labelling.handling import TaskRefused, keep_contact, locked, take_answers
+from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
 from annotation.linking.bullets import linkable_numbers
-from annotation.models import CoverageLabel, Guideline, LabelItem, LabelTask
-from annotation.querysets import LabelTaskQuerySet
-from benchmarks.models import Insight
+from annotation.linking.reading import around, current_label, task_for_choice, was_delivered
+from annotation.models import CoverageLabel, LabelItem, LabelTask
 
 COVERAGES = ("none", "partial", "full")
 COVERED = ("partial", "full")
-NEEDED = (
-    *(field.name for field in LabelTask._meta.concrete_fields if field.name != "comment"),
-    "study__state",
-    "study__linking_plan__allow_several_lines",
-    "item__summary__text",
-    "item__role",
-)
-"""All that a choice reads: few columns, since it is the most frequent act."""
 CLEARED = ""
 
 
@@ -69,7 +59,7 @@ class Outcome:
 @transaction.atomic
 def record(
     *,
-    tasks: LabelTaskQuerySet,
+    tasks: Tasks,
     insight: UUID,
     coverage: str,
     lines: Iterable[int],
@@ -84,39 +74,30 @@ def record(
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
         TaskRefused: not a question of this task, not a line of the summary, more lines than allowed, study closed.
     """
-    guidelines = Guideline.objects.filter(study=OuterRef("study")).order_by("-version")
-    if guideline_version is not None:
-        guidelines = guidelines.filter(version=guideline_version)
-    questions = Insight.objects.filter(uid=insight, subtopic=OuterRef("item__summary__subtopic"))
-    task: Any = locked(
-        tasks.select_related("item__summary", "study__linking_plan")
-        .annotate(
-            insight_id=Subquery(questions.values("pk")[:1]), guideline_id=Subquery(guidelines.values("pk")[:1])
-        )
-        .only(*NEEDED)
-    )
-    if task.insight_id is None:
+    task = task_for_choice(tasks)
+    facts = around(task, insight=insight, guideline_version=guideline_version)
+    task.contact_at = facts.contact_at
+    if facts.insight_id is None:
         raise TaskRefused("not_asked", _("This insight is not asked about here."))
-    current, is_replay = _current(task, task.insight_id, op_id)
-    if is_replay:
+    current = current_label(task, facts.insight_id)
+    if was_delivered(task, op_id):
         return _outcome(task, insight, _said(current))
     choice = _checked(task, Choice(coverage, tuple(dict.fromkeys(lines)), is_unsure))
     if _said(current) == choice:
         task.save(update_fields=keep_contact(task, now))
         return _outcome(task, insight, choice)
-    _replace(
-        task, current, choice, op_id=op_id, now=now, insight_id=task.insight_id, guideline_id=task.guideline_id
-    )
+    guideline_id = facts.guideline_id or facts.newest_guideline_id
+    _replace(task, current, choice, op_id=op_id, now=now, insight_id=facts.insight_id, guideline_id=guideline_id)
     return _outcome(task, insight, choice)
 
 
 @transaction.atomic
-def undo(*, tasks: LabelTaskQuerySet, op_id: str, now: datetime) -> Outcome | None:
+def undo(*, tasks: Tasks, op_id: str, now: datetime) -> Outcome | None:
     """Take the last choice on this task back that was not taken back yet, by a row that restores what was before.
 
     None when there is nothing to take back; the same `op_id` again takes back nothing more.
     """
-    task: Any = locked(tasks.select_related("item__summary"))
+    task: Any = locked(tasks)
     made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
     repeated = made.filter(op_id=op_id).first()
     if repeated is not None:
@@ -137,25 +118,6 @@ def undo(*, tasks: LabelTaskQuerySet, op_id: str, now: datetime) -> Outcome | No
         undoes=last,
     )
     return _outcome(task, last.insight.uid, before)
-
-
-def _current(task: LabelTask, insight_id: int, op_id: str) -> tuple[CoverageLabel | None, bool]:
-    """The answer that holds, and whether this act was delivered before."""
-    same = Q(task=task, op_id=op_id) if op_id else Q(pk__in=[])
-    rows = CoverageLabel.objects.filter(
-        same
-        | Q(
-            study=task.study_id,
-            annotator=task.annotator_id,
-            summary=task.item.summary_id,
-            insight=insight_id,
-            is_current=True,
-        )
-    )
-    found = list(rows.order_by().defer("raw"))
-    is_replay = bool(op_id) and any(row.task_id == task.pk and row.op_id == op_id for row in found)
-    current = next((row for row in found if row.is_current and row.insight_id == insight_id), None)
-    return current, is_replay
 
 
 def _checked(task: LabelTask, choice: Choice) -> Choice:

@@ -19,11 +19,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import consent, exposures
 from annotation.labelling.answers import BadAct, answers
+from annotation.labelling.handling import OwnTask
 from annotation.linking import recording
 from annotation.linking.bullets import bullets_of
 from annotation.linking.page_context import feedback_of, page_context
 from annotation.models import Assignment, Exposure, LabelTask
-from annotation.querysets import LabelTaskQuerySet
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_LINES = 200
@@ -51,7 +51,7 @@ def task(request: HttpRequest, uid: UUID) -> HttpResponse:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers
-def choice(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
+def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Store one whole answer: `insight, coverage, line*, unsure?, op_id?, guideline?`."""
     data = request.POST
     try:
@@ -76,13 +76,13 @@ def choice(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dic
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers
-def undo(request: HttpRequest, tasks: LabelTaskQuerySet, now: datetime) -> dict[str, Any]:
+def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Take the last choice back: `op_id?`. Where there is none, `insight` is missing in the answer."""
     outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
     return {"nothing": True} if outcome is None else told(outcome, tasks)
 
 
-def told(outcome: recording.Outcome, tasks: LabelTaskQuerySet) -> dict[str, Any]:
+def told(outcome: recording.Outcome, tasks: OwnTask) -> dict[str, Any]:
     """An outcome as JSON; in training with the agreed answer."""
     feedback = {} if outcome.key is None else {"feedback": _feedback(outcome, tasks)}
     return {
@@ -96,8 +96,8 @@ def told(outcome: recording.Outcome, tasks: LabelTaskQuerySet) -> dict[str, Any]
     }
 
 
-def _feedback(outcome: recording.Outcome, tasks: LabelTaskQuerySet) -> str:
+def _feedback(outcome: recording.Outcome, tasks: OwnTask) -> str:
     assert outcome.key is not None  # noqa: S101  the caller asked
-    row = tasks.select_related("item__summary").get()
+    row = tasks.rows().select_related("item__summary").get()
     names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(row.item.summary)}
     return feedback_of(outcome.key, names)
