@@ -20,7 +20,6 @@ from benchmarks.models import Endpoint, JudgeCall, JudgeRun
 
 CALL_LEASE = timedelta(minutes=15)
 """Longer than any request may take."""
-MAX_IN_FLIGHT = 64
 REST_WITHOUT_WORD = timedelta(seconds=1)
 
 
@@ -53,7 +52,7 @@ class Claim:
 
 def most_in_flight() -> int:
     """Requests that one server gets at a time from all workers together."""
-    return int(getattr(settings, "OPENAI_MAX_IN_FLIGHT", MAX_IN_FLIGHT))
+    return int(settings.OPENAI_MAX_IN_FLIGHT)
 
 
 def claim(*, run: JudgeRun, config: ModelConfig, wanted: Sequence[Request], room: int, now: datetime) -> Claim:

@@ -17,6 +17,11 @@ def _addresses() -> list[tuple[str, str]]:
     return [(address, address) for address in settings.OPENAI_BASE_URLS]
 
 
+def _datasets() -> list[tuple[str, str]]:
+    names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
+    return [(name, name) for name in names.distinct()]
+
+
 class ModelJudgeForm(forms.Form):
     """A model behind an OpenAI-compatible address."""
 
@@ -73,6 +78,7 @@ class RunForm(forms.Form):
     haystack = forms.ModelChoiceField(
         label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
     )
+    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
     concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
     repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
     budget = forms.DecimalField(

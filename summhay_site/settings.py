@@ -201,6 +201,7 @@ CELERY_BEAT_SCHEDULE = {
 OPENAI_BASE_URLS = env.web_addresses("OPENAI_BASE_URLS") or env.web_addresses(
     "OPENAI_BASE_URL", "https://api.openai.com/v1"
 )
+OPENAI_MAX_IN_FLIGHT = env.integer("OPENAI_MAX_IN_FLIGHT", 64, low=1, high=1000)  # per address, of all workers
 
 # Headers
 CONTENT_SECURITY_POLICY = {
@@ -239,6 +240,7 @@ LOGGING = {
         "axes": {"level": "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # the folder broker has no host, and would say so at every start
         "celery": {"level": LOG_LEVEL},
+        "httpx2": {"level": "WARNING"},  # else a line for every verdict of a model
     },
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -87,7 +88,7 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
         try:
             context["estimate"] = judge_desk.estimate(
                 judge=judge,
-                summaries=_chosen(form.cleaned_data["haystack"]),
+                summaries=_chosen(form.cleaned_data),
                 repeats=form.cleaned_data["repeats"],
                 now=timezone.now(),
             )
@@ -96,9 +97,13 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
     return page(request, "benchmarks/judge_detail.html", context)
 
 
-def _chosen(haystack: Haystack | None) -> list[Summary]:
-    rows = Summary.objects.of_systems().filter(haystack__in=Haystack.objects.current())
-    return list(rows.filter(haystack=haystack) if haystack else rows)
+def _chosen(data: dict[str, Any]) -> list[Summary]:
+    haystacks = Haystack.objects.current()
+    if data["dataset"]:
+        haystacks = haystacks.filter(dataset=data["dataset"])
+    if data["haystack"]:
+        haystacks = haystacks.filter(pk=data["haystack"].pk)
+    return list(Summary.objects.of_systems().filter(haystack__in=haystacks))
 
 
 @require_POST
@@ -112,7 +117,7 @@ def run_start(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("benchmarks:judge-detail", judge.uid)
     data = form.cleaned_data
     options = judging.ModelOptions(data["concurrency"], data["repeats"], data["budget"])
-    return _start(request, judge, _chosen(data["haystack"]), options, reason="person")
+    return _start(request, judge, _chosen(data), options, reason="person")
 
 
 def _start(

@@ -85,6 +85,9 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
     shown = client.get(url("judge-detail", judge.uid), NUMBERS)
     assert (shown.context["estimate"].n_summaries, shown.context["estimate"].n_paid) == (1, 3)
     assert "at most $" in shown.text
+    make_haystack(key="other", dataset="others")
+    shown = client.get(url("judge-detail", judge.uid), {**NUMBERS, "dataset": "others"})
+    assert shown.context["estimate"].n_calls == 0
     assert server.n_asked == 0
 
 
