@@ -124,7 +124,10 @@ async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
     began = time.perf_counter()
     try:
         async with asyncio.timeout(float(client.timeout) if isinstance(client.timeout, int | float) else None):
-            raw = await client.chat.completions.with_raw_response.create(**body)
+            # As extra body, since the SDK would walk through every word of the messages and the schema
+            raw = await client.chat.completions.with_raw_response.create(
+                model=body["model"], messages=[], extra_body=dict(body)
+            )
         return read_reply(raw.http_response.json(), raw.headers, _ms(began))
     except openai.APIStatusError as error:
         return _failure(error, _ms(began))
