@@ -57,7 +57,12 @@ def prepare() -> dict[str, Any]:
         tasks[story], studies[story] = str(task.uid), str(study.uid)
     linkers = [person(name, "annotator") for name in ("linda", "lars")]
     links = makers.make_linking_study(
-        haystack=makers.make_haystack(key="links", title="Ferries linked", now=now),
+        haystack=makers.make_haystack(
+            key="links",
+            title="Ferries linked",
+            golds=(((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6), (2, 6))),
+            now=now,
+        ),
         name="Study links",
         researcher=ada,
         annotators=linkers,
