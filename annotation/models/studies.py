@@ -293,7 +293,6 @@ class Assignment(models.Model):
         default=dict,
         help_text="Best citation recall and F1 that the shown documents allow; for researchers only.",
     )
-    pane_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the rendered document pane.")
     created_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True, blank=True)
     withdrawn_reason = models.TextField(blank=True)

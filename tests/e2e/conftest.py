@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.scene import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
+expect.set_options(timeout=SECONDS * 1000)
 
 
 class Site:
