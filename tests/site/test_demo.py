@@ -1,0 +1,36 @@
+"""The whole demo loads, says who can log in, and loading it again changes nothing."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Session, Study
+from benchmarks.models import Haystack, Question, Verdict
+from summhay_site import demo
+
+
+@pytest.mark.django_db
+def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> None:
+    said = io.StringIO()
+    call_command("load_demo", stdout=said)
+    counts = [model.objects.count() for model in (Haystack, Study, Session, Question, Verdict)]
+    assert all(counts)
+    assert Session.objects.filter(assignment__is_practice=False, state="submitted").count() == 6
+    for username, _name, _role in demo.LOGINS:
+        assert username in said.getvalue()
+        answer = client.post("/login/", {"username": username, "password": demo.PASSWORD})
+        assert answer.headers["Location"] == "/"
+    call_command("load_demo", stdout=io.StringIO())
+    assert [model.objects.count() for model in (Haystack, Study, Session, Question, Verdict)] == counts
+
+
+@pytest.mark.django_db
+def test_the_demo_is_not_loaded_where_https_is_on(settings: Any) -> None:
+    settings.HTTPS = True
+    with pytest.raises(CommandError, match="passwords that everybody knows"):
+        call_command("load_demo", stdout=io.StringIO())
+    assert not Study.objects.exists()
