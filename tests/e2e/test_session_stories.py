@@ -162,7 +162,7 @@ def test_of_two_texts_the_person_picks_and_both_stay_stored(
     context.set_offline(True)
     write(page, "\n- Typed on the train [2]")
     # The farewell of a closing page may slip past the browser's offline mode, so here it goes nowhere.
-    page.evaluate("window.fetch = () => new Promise(() => {})")
+    page.evaluate("void (window.fetch = () => new Promise(() => {}))")
     page.close()
 
     elsewhere = browser.new_context(base_url=site.url)
