@@ -20,6 +20,7 @@ from benchmarks import audit, judging
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.problems import Got, ImportFailed, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
+from benchmarks.import_plan import imported_verdict
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 
 IMPORTED = "imported"
@@ -243,20 +244,7 @@ class _Taker:
                 self._same(where, f"predictions_{name}", known[insight.pk], (verdict.coverage, verdict.lines))
                 continue
             known[insight.pk] = (verdict.coverage, verdict.lines)
-            self.verdicts.append(
-                Verdict(
-                    judge=judge,
-                    summary=summary,
-                    insight=insight,
-                    coverage=verdict.coverage,
-                    lines=list(verdict.lines),
-                    is_linked=bool(verdict.lines),
-                    is_imported=True,
-                    breaks_rule=verdict.breaks_rule,
-                    raw=dict(verdict.raw),
-                    created_at=self.now,
-                )
-            )
+            self.verdicts.append(imported_verdict(judge, summary, insight, verdict, now=self.now))
 
     def _known_verdicts(self, judge: Judge, summary: Summary) -> dict[int, Said]:
         key = (judge.pk, summary.pk)

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from benchmarks.exchange.problems import Got, Problems
-from benchmarks.exchange.topics import TopicFile, TopicSubtopic, TopicSummary, TopicSystem
+from benchmarks.exchange.topics import TopicFile, TopicSubtopic, TopicSummary, TopicSystem, TopicVerdict
 from benchmarks.models import (
     Document,
     Haystack,
@@ -356,20 +356,7 @@ class Plan:
                     continue
                 known = old.get((row.pk, insight.pk)) if row.pk and insight.pk else None
                 if known is None:
-                    self.verdicts.append(
-                        Verdict(
-                            judge=self.judge,
-                            summary=row,
-                            insight=insight,
-                            coverage=verdict.coverage,
-                            lines=list(verdict.lines),
-                            is_linked=bool(verdict.lines),
-                            is_imported=True,
-                            breaks_rule=verdict.breaks_rule,
-                            raw=dict(verdict.raw),
-                            created_at=self.now,
-                        )
-                    )
+                    self.verdicts.append(imported_verdict(self.judge, row, insight, verdict, now=self.now))
                     self.created["verdicts"] += 1
                 elif known == (verdict.coverage, list(verdict.lines)):
                     self.unchanged["verdicts"] += 1
@@ -381,6 +368,24 @@ class Plan:
                         f"{known[0]} with lines {known[1]}, as judge “{self.judge.name}” said before",
                         Got(f"{verdict.coverage} with lines {list(verdict.lines)}"),
                     )
+
+
+def imported_verdict(
+    judge: Judge, summary: Summary, insight: Insight, given: TopicVerdict, *, now: datetime
+) -> Verdict:
+    """A published judgment as a row, kept as it was said and marked where it breaks our rule."""
+    return Verdict(
+        judge=judge,
+        summary=summary,
+        insight=insight,
+        coverage=given.coverage,
+        lines=list(given.lines),
+        is_linked=bool(given.lines),
+        is_imported=True,
+        breaks_rule=given.breaks_rule,
+        raw=dict(given.raw),
+        created_at=now,
+    )
 
 
 def _new_system(system: TopicSystem) -> System:
