@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from annotation import admin_questions as admin_questions
 from annotation import models
 from benchmarks.web.readonly import ReadOnlyAdmin
 
@@ -247,3 +248,11 @@ class LabelTaskAdmin(ReadOnlyAdmin):
     list_display = ("uid", "study", "annotator", "position", "state", "n_answered", "is_flagged", "active_ms")
     list_select_related = ("study", "annotator")
     list_filter = ("state", "is_flagged")
+
+
+@admin.register(models.CoverageAdjudication)
+class CoverageAdjudicationAdmin(ReadOnlyAdmin):
+    """Decisions of researchers on coverage."""
+
+    list_display = ("study", "summary", "insight", "coverage", "is_current", "made_by", "made_at")
+    list_select_related = ("study", "summary", "insight", "made_by")

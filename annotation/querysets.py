@@ -195,6 +195,14 @@ class CoverageLabelQuerySet(models.QuerySet[Any]):
         return answers.filter(~Exists(earlier))
 
 
+class AnswerQuerySet(models.QuerySet[Any]):
+    """Reads of answers in verification and validation."""
+
+    def for_figures(self) -> AnswerQuerySet:
+        """Current, complete answers, none to an attention check: what enters a figure."""
+        return self.filter(is_current=True, is_complete=True, is_check=False)
+
+
 class LabelTaskQuerySet(models.QuerySet[Any]):
     """Reads of label tasks."""
 

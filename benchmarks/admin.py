@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from benchmarks import admin_entailment as admin_entailment
 from benchmarks.models import (
     AuditEvent,
     Document,

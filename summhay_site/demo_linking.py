@@ -81,7 +81,7 @@ def _play(
         handling.contact(tasks=own, now=at)
         for insight in task.item.summary.subtopic.insights.order_by("number"):
             at += timedelta(seconds=dice.randint(12, 55))
-            said = expected.get((task.item.summary_id, insight.pk), ("none", ()))
+            said = expected.get((task.item.summary.pk, insight.pk), ("none", ()))
             coverage, lines = _moved(said, known, dice) if dice.random() < share else said
             usable = [line for line in lines if line in known][:1]
             if usable and dice.random() < share / 2:

@@ -248,7 +248,7 @@ def _barred(study: Study, items: dict[int, LabelItem], people: Iterable[int]) ->
         (person, checks[summary])
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
     }
-    own = authors_of(item.summary_id for item in items.values())
+    own = authors_of(item.summary.pk for item in items.values())
     writing = set(
         Assignment.objects.unfinished()
         .filter(annotator__in=list(people), is_practice=False)

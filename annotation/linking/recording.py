@@ -149,7 +149,7 @@ def _replace(
     CoverageLabel.objects.create(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
-        summary_id=task.item.summary_id,
+        summary_id=task.item.summary.pk,
         insight_id=insight_id,
         guideline_id=guideline_id,
         task=task,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel
 from annotation.models.results import CopyCheck
 from annotation.models.sessions import (
@@ -27,6 +28,17 @@ from annotation.models.studies import (
     WritingPlan,
 )
 from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan
+from annotation.models.validation import EntailmentLabel, ValidationPlan
+from annotation.models.verification import (
+    DatasetVersion,
+    Grounded,
+    Keyness,
+    PointAdjudication,
+    PointLabel,
+    SpotCheck,
+    SpotCheckMark,
+    VerificationPlan,
+)
 
 __all__ = [
     "ActivePeriod",
@@ -36,22 +48,33 @@ __all__ = [
     "Consent",
     "ConsentText",
     "CopyCheck",
+    "CoverageAdjudication",
     "CoverageLabel",
     "CreditRequest",
+    "DatasetVersion",
     "DraftRevision",
+    "EntailmentLabel",
     "Exclusion",
     "Exposure",
     "ExternalLabel",
+    "Grounded",
     "Guideline",
+    "Keyness",
     "LabelItem",
     "LabelKey",
     "LabelTask",
     "LinkingPlan",
     "Membership",
+    "PointAdjudication",
+    "PointLabel",
     "Session",
     "SessionEvent",
     "SessionReport",
     "Snapshot",
+    "SpotCheck",
+    "SpotCheckMark",
     "Study",
+    "ValidationPlan",
+    "VerificationPlan",
     "WritingPlan",
 ]

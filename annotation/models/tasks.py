@@ -13,7 +13,7 @@ from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
-from benchmarks.models import Insight, Summary
+from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
 
 
 class LinkingPlan(models.Model):
@@ -55,7 +55,9 @@ class LinkingPlan(models.Model):
 class LabelItem(models.Model):
     """One thing that a study wants labels of. `block` names what stays together, for a summary its subtopic.
 
-    Training comes first, tells the agreed answers and enters no figure; gold looks like any other item.
+    Its subject, by kind of study: linking a summary; verification a key point beside the documents of `question`,
+    with the spans of `highlight_of` marked; validation a response and a key point. Training comes first, tells the
+    agreed answers and enters no figure; gold looks like any other item, in verification it is an attention check.
     """
 
     class Role(models.TextChoices):
@@ -64,7 +66,19 @@ class LabelItem(models.Model):
         GOLD = "gold", "hidden gold"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_items")
-    summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="label_items")
+    summary: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.PROTECT, related_name="label_items"
+    )
+    question: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Question, null=True, blank=True, on_delete=models.PROTECT, related_name="label_items"
+    )
+    key_point: models.ForeignKey[Any, Any] = models.ForeignKey(
+        KeyPoint, null=True, blank=True, on_delete=models.PROTECT, related_name="label_items"
+    )
+    highlight_of = models.ForeignKey(KeyPoint, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    response: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.PROTECT, related_name="label_items"
+    )
     block = models.CharField(max_length=80)
     n_questions = models.PositiveSmallIntegerField(
         help_text="Answers that one person gives: insights, for a summary."
@@ -77,6 +91,14 @@ class LabelItem(models.Model):
         ordering = ["study", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["study", "summary"], name="labelitem_once"),
+            models.UniqueConstraint(fields=["study", "question", "key_point"], name="labelitem_point_once"),
+            models.UniqueConstraint(fields=["study", "response", "key_point"], name="labelitem_pair_once"),
+            models.CheckConstraint(
+                condition=Q(summary__isnull=False, question=None, key_point=None, response=None)
+                | Q(summary=None, question__isnull=False, key_point__isnull=False, response=None)
+                | Q(summary=None, question=None, key_point__isnull=False, response__isnull=False),
+                name="labelitem_one_subject",
+            ),
             models.CheckConstraint(condition=Q(n_questions__gte=1), name="labelitem_asks_something"),
             models.CheckConstraint(
                 condition=Q(role__in=["ordinary", "training", "gold"]), name="labelitem_role_known"
@@ -87,7 +109,7 @@ class LabelItem(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.study_id}: {self.summary_id}"
+        return f"{self.study_id}: {self.block}"
 
 
 class LabelKey(models.Model):

@@ -5,6 +5,13 @@ from __future__ import annotations
 from benchmarks.models.audit import AuditEvent
 from benchmarks.models.calls import Endpoint, JudgeCall, ModelPrice
 from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
+from benchmarks.models.entailment import (
+    Entailment,
+    Extraction,
+    PointVerdict,
+    ResponsePoint,
+    ResponsePointCheck,
+)
 from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Verdict
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.summaries import Summary, System
@@ -13,6 +20,8 @@ __all__ = [
     "AuditEvent",
     "Document",
     "Endpoint",
+    "Entailment",
+    "Extraction",
     "Haystack",
     "ImportJob",
     "Insight",
@@ -22,9 +31,12 @@ __all__ = [
     "JudgeRunItem",
     "KeyPoint",
     "ModelPrice",
+    "PointVerdict",
     "Question",
     "QuestionDocument",
     "Response",
+    "ResponsePoint",
+    "ResponsePointCheck",
     "RetrieverRanking",
     "Span",
     "Subtopic",

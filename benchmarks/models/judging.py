@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from benchmarks.models.corpora import Insight
+from benchmarks.models.questions import Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet
 
@@ -54,7 +55,13 @@ class Judge(models.Model):
 
 
 class JudgeRun(models.Model):
-    """A batch of summaries for one judge; its items are the queue, so a lost message loses nothing."""
+    """A batch for one judge; its items are the queue, so a lost message loses nothing."""
+
+    class Task(models.TextChoices):
+        COVERAGE = "coverage", "coverage of insights by summaries"
+        RECALL = "recall", "key points that responses entail"
+        EXTRACTION = "extraction", "points that responses make"
+        SUPPORT = "support", "support of the responses' points"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -65,6 +72,7 @@ class JudgeRun(models.Model):
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    task = models.CharField(max_length=10, choices=Task, default=Task.COVERAGE)
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     reason = models.CharField(max_length=60, blank=True, help_text="What asked for it: session, import, person …")
     message = models.TextField(blank=True)
@@ -91,6 +99,9 @@ class JudgeRun(models.Model):
                 name="judgerun_state_known",
             ),
             models.CheckConstraint(
+                condition=Q(task__in=["coverage", "recall", "extraction", "support"]), name="judgerun_task_known"
+            ),
+            models.CheckConstraint(
                 condition=Q(concurrency__gte=1, concurrency__lte=256, repeats__gte=1, repeats__lte=20),
                 name="judgerun_options_in_range",
             ),
@@ -101,7 +112,7 @@ class JudgeRun(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """One summary of a run: pending, claimed by a worker for a while, then done or failed."""
+    """One summary or response of a run: pending, claimed by a worker for a while, then done or failed."""
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -109,7 +120,12 @@ class JudgeRunItem(models.Model):
         FAILED = "failed", "failed"
 
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
-    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="run_items")
+    summary: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    )
+    response: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    )
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
     claimed_by = models.CharField(max_length=64, blank=True)
@@ -121,13 +137,18 @@ class JudgeRunItem(models.Model):
         indexes = [models.Index(fields=["run", "state"], name="runitem_by_state")]
         constraints = [
             models.UniqueConstraint(fields=["run", "summary"], name="runitem_unique"),
+            models.UniqueConstraint(fields=["run", "response"], name="runitem_response_unique"),
+            models.CheckConstraint(
+                condition=Q(summary__isnull=False, response=None) | Q(summary=None, response__isnull=False),
+                name="runitem_one_subject",
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "done", "failed"]), name="runitem_state_known"
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.run_id}/{self.summary_id} ({self.state})"
+        return f"{self.run_id}/{self.summary_id or self.response_id} ({self.state})"
 
 
 class Verdict(models.Model):

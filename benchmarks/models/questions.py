@@ -26,6 +26,7 @@ class Question(models.Model):
     language = models.CharField(max_length=20, default="en")
     n_words = models.PositiveIntegerField(default=0, help_text="Of all its documents.")
     created_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True, blank=True)
 
     objects = QuestionQuerySet.as_manager()
 

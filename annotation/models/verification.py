@@ -1,0 +1,202 @@
+"""Key point verification: settings, answers, spot checks, adjudications, and which labels make the dataset."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.answers import Answer
+from annotation.models.studies import Annotator, Study
+from benchmarks.models import KeyPoint
+
+
+class Grounded(models.TextChoices):
+    """Can the point be found in the text?"""
+
+    YES = "yes", "yes"
+    NO = "no", "no"
+
+
+class Keyness(models.TextChoices):
+    """Is it a key point? Asked after a yes only."""
+
+    AGREE = "agree", "agree"
+    NEUTRAL = "neutral", "neutral"
+    DISAGREE = "disagree", "disagree"
+
+
+class VerificationPlan(models.Model):
+    """The settings of a verification study; shares are from 0 to 1."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="verification_plan")
+    control_share = models.DecimalField(
+        max_digits=5, decimal_places=4, default="0.1", help_text="Of the questions; everyone gets them."
+    )
+    people_per_question = models.PositiveSmallIntegerField(default=1)
+    share_without_highlight = models.DecimalField(
+        max_digits=5, decimal_places=4, default=0, help_text="Of the key points, to measure anchoring."
+    )
+    n_attention_checks = models.PositiveSmallIntegerField(
+        default=0, help_text="Key points of other questions, which the text cannot hold."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(control_share__gte=0) & Q(control_share__lte=1), name="verificationplan_control_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(share_without_highlight__gte=0) & Q(share_without_highlight__lte=1),
+                name="verificationplan_plain_share",
+            ),
+            models.CheckConstraint(condition=Q(people_per_question__gte=1), name="verificationplan_people"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.control_share} for everyone"
+
+
+class PointLabel(Answer):
+    """The two judgments on a key point. Empty `grounded` is a cleared answer; `keyness` stands after a yes."""
+
+    key_point = models.ForeignKey(KeyPoint, on_delete=models.PROTECT, related_name="labels")
+    grounded = models.CharField(max_length=3, choices=Grounded, blank=True)
+    keyness = models.CharField(max_length=8, choices=Keyness, blank=True)
+
+    class Meta(Answer.Meta):
+        constraints = [
+            *Answer.Meta.constraints,
+            models.CheckConstraint(condition=Q(grounded__in=["", "yes", "no"]), name="pointlabel_grounded_known"),
+            models.CheckConstraint(
+                condition=Q(keyness__in=["", "agree", "neutral", "disagree"]), name="pointlabel_keyness_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(keyness="") | Q(grounded="yes"), name="pointlabel_keyness_after_yes"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_complete=True, grounded="no")
+                | (Q(is_complete=True, grounded="yes") & ~Q(keyness=""))
+                | (Q(is_complete=False, keyness="") & ~Q(grounded="no")),
+                name="pointlabel_complete_iff_answered",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id}: {self.grounded or 'cleared'} {self.keyness}".rstrip()
+
+
+class PointAdjudication(models.Model):
+    """What a researcher decides on a key point, with the reason. It never enters agreement."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="point_adjudications")
+    key_point = models.ForeignKey(KeyPoint, on_delete=models.PROTECT, related_name="adjudications")
+    grounded = models.CharField(max_length=3, choices=Grounded)
+    keyness = models.CharField(max_length=8, choices=Keyness, blank=True)
+    note = models.TextField(blank=True)
+    is_current = models.BooleanField(default=True)
+    supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["study", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "key_point"], condition=Q(is_current=True), name="pointadjudication_one_current"
+            ),
+            models.CheckConstraint(
+                condition=Q(grounded="no", keyness="")
+                | Q(grounded="yes", keyness__in=["agree", "neutral", "disagree"]),
+                name="pointadjudication_whole_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key_point_id}: {self.grounded} {self.keyness}".rstrip()
+
+
+class DatasetVersion(models.Model):
+    """Whose labels make the dataset of a study, and how: a choice on record, the newest number applies."""
+
+    class Rule(models.TextChoices):
+        UNANIMOUS = "unanimous", "all chosen people keep it"
+        MAJORITY = "majority", "more than half of the chosen people keep it"
+        ADJUDICATED = "adjudicated", "as adjudicated, else unanimous"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="dataset_versions")
+    number = models.PositiveIntegerField()
+    annotators = models.ManyToManyField(Annotator, related_name="+")
+    rule = models.CharField(max_length=11, choices=Rule, default=Rule.UNANIMOUS)
+    autods_threshold = models.FloatField(
+        null=True, blank=True, help_text="Key points under this score are left out; those without one stay."
+    )
+    selection_seed = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Of the half of the control group on which the people were chosen."
+    )
+    note = models.TextField(blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["study", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="datasetversion_number_unique"),
+            models.CheckConstraint(
+                condition=Q(rule__in=["unanimous", "majority", "adjudicated"]), name="datasetversion_rule_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(autods_threshold=None) | (Q(autods_threshold__gte=0) & Q(autods_threshold__lte=1)),
+                name="datasetversion_threshold_is_share",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study_id} v{self.number} ({self.rule})"
+
+
+class SpotCheck(models.Model):
+    """A sample of one person's answers, drawn by seed for a researcher to review."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="spot_checks")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="spot_checks")
+    seed = models.PositiveBigIntegerField()
+    note = models.TextField(blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-made_at"]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} in {self.study_id}"
+
+
+class SpotCheckMark(models.Model):
+    """One answer of the sample, as it was when drawn, and what the researcher thinks of it."""
+
+    spot_check = models.ForeignKey(SpotCheck, on_delete=models.CASCADE, related_name="marks")
+    label = models.ForeignKey(PointLabel, on_delete=models.RESTRICT, related_name="spot_marks")
+    is_right = models.BooleanField(null=True, blank=True)
+    note = models.TextField(blank=True)
+    marked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["spot_check", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["spot_check", "label"], name="spotcheckmark_once"),
+            models.CheckConstraint(
+                condition=Q(is_right=None, marked_at=None) | Q(is_right__isnull=False, marked_at__isnull=False),
+                name="spotcheckmark_marked_when",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label_id}: {self.is_right}"
