@@ -1,0 +1,153 @@
+"""Whole answers to an item, for every kind whose model extends `Answer`: one row per act, the newest is current.
+
+Nothing is ever changed or lost. What a kind has of its own comes in an `AnswerKind`: its model, its columns, and
+what it accepts. `record` is the hot path, so its reads are prepared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import uuid4
+
+from django.db import transaction
+
+from annotation.labelling.handling import Tasks, keep_contact, take_answers
+from annotation.labelling.reading import AnswerReads
+from annotation.models import LabelItem, LabelTask
+
+
+class Choice(Protocol):
+    """One whole answer, a frozen dataclass; equal ones say the same. The cleared answer is one of them."""
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the person marked it so."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says all that is asked; any other counts for nothing."""
+
+
+C = TypeVar("C", bound=Choice)
+
+
+@dataclass(frozen=True)
+class AnswerKind(Generic[C]):
+    """What one kind of answer has of its own.
+
+    `said` reads a choice from a row, None giving the cleared one; `checked` gives the choice as it is to be stored
+    or raises TaskRefused; `columns` are the fields of the row that no other kind has. The task that both get holds
+    study, item and what `needed` names (like "item__key_point").
+    """
+
+    model: Any
+    needed: tuple[str, ...]
+    said: Callable[[Any], C]
+    checked: Callable[[Any, C], C]
+    columns: Callable[[Any, C], dict[str, Any]]
+    reads: AnswerReads = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the reads; they are compiled at their first use."""
+        object.__setattr__(self, "reads", AnswerReads(self.model, needed=self.needed))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[C]):
+    """How a task stands after an act, and what its answer is now."""
+
+    choice: C
+    state: str
+    n_answered: int
+    n_questions: int
+    active_ms: int
+
+
+@transaction.atomic
+def record(
+    *,
+    kind: AnswerKind[C],
+    tasks: Tasks,
+    choice: C,
+    op_id: str,
+    now: datetime,
+    guideline_version: int | None = None,
+) -> Outcome[C]:
+    """Store one whole answer; the same `op_id` again, or the answer that holds already, stores nothing more.
+
+    Raises:
+        LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
+        TaskRefused: the study is closed, or the kind does not accept the choice.
+    """
+    reads = kind.reads
+    task = reads.task(tasks)
+    facts = reads.around(task, op_id=op_id, guideline_version=guideline_version)
+    task.contact_at = facts.contact_at
+    current = reads.current(task)
+    if facts.delivered is not None:
+        return _outcome(task, kind.said(current))
+    choice = kind.checked(task, choice)
+    if kind.said(current) == choice:
+        task.save(update_fields=keep_contact(task, now))
+        return _outcome(task, choice)
+    _replace(kind, task, current, choice, op_id=op_id, now=now, guideline_id=facts.guideline_id)
+    return _outcome(task, choice)
+
+
+@transaction.atomic
+def undo(*, kind: AnswerKind[C], tasks: Tasks, op_id: str, now: datetime) -> Outcome[C] | None:
+    """Take the last act on this task back that was not taken back yet, by a row that restores what was before.
+
+    None when there is nothing to take back; the same `op_id` again takes back nothing more.
+    """
+    task = kind.reads.task(tasks)
+    task.contact_at = kind.reads.around(task, op_id=op_id, guideline_version=None).contact_at
+    current = kind.reads.current(task)
+    made = kind.model.objects.filter(task=task)
+    if made.filter(op_id=op_id).exists():
+        return _outcome(task, kind.said(current))
+    last = made.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()
+    if last is None:
+        return None
+    before = kind.said(last.supersedes)
+    _replace(kind, task, current, before, op_id=op_id, now=now, guideline_id=last.guideline_id, undoes=last)
+    return _outcome(task, before)
+
+
+def _replace(
+    kind: AnswerKind[C],
+    task: LabelTask,
+    current: Any,
+    choice: C,
+    *,
+    op_id: str,
+    now: datetime,
+    guideline_id: int | None,
+    undoes: Any = None,
+) -> None:
+    if current is not None:
+        kind.model.objects.filter(pk=current.pk).update(is_current=False)
+    kind.model.objects.create(
+        study_id=task.study_id,
+        annotator_id=task.annotator_id,
+        task=task,
+        guideline_id=guideline_id,
+        is_complete=choice.is_complete,
+        is_unsure=choice.is_unsure,
+        is_check=task.item.role == LabelItem.Role.GOLD,
+        supersedes=current,
+        undoes=undoes,
+        op_id=op_id or uuid4().hex,
+        made_at=now,
+        **kind.columns(task, choice),
+    )
+    n_answered = task.n_questions if choice.is_complete else 0
+    changed = keep_contact(task, now) + take_answers(task, n_answered=n_answered, now=now)
+    task.save(update_fields=changed)
+
+
+def _outcome(task: LabelTask, choice: C) -> Outcome[C]:
+    return Outcome(choice, task.state, task.n_answered, task.n_questions, task.active_ms)

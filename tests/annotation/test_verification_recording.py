@@ -1,0 +1,204 @@
+"""Storing the two judgments on a key point: append-only, whole answers, undo, replay, time, what is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from annotation.labelling import handling
+from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.models import Guideline, LabelItem, LabelTask, PointLabel, Study
+from annotation.verification.recording import Judgments, record, undo
+from tests.annotation.points import make_points_study
+from tests.makers import annotator_of, label_task
+
+SECOND = timedelta(seconds=1)
+YES, NO = Judgments("yes"), Judgments("no")
+KEY = Judgments("yes", "agree")
+
+
+@pytest.fixture
+def task(ben: Any) -> LabelTask:
+    return label_task(make_points_study(annotators=[ben]), ben)
+
+
+def say(task: LabelTask, choice: Judgments, *, now: datetime, **more: Any) -> Any:
+    values: dict[str, Any] = {"op_id": uuid4().hex, **more}
+    return record(tasks=LabelTask.objects.filter(pk=task.pk), choice=choice, now=now, **values)
+
+
+def take_back(task: LabelTask, now: datetime, op_id: str = "") -> Any:
+    return undo(tasks=LabelTask.objects.filter(pk=task.pk), op_id=op_id or uuid4().hex, now=now)
+
+
+def current(task: LabelTask) -> PointLabel:
+    return PointLabel.objects.get(task=task, is_current=True)
+
+
+def test_a_yes_alone_is_kept_and_counts_for_nothing_yet(task: LabelTask, now: datetime) -> None:
+    half = say(task, YES, now=now)
+    assert (half.state, half.n_answered, half.choice.is_complete) == ("begun", 0, False)
+    assert not PointLabel.objects.for_figures().exists()
+    whole = say(task, KEY, now=now + SECOND)
+    assert (whole.state, whole.n_answered) == ("done", 1)
+    assert list(PointLabel.objects.for_figures()) == [current(task)]
+
+
+def test_a_no_is_a_whole_answer_and_keeps_no_keyness(task: LabelTask, now: datetime) -> None:
+    say(task, KEY, now=now)
+    told = say(task, Judgments("no", "agree", is_unsure=True), now=now)
+    assert told.choice == Judgments("no", "", is_unsure=True)
+    assert (told.state, current(task).keyness, current(task).is_complete) == ("done", "", True)
+    say(task, YES, now=now)
+    assert (current(task).grounded, current(task).keyness) == ("yes", "")
+
+
+def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: datetime) -> None:
+    say(task, KEY, now=now)
+    say(task, NO, now=now + SECOND)
+    first, second = PointLabel.objects.order_by("pk")
+    assert (first.grounded, first.keyness, first.is_current) == ("yes", "agree", False)
+    assert (second.grounded, second.is_current, second.supersedes) == ("no", True, first)
+    assert second.key_point == task.item.key_point
+    assert second.guideline is not None
+    assert second.guideline.version == 1
+
+
+def test_a_cleared_answer_opens_the_task_again(task: LabelTask, now: datetime) -> None:
+    say(task, NO, now=now)
+    told = say(task, Judgments("", "", is_unsure=True), now=now)
+    assert (told.choice, told.state, told.n_answered) == (Judgments(), "begun", 0)
+    assert (current(task).grounded, current(task).is_complete) == ("", False)
+
+
+def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask, now: datetime) -> None:
+    say(task, KEY, now=now, op_id="one")
+    say(task, NO, now=now, op_id="two")
+    assert say(task, KEY, now=now, op_id="one").choice == NO
+    assert PointLabel.objects.count() == 2
+
+
+def test_the_same_answer_again_is_no_new_row(task: LabelTask, now: datetime) -> None:
+    say(task, KEY, now=now)
+    say(task, KEY, now=now)
+    assert PointLabel.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("choice", "code"),
+    [
+        (Judgments("perhaps"), "invalid"),
+        (Judgments("yes", "much"), "invalid"),
+        (Judgments("", "agree"), "yes_first"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(task: LabelTask, now: datetime, choice: Judgments, code: str) -> None:
+    with pytest.raises(TaskRefused) as refused:
+        say(task, choice, now=now)
+    assert refused.value.code == code
+    assert not PointLabel.objects.exists()
+
+
+def test_undo_goes_back_step_by_step_by_rows(task: LabelTask, now: datetime) -> None:
+    for choice in (YES, KEY, NO):
+        say(task, choice, now=now)
+    assert take_back(task, now).choice == KEY
+    assert take_back(task, now, op_id="x").choice == YES
+    assert take_back(task, now, op_id="x").choice == YES
+    assert take_back(task, now).choice == Judgments()
+    assert take_back(task, now) is None
+    assert (PointLabel.objects.count(), current(task).task.state) == (6, "begun")
+
+
+def test_undo_after_undo_and_a_new_choice_takes_the_new_choice_back(task: LabelTask, now: datetime) -> None:
+    say(task, YES, now=now)
+    say(task, NO, now=now)
+    take_back(task, now)
+    say(task, KEY, now=now)
+    assert take_back(task, now).choice == YES
+    assert take_back(task, now).choice == Judgments()
+
+
+def test_two_tabs_leave_both_rows_and_the_later_holds(task: LabelTask, now: datetime) -> None:
+    say(task, KEY, now=now, op_id="tab one")
+    say(task, NO, now=now, op_id="tab two")
+    assert current(task).op_id == "tab two"
+    assert PointLabel.objects.filter(is_current=True).count() == 1
+
+
+def test_another_persons_task_is_not_there(task: LabelTask, dot: Any, now: datetime) -> None:
+    with pytest.raises(LabelTask.DoesNotExist):
+        record(tasks=OwnTask(dot.pk, task.uid), choice=NO, op_id="a", now=now)
+    with pytest.raises(LabelTask.DoesNotExist):
+        undo(tasks=OwnTask(dot.pk, task.uid), op_id="a", now=now)
+
+
+def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
+    say(task, YES, now=now)
+    Study.objects.update(state="closed")
+    for act in (lambda: say(task, NO, now=now), lambda: take_back(task, now)):
+        with pytest.raises(TaskRefused) as refused:
+            act()
+        assert refused.value.code == "closed"
+    assert PointLabel.objects.count() == 1
+
+
+def test_the_version_of_the_guidelines_on_screen_is_kept(task: LabelTask, now: datetime) -> None:
+    Guideline.objects.create(study=task.study, version=2, body="New words.", created_at=now)
+    say(task, YES, now=now, guideline_version=1)
+    assert current(task).guideline.version == 1  # type: ignore[union-attr]
+    say(task, NO, now=now, guideline_version=99)
+    assert current(task).guideline.version == 2  # type: ignore[union-attr]
+
+
+def test_answers_to_attention_checks_are_marked_and_enter_no_figure(task: LabelTask, now: datetime) -> None:
+    LabelItem.objects.filter(pk=task.item_id).update(role=LabelItem.Role.GOLD, is_overlap=True)
+    say(task, KEY, now=now)
+    assert current(task).is_check
+    assert not PointLabel.objects.for_figures().exists()
+
+
+def test_time_between_near_contacts_counts_once_whatever_the_task(task: LabelTask, now: datetime) -> None:
+    other = LabelTask.objects.get(study=task.study, annotator=task.annotator, position=2)
+    handling.contact(tasks=LabelTask.objects.filter(pk=task.pk), now=now)
+    assert say(task, YES, now=now + 30 * SECOND).active_ms == 30_000
+    assert say(other, NO, now=now + 40 * SECOND).active_ms == 10_000
+    assert say(other, YES, now=now + 600 * SECOND).active_ms == 10_000
+
+
+def test_an_answer_brings_a_skipped_task_back(task: LabelTask, now: datetime) -> None:
+    handling.skip(tasks=LabelTask.objects.filter(pk=task.pk), reason="odd text", now=now)
+    assert say(task, YES, now=now).state == "begun"
+    task.refresh_from_db()
+    assert task.skip_reason == ""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"grounded": "no", "keyness": "agree", "is_complete": True},
+        {"grounded": "yes", "keyness": "", "is_complete": True},
+        {"grounded": "no", "keyness": "", "is_complete": False},
+    ],
+)
+def test_the_database_refuses_half_answers_that_count(task: LabelTask, now: datetime, row: dict[str, Any]) -> None:
+    say(task, YES, now=now)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PointLabel.objects.update(**row)
+
+
+def test_storing_takes_the_same_few_queries_whatever_the_history(
+    task: LabelTask, ben: Any, now: datetime, django_assert_num_queries: Any
+) -> None:
+    own = OwnTask(annotator_of(ben).user_id or 0, task.uid)
+    for n in range(6):
+        record(tasks=own, choice=(YES, NO)[n % 2], op_id=f"warm-{n}", now=now)
+    with CaptureQueriesContext(connection) as queries:
+        record(tasks=own, choice=KEY, op_id="measured", now=now)
+    kinds = [query["sql"].split(" ", 1)[0] for query in queries if query["sql"].split(" ")[0].isupper()]
+    assert (kinds.count("SELECT"), kinds.count("UPDATE"), kinds.count("INSERT")) == (3, 2, 1)
