@@ -108,7 +108,66 @@ unnoticed, most of them in kettles.”
 Skip a summary that you cannot judge, and say why. Flag or comment what the researcher should look at.
 """
 )
-DEFAULT_BODIES = {Study.Kind.WRITING: DEFAULT_WRITING_BODY, Study.Kind.LINKING: DEFAULT_LINKING_BODY}
+DEFAULT_VERIFICATION_BODY = unwrapped(
+    """\
+## Your task
+
+You see a question, the documents that were found for it, and one point that a program took from them. Two
+judgments are asked: can the point be found in the text, and, if it can, is it a key point of an answer?
+
+## 1. Can this point be found in the text?
+
+1. **Begin with the highlight.** It marks the passage that the program says it used. It is a help and it can be
+   wrong: the passage may say something else, or the point may stand in another place, or in another document.
+2. **Before a no, read everything.** If the highlight does not carry the point, read all documents to the end. The
+   search helps, but it finds words and not meanings.
+3. **Yes** means that somebody who believes the text must believe the point. Other words are fine; so is a point
+   that puts together what stands in several places.
+4. **No** means that the text lacks it, says less, or says something else. A number, a condition or an exception
+   that the text does not give makes it a no. So does a claim that the text only reports in order to reject it.
+
+Only these documents count, not what you know. You may copy text, and look up words that you do not know.
+
+## 2. Is it a key point?
+
+This is asked after a yes only, and it is about the question, not about the text.
+
+1. **Agree**: it answers the question, or a part of it. An answer without it would lack something.
+2. **Neutral**: it belongs to the subject but does not answer the question, for instance as background. It may
+   stand in an answer and need not.
+3. **Disagree**: it has nothing to do with what is asked, and would be better left out.
+
+## Worked examples
+
+Question: “How are mangroves able to live in salt water and airless mud?”
+
+- “Some species take salt in and excrete it through glands in their leaves.” The text: “These trees let in more
+  salt and get rid of it again through glands in the leaf.” **Yes**, and **agree**: it is half of how they cope
+  with salt.
+- “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is another one.
+- “Mangroves get rid of salt mainly by storing it in old leaves which are then shed.” The highlighted sentence says
+  just that. The next ones say that it was once believed and that measurements speak against it. **No**.
+- “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves and
+  does not say how they live in salt and mud: **neutral**.
+
+Question: “Why did Britain's canals lose most of their freight to the railways in the nineteenth century?”
+
+- “Frost and drought interrupted canal traffic for weeks at a time.” One document says it of all canals, another
+  tells of one winter. **Yes**, and **agree**.
+- “The cabins of boat families were painted with roses and castles.” **Yes**, it is in the text; **disagree**, for
+  it has nothing to do with freight.
+
+## When something is odd
+
+If you hesitate between two answers, choose the nearest and mark *not sure*. Skip a point that you cannot judge,
+and say why. Flag or comment what the researcher should look at.
+"""
+)
+DEFAULT_BODIES = {
+    Study.Kind.WRITING: DEFAULT_WRITING_BODY,
+    Study.Kind.LINKING: DEFAULT_LINKING_BODY,
+    Study.Kind.VERIFICATION: DEFAULT_VERIFICATION_BODY,
+}
 
 
 def default_guidelines(kind: str) -> str:

@@ -151,9 +151,9 @@ def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
 def test_the_version_of_the_guidelines_on_screen_is_kept(task: LabelTask, now: datetime) -> None:
     Guideline.objects.create(study=task.study, version=2, body="New words.", created_at=now)
     say(task, YES, now=now, guideline_version=1)
-    assert current(task).guideline.version == 1  # type: ignore[union-attr]
+    assert current(task).guideline.version == 1
     say(task, NO, now=now, guideline_version=99)
-    assert current(task).guideline.version == 2  # type: ignore[union-attr]
+    assert current(task).guideline.version == 2
 
 
 def test_answers_to_attention_checks_are_marked_and_enter_no_figure(task: LabelTask, now: datetime) -> None:
