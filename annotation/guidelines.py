@@ -147,8 +147,8 @@ Question: “How are mangroves able to live in salt water and airless mud?”
 - “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is another one.
 - “Mangroves get rid of salt mainly by storing it in old leaves which are then shed.” The highlighted sentence says
   just that. The next ones say that it was once believed and that measurements speak against it. **No**.
-- “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves and
-  does not say how they live in salt and mud: **neutral**.
+- “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves
+  and does not say how they live in salt and mud: **neutral**.
 
 Question: “Why did Britain's canals lose most of their freight to the railways in the nineteenth century?”
 
