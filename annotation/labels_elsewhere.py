@@ -1,7 +1,9 @@
 """Take plain labels in that were made elsewhere: a study of kind external with its categories in their order.
 
 An item that names a summary and an insight of this site becomes a coverage label, so that judges stand beside it;
-any other is an item of its own. Everything of a file is in, or nothing; the same file again changes nothing.
+any other is an item of its own. The tasks grounded and key_point are the two judgments on key points: an external
+study may hold both, with known categories, and figures leave task 2 out after a no (what was stored stays).
+Everything of a file is in, or nothing; the same file again changes nothing.
 """
 
 from __future__ import annotations

@@ -10,10 +10,14 @@ from django.conf import settings
 
 from annotation.figures.people import agreement, as_json
 from annotation.figures.reports import Report, ReportRefused, number, with_interval
-from annotation.figures.scope import add_scope, table_of
+from annotation.figures.scope import add_scope, find_study, table_of
 from annotation.figures.table import LabelTable, PlainLabel, plain_table
+from annotation.models import Study
+from annotation.verification.agreement import task_agreement, task_json
+from annotation.verification.labels import PointTable, Said, collect, has_point_labels, said_elsewhere
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.scoring.retention import Task
 
 
 def _arguments(parser: Any) -> None:
@@ -32,15 +36,56 @@ def _arguments(parser: Any) -> None:
         metavar="A,B,C",
         help="of --labels: all labels the task allows, in their order",
     )
-    parser.add_argument("--task", default="", help="of labels made elsewhere: which task")
+    parser.add_argument(
+        "--task",
+        default="",
+        help="of key points: grounded, key_point or keep; of other labels made elsewhere: the name of the task",
+    )
+    parser.add_argument(
+        "--annotators",
+        type=plain_labels.split_categories,
+        default=(),
+        metavar="A,B",
+        help="only these, by name or as in exports",
+    )
+    parser.add_argument("--control", action="store_true", help="of key points: the control group only")
 
 
 def _make(options: Mapping[str, Any]) -> Any:
-    table = _from_file(options) if options["labels"] else table_of(options)
-    return as_json(agreement(table, public=not options["labels"]))
+    if options["labels"]:
+        return _of_file(options)
+    study = find_study(options["study"]) if options["study"] else None
+    if study is not None and _has_points(study, options["task"]):
+        return _of_points(collect(study), options, public=True)
+    if options["control"]:
+        raise ReportRefused("--control is for judgments on key points: name their study with --study.")
+    chosen = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
+    return as_json(agreement(table_of(chosen), public=True))
 
 
-def _from_file(options: Mapping[str, Any]) -> LabelTable:
+def _has_points(study: Study, task: str) -> bool:
+    return study.kind == Study.Kind.VERIFICATION or (task in set(Task) and has_point_labels(study))
+
+
+def _of_points(table: PointTable, options: Mapping[str, Any], *, public: bool) -> Any:
+    if options["task"] not in set(Task):
+        raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
+    task = Task(options["task"])
+    if wanted := {*options["annotator"], *options["annotators"]}:
+        known = {name: one.key for one in table.people for name in (one.name, one.pseudonym)}
+        if missing := sorted(wanted - set(known)):
+            names = ", ".join(one.pseudonym if public else one.name for one in table.people)
+            raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {names}.")
+        table = table.with_people(known[name] for name in wanted)
+    if options["control"]:
+        table = table.control()
+    if not (table.codes(task) >= 0).any():
+        raise ReportRefused("There are no labels here; import some, or choose others.")
+    scope = "control group" if options["control"] else "all items"
+    return task_json(task_agreement(table, task, public=public)) | {"scope": scope}
+
+
+def _of_file(options: Mapping[str, Any]) -> Any:
     problems = Problems()
     try:
         with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
@@ -48,6 +93,13 @@ def _from_file(options: Mapping[str, Any]) -> LabelTable:
     except ImportFailed as failure:
         sentences = "\n".join(str(problem) for problem in failure.problems.errors)
         raise ReportRefused(sentences) from failure
+    if found.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
+        said = (Said(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels)
+        return _of_points(said_elsewhere(said), options, public=False)
+    return as_json(agreement(_plain(found, options), public=False))
+
+
+def _plain(found: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
     kept = [row for row in found.labels if row.task == options["task"]]
     if not kept:
         raise ReportRefused(f"No label of task “{options['task']}” is in the file.")

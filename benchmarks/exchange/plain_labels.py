@@ -23,6 +23,9 @@ REQUIRED = ("annotator", "item", "label")
 OPTIONAL = ("cluster", "links", "task", "summary", "insight")
 LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 40}
 COVERAGE = ("none", "partial", "full")
+POINT_TASKS = {"grounded": ("yes", "no"), "key_point": ("agree", "neutral", "disagree")}
+"""The two judgments on key points, which a file may hold together: what each allows is known."""
+POINT_CATEGORIES = tuple(label for labels in POINT_TASKS.values() for label in labels)
 MAX_CATEGORIES = 50
 EXAMPLE = """annotator,item,label,links,cluster
 anna,summary-1/costs,partial,2,summary-1
@@ -81,12 +84,13 @@ def opened(path: Path, problems: Problems, *, limit_bytes: int | None = None) ->
 
 
 def read(
-    rows: Iterable[Numbered], *, categories: Sequence[str] = (), problems: Problems | None = None
+    rows: Iterable[Numbered], *, categories: Sequence[str] = (), task: str = "", problems: Problems | None = None
 ) -> PlainLabels:
-    """Check and collect rows; raises `ImportFailed` if there is any error.
+    """Check and collect rows; raises `ImportFailed` if there is any error. `task` stands for what rows name.
 
-    Without `categories` they are taken from the file: none, partial, full if it has no others, numbers by size,
-    anything else in alphabetical order; a warning says so, since an unused category changes figures.
+    Without `categories` they are taken from the file: what the two judgments on key points allow, if it holds
+    these; none, partial, full if it has no others; numbers by size; anything else in alphabetical order. A warning
+    says so where they are found, since an unused category changes figures.
     """
     problems = Problems() if problems is None else problems
     labels: list[Label] = []
@@ -94,7 +98,7 @@ def read(
     n_missing = 0
     try:
         for where, row in rows:
-            label = _label(where, row, categories, problems)
+            label = _label(where, row, categories, task, problems)
             if label is None:
                 n_missing += _is_missing(row)
                 continue
@@ -115,7 +119,14 @@ def read(
     if not problems.n_errors and not labels:
         problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
     problems.raise_errors()
+    if all(label.label in POINT_TASKS.get(task or label.task, ()) for label in labels):
+        return PlainLabels(tuple(labels), POINT_CATEGORIES, n_missing)
     return PlainLabels(tuple(labels), tuple(categories) or _found_categories(labels, problems), n_missing)
+
+
+def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
+    """What a task allows: as told, else what a judgment on key points allows, else nothing is known (empty)."""
+    return tuple(categories) or POINT_TASKS.get(task, ())
 
 
 def _csv_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
@@ -151,7 +162,9 @@ def _jsonl_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
         yield f"line {number}", row
 
 
-def _label(where: str, row: Mapping[str, Any], categories: Sequence[str], problems: Problems) -> Label | None:
+def _label(
+    where: str, row: Mapping[str, Any], categories: Sequence[str], task: str, problems: Problems
+) -> Label | None:
     before = problems.n_errors
     if _is_missing(row):
         return None
@@ -161,9 +174,10 @@ def _label(where: str, row: Mapping[str, Any], categories: Sequence[str], proble
         problems.error(
             "unreadable_link", where, "links", expected="numbers or names, as 2;3", got=row.get("links")
         )
-    if categories and values["label"] and values["label"] not in categories:
+    allowed = allowed_in(task or values["task"], categories)
+    if allowed and values["label"] and values["label"] not in allowed:
         problems.error(
-            "unknown_label", where, "label", expected=f"one of {', '.join(categories)}", got=values["label"]
+            "unknown_label", where, "label", expected=f"one of {', '.join(allowed)}", got=values["label"]
         )
     if None in row:
         problems.error("too_many_cells", where, "", expected="as many cells as the head has", got=row[None])  # type: ignore[index]

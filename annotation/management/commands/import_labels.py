@@ -36,7 +36,12 @@ class Command(BaseCommand):
             metavar="A,B,C",
             help="all labels that the task allows, in their order; by default those of the file",
         )
-        parser.add_argument("--task", default="", help="a name for one of several tasks on the same items")
+        parser.add_argument(
+            "--task",
+            default="",
+            help="a name for one of several tasks on the same items; grounded and key_point are the two judgments"
+            " on key points, whose categories are known",
+        )
         parser.add_argument("--researcher", default=None, metavar="USERNAME", help="whose study it is")
         parser.add_argument("--dry-run", action="store_true", help="check and count, write nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -51,7 +56,9 @@ class Command(BaseCommand):
         problems, counts = Problems(), Counts()
         try:
             with plain_labels.opened(options["file"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
-                found = plain_labels.read(rows, categories=options["categories"], problems=problems)
+                found = plain_labels.read(
+                    rows, categories=options["categories"], task=options["task"], problems=problems
+                )
             _study, counts = import_labels(
                 found,
                 study_name=options["study"],

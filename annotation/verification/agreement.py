@@ -1,0 +1,139 @@
+"""How far people agree on key points: cards, pairs, groups of questions, what each one says and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.figures.people import Agreement, agreement, as_json
+from annotation.figures.plain import stat_json
+from annotation.figures.table import Sayer
+from annotation.verification.labels import PointTable
+from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
+from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.retention import CATEGORIES, Task
+from benchmarks.scoring.stat import Stat
+
+UNNAMED = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """Agreement inside one category or domain of questions."""
+
+    name: str
+    percent: Stat
+    randolph: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """What one person said to a task and how fast: labels with count and share, median seconds an item."""
+
+    name: str
+    pseudonym: str
+    n: int
+    shares: tuple[tuple[str, int, float | None], ...]
+    median_s: float | None
+    n_fast: int
+    n_timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAgreement:
+    """Everything about one task."""
+
+    task: Task
+    people: Agreement
+    by_category: tuple[GroupRow, ...]
+    by_domain: tuple[GroupRow, ...]
+    persons: tuple[PersonRow, ...]
+
+
+FAST_S = 5.0
+"""Under this many seconds of active time nobody has read a point and looked at its passage."""
+
+
+def task_agreement(
+    table: PointTable, task: Task, *, public: bool = False, resampling: Resampling = DEFAULT
+) -> TaskAgreement:
+    """All figures of a task; with `public` people appear under their pseudonyms."""
+    with shared_draws():
+        return TaskAgreement(
+            task=task,
+            people=agreement(table.label_table(task), public=public, resampling=resampling),
+            by_category=_by(table, task, table.categories, resampling),
+            by_domain=_by(table, task, table.domains, resampling),
+            persons=tuple(_person(table, task, at, person) for at, person in enumerate(table.people)),
+        )
+
+
+def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resampling) -> tuple[GroupRow, ...]:
+    if not any(groups):
+        return ()
+    ratings, names = table.ratings(task), np.array(groups, dtype=object)
+    rows = []
+    for name in sorted(set(groups), key=lambda one: (not one, one)):
+        own = ratings.items(names == name)
+        rows.append(
+            GroupRow(
+                name or UNNAMED,
+                percent_agreement(own, resampling=resampling),
+                randolph_kappa(own, resampling=resampling),
+            )
+        )
+    return tuple(rows)
+
+
+def _person(table: PointTable, task: Task, column: int, person: Sayer) -> PersonRow:
+    codes = table.codes(task)[:, column]
+    n = int((codes != MISSING).sum())
+    counts = [(label, int((codes == code).sum())) for code, label in enumerate(CATEGORIES[task])]
+    own = table.seconds[:, column]
+    timed = own[np.isfinite(own) & (own > 0)]
+    return PersonRow(
+        name=person.name,
+        pseudonym=person.pseudonym,
+        n=n,
+        shares=tuple((label, count, count / n if n else None) for label, count in counts),
+        median_s=float(np.median(timed)) if len(timed) else None,
+        n_fast=int((timed < FAST_S).sum()),
+        n_timed=len(timed),
+    )
+
+
+def task_json(found: TaskAgreement) -> dict[str, Any]:
+    """As every agreement report, with the groups of questions and the people beside it."""
+    return {
+        "task": found.task.value,
+        **as_json(found.people),
+        "by": {
+            "category": _groups_json(found.by_category),
+            "domain": _groups_json(found.by_domain),
+        },
+        "per_annotator": [
+            {
+                "annotator": row.pseudonym,
+                "n": row.n,
+                "labels": {label: count for label, count, _share in row.shares},
+                "median_seconds": row.median_s,
+                "n_timed": row.n_timed,
+                f"n_under_{FAST_S:.0f}_s": row.n_fast,
+            }
+            for row in found.persons
+        ],
+    }
+
+
+def _groups_json(rows: Sequence[GroupRow]) -> dict[str, Mapping[str, Any]]:
+    return {
+        row.name: {
+            **stat_json({"percent": row.percent, "randolph": row.randolph}),
+            "n_items": row.percent.n_items,
+        }
+        for row in rows
+    }

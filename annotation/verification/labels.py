@@ -1,0 +1,276 @@
+"""Who said what of each key point, as arrays, however it came here: made in a study, or elsewhere.
+
+Task 2 is missing after a no in task 1, whatever was stored. Heavy modules are loaded here, so views import this
+where they use it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from annotation.figures.table import Bools, LabelTable, Sayer
+from annotation.models import ExternalLabel, LabelItem, PointLabel, Study
+from benchmarks.scoring.intervals import Floats, Ints
+from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.retention import CATEGORIES, Label, Sheet, Task
+
+YES, NO = 0, 1
+AGREE = 0
+KEEP, DROP = 0, 1
+CHUNK = 5_000
+STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)
+_CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointTable:
+    """Labels of n key points by k people.
+
+    `grounded` and `keyness`, shape (n, k), hold positions in the categories of their task, -1 for none; `keyness`
+    is as stored. `questions`, shape (n,), numbers the question of each point. `autods`, shape (n,), and `seconds`
+    of active time, shape (n, k), are NaN where unknown. `points` are primary keys, none for labels made elsewhere.
+    """
+
+    points: tuple[int, ...]
+    items: tuple[str, ...]
+    questions: Ints
+    categories: tuple[str, ...]
+    domains: tuple[str, ...]
+    is_control: Bools
+    autods: Floats
+    people: tuple[Sayer, ...]
+    grounded: Ints
+    keyness: Ints
+    seconds: Floats
+
+    @property
+    def n_items(self) -> int:
+        """Key points."""
+        return len(self.items)
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that have one of them."""
+        return len(np.unique(self.questions))
+
+    def codes(self, task: Task) -> Ints:
+        """Answers to a task, shape (n, k): positions in its categories, -1 for none."""
+        if task is Task.GROUNDED:
+            return self.grounded
+        after: Ints = np.where(self.grounded == NO, MISSING, self.keyness)
+        if task is Task.KEY_POINT:
+            return after
+        keep: Ints = np.full_like(self.grounded, MISSING)
+        keep[self.grounded == NO] = DROP
+        is_answered = (self.grounded == YES) & (after != MISSING)
+        keep[is_answered] = np.where(after[is_answered] == AGREE, KEEP, DROP)
+        return keep
+
+    def ratings(self, task: Task) -> Ratings:
+        """A task as the agreement figures take it, questions as clusters."""
+        keys = tuple(person.key for person in self.people)
+        return Ratings(self.codes(task), CATEGORIES[task], keys, tuple(self.questions.tolist()))
+
+    def label_table(self, task: Task) -> LabelTable:
+        """A task as the tables and reports of agreement take it: the points that somebody answered."""
+        codes = self.codes(task)
+        n_clusters, clusters = _renumbered(self.questions)
+        own = np.full(self.n_items, -1, dtype=np.int64)
+        table = LabelTable(
+            categories=CATEGORIES[task],
+            people=self.people,
+            judges=(),
+            codes=codes,
+            links=np.zeros(codes.shape, dtype=object),
+            is_single=np.zeros(codes.shape, dtype=bool),
+            versions=np.zeros(codes.shape, dtype=np.int64),
+            clusters=clusters,
+            n_clusters=n_clusters,
+            cluster_unit="questions",
+            summary_of=own,
+            insights=own,
+            summaries=(),
+            items=self.items,
+            n_invalid=(),
+        )
+        return table.only(table.rated)
+
+    def sheet(self) -> Sheet:
+        """The labels as the rules of retention take them."""
+        keys = [person.key for person in self.people]
+        rows: list[dict[str, Label]] = [{} for _ in self.items]
+        for at, column in zip(*np.nonzero(self.grounded != MISSING), strict=True):
+            rows[at][keys[column]] = _label(int(self.grounded[at, column]), int(self.keyness[at, column]))
+        return Sheet(tuple(rows), tuple(keys), tuple(self.questions.tolist()))
+
+    def only(self, mask: Bools) -> PointTable:
+        """The key points for which `mask`, shape (n,), is true."""
+
+        def kept(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(value for value, keep in zip(values, mask, strict=True) if keep)
+
+        return replace(
+            self,
+            points=kept(self.points) if self.points else (),
+            items=kept(self.items),
+            questions=self.questions[mask],
+            categories=kept(self.categories),
+            domains=kept(self.domains),
+            is_control=self.is_control[mask],
+            autods=self.autods[mask],
+            grounded=self.grounded[mask],
+            keyness=self.keyness[mask],
+            seconds=self.seconds[mask],
+        )
+
+    def control(self) -> PointTable:
+        """The control group."""
+        return self.only(self.is_control)
+
+    def with_people(self, keys: Iterable[str]) -> PointTable:
+        """Only some people's labels; every key point stays."""
+        wanted = set(keys)
+        columns = [at for at, person in enumerate(self.people) if person.key in wanted]
+        return replace(
+            self,
+            people=tuple(self.people[at] for at in columns),
+            grounded=self.grounded[:, columns],
+            keyness=self.keyness[:, columns],
+            seconds=self.seconds[:, columns],
+        )
+
+
+def collect(study: Study) -> PointTable:
+    """The labels of a verification study, or those made elsewhere; three queries, or one."""
+    return _made_elsewhere(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
+
+
+def has_point_labels(study: Study) -> bool:
+    """Whether a study of labels made elsewhere holds judgments on key points."""
+    rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS)
+    return study.kind == Study.Kind.EXTERNAL and rows.exists()
+
+
+def _of_study(study: Study) -> PointTable:
+    """All key points of the study, labelled or not; attention checks are none of them. Three queries."""
+    members = study.memberships.select_related("annotator").order_by("number")
+    sayers = {
+        member.annotator_id: Sayer(str(member.annotator.uid), member.annotator.label, member.pseudonym)
+        for member in members
+    }
+    items = list(
+        LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, key_point__isnull=False)
+        .order_by("key_point__question__dataset", "key_point__question_id", "key_point__number")
+        .values_list(
+            "key_point_id",
+            "key_point__uid",
+            "key_point__question_id",
+            "key_point__question__category",
+            "key_point__question__domain",
+            "is_overlap",
+            "key_point__autods",
+        )
+    )
+    labels = list(
+        PointLabel.objects.filter(study=study)
+        .for_figures()
+        .order_by()
+        .values_list("annotator_id", "key_point_id", "grounded", "keyness", "task__active_ms")
+    )
+    who = {row[0] for row in labels}
+    people = [pk for pk in sayers if pk in who]
+    place = {row[0]: at for at, row in enumerate(items)}
+    column = {pk: at for at, pk in enumerate(people)}
+    shape = (len(items), len(people))
+    grounded, keyness = np.full(shape, MISSING, dtype=np.int64), np.full(shape, MISSING, dtype=np.int64)
+    seconds = np.full(shape, np.nan)
+    for person, point, yes, key, active_ms in labels:
+        if point not in place or person not in column:
+            continue
+        at = place[point], column[person]
+        grounded[at] = _CODES[Task.GROUNDED][yes]
+        keyness[at] = _CODES[Task.KEY_POINT].get(key, MISSING)
+        seconds[at] = active_ms / 1000
+    numbers: dict[int, int] = {}
+    return PointTable(
+        points=tuple(place),
+        items=tuple(str(row[1]) for row in items),
+        questions=np.array([numbers.setdefault(row[2], len(numbers)) for row in items], dtype=np.int64),
+        categories=tuple(row[3] for row in items),
+        domains=tuple(row[4] for row in items),
+        is_control=np.array([row[5] for row in items], dtype=bool),
+        autods=np.array([np.nan if row[6] is None else row[6] for row in items], dtype=np.float64),
+        people=tuple(sayers[pk] for pk in people),
+        grounded=grounded,
+        keyness=keyness,
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One judgment made elsewhere; `cluster` is the question, if it is known."""
+
+    annotator: str
+    task: str
+    item: str
+    label: str
+    cluster: str = ""
+
+
+def _made_elsewhere(study: Study) -> PointTable:
+    rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS).order_by("pk")
+    values = rows.values_list("annotator__label", "task", "item", "label", "cluster")
+    return said_elsewhere(Said(*row) for row in values.iterator(chunk_size=CHUNK))
+
+
+def said_elsewhere(rows: Iterable[Said]) -> PointTable:
+    """Judgments made elsewhere, task by task. What everyone judged stands for the control group."""
+    people: dict[str, int] = {}
+    items: dict[str, int] = {}
+    cluster_of: dict[str, str] = {}
+    cells: dict[Task, list[tuple[int, int, int]]] = defaultdict(list)
+    for row in rows:
+        task = Task(row.task)
+        at = items.setdefault(row.item, len(items))
+        if row.cluster:
+            cluster_of[row.item] = row.cluster
+        cells[task].append((at, people.setdefault(row.annotator, len(people)), _CODES[task][row.label]))
+    shape = (len(items), len(people))
+    codes = {task: np.full(shape, MISSING, dtype=np.int64) for task in STORED_TASKS}
+    for task, found in cells.items():
+        for at, person, code in found:
+            codes[task][at, person] = code
+    numbers: dict[str, int] = {}
+    names = [f"question {cluster_of[item]}" if item in cluster_of else f"item {item}" for item in items]
+    first = codes[Task.GROUNDED] if cells[Task.GROUNDED] else codes[Task.KEY_POINT]
+    return PointTable(
+        points=(),
+        items=tuple(items),
+        questions=np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64),
+        categories=("",) * len(items),
+        domains=("",) * len(items),
+        is_control=(first != MISSING).all(axis=1),
+        autods=np.full(len(items), np.nan),
+        people=tuple(Sayer(name, name, name) for name in people),
+        grounded=codes[Task.GROUNDED],
+        keyness=codes[Task.KEY_POINT],
+        seconds=np.full(shape, np.nan),
+    )
+
+
+@lru_cache(maxsize=16)
+def _label(grounded: int, keyness: int) -> Label:
+    key = None if keyness == MISSING else CATEGORIES[Task.KEY_POINT][keyness]
+    return Label(CATEGORIES[Task.GROUNDED][grounded], key)
+
+
+def _renumbered(clusters: Ints) -> tuple[int, Ints]:
+    numbers, found = np.unique(clusters, return_inverse=True)
+    return len(numbers), found.astype(np.int64)
