@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from annotation.figures.table import Bools, LabelTable, Sayer
 from annotation.models import ExternalLabel, LabelItem, PointLabel, Study
 from benchmarks.scoring.intervals import Floats, Ints
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.retention import CATEGORIES, Label, Sheet, Task
+from benchmarks.scoring.retention import CATEGORIES, Task
 
 YES, NO = 0, 1
 AGREE = 0
@@ -100,14 +99,6 @@ class PointTable:
             n_invalid=(),
         )
         return table.only(table.rated)
-
-    def sheet(self) -> Sheet:
-        """The labels as the rules of retention take them."""
-        keys = [person.key for person in self.people]
-        rows: list[dict[str, Label]] = [{} for _ in self.items]
-        for at, column in zip(*np.nonzero(self.grounded != MISSING), strict=True):
-            rows[at][keys[column]] = _label(int(self.grounded[at, column]), int(self.keyness[at, column]))
-        return Sheet(tuple(rows), tuple(keys), tuple(self.questions.tolist()))
 
     def only(self, mask: Bools) -> PointTable:
         """The key points for which `mask`, shape (n,), is true."""
@@ -263,12 +254,6 @@ def said_elsewhere(rows: Iterable[Said]) -> PointTable:
         keyness=codes[Task.KEY_POINT],
         seconds=np.full(shape, np.nan),
     )
-
-
-@lru_cache(maxsize=16)
-def _label(grounded: int, keyness: int) -> Label:
-    key = None if keyness == MISSING else CATEGORIES[Task.KEY_POINT][keyness]
-    return Label(CATEGORIES[Task.GROUNDED][grounded], key)
 
 
 def _renumbered(clusters: Ints) -> tuple[int, Ints]:

@@ -1,31 +1,69 @@
-"""Write a dataset to a file in a format that `import_dataset` reads."""
+"""Write a dataset to a file in a format that `import_dataset` reads; of a verification study also its labels."""
 
 from __future__ import annotations
 
+import hashlib
 from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
+from annotation.figures.reports import ReportRefused
+from annotation.figures.scope import find_study
+from annotation.models import Study
+from annotation.verification import datasets, exports
 from benchmarks.exchange import long2rag
 from benchmarks.exporting_questions import questions_of
 from benchmarks.models import Question
+from benchmarks.web.downloads import csv_lines, json_lines
 
 
 class Command(BaseCommand):
-    """`manage.py export_dataset long2rag --dataset NAME --out FILE`"""
+    """`manage.py export_dataset long2rag (--dataset NAME | --study NAME) --out FILE`"""
 
-    help = "Writes the questions of a dataset as JSONL; importing the file again changes nothing."
+    help = (
+        "Writes the questions of a dataset, or with --study those whose key points were verified with the key"
+        " points that are kept, as JSONL; importing the file again changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("format", choices=["long2rag"], help="format of the file")
-        parser.add_argument("--dataset", required=True, metavar="NAME", help="whose questions")
+        parser.add_argument("--dataset", default="", metavar="NAME", help="whose questions")
+        parser.add_argument("--study", default="", metavar="NAME", help="a verification study, by name or id")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE")
+        parser.add_argument(
+            "--dataset-version", type=int, default=None, metavar="N", help="of the study; by default the newest"
+        )
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--csv", action="store_true", help="the kept key points as a table instead")
+        what.add_argument(
+            "--all-points", action="store_true", help="all key points as a table, with what became of them"
+        )
+        what.add_argument(
+            "--labels",
+            choices=exports.WHICH,
+            default=None,
+            help="the labels instead: current ones, first answers, or every row; JSONL by FILE's ending, else CSV",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write question by question beside the file, which takes its place once it is whole."""
+        """Write beside the file, which takes its place once it is whole."""
+        if not (options["study"] or options["dataset"]):
+            raise CommandError("Name a dataset with --dataset, or a study with --study.")
+        if options["study"]:
+            self._study(options)
+            return
+        needs_study = [name for name in ("csv", "all_points", "labels", "dataset_version") if options[name]]
+        if needs_study:
+            raise CommandError(f"--{needs_study[0].replace('_', '-')} is of a study: name it with --study.")
+        self._dataset(options)
+
+    def _dataset(self, options: dict[str, Any]) -> None:
         rows = Question.objects.of(dataset=options["dataset"])
         n_rows = rows.count()
         if not n_rows:
@@ -33,13 +71,79 @@ class Command(BaseCommand):
             raise CommandError(
                 f"There is no dataset “{options['dataset']}” of questions; there is: {', '.join(names) or 'none'}."
             )
-        out: Path = options["out"]
-        part = out.with_name(out.name + ".part")
+        written(options["out"], long2rag.dump(questions_of(rows)))
+        self.stdout.write(f"{n_rows:,} questions in {options['out']}")
+
+    def _study(self, options: dict[str, Any]) -> None:
+        study, out = _verification(options["study"]), options["out"]
+        if options["labels"]:
+            n = Tally(exports.label_rows(study, which=options["labels"]))
+            written(out, _table(out, exports.LABEL_COLUMNS, n))
+            self.stdout.write(f"{n.n:,} judgments in {out}")
+            return
         try:
-            with part.open("wb") as file:
-                file.writelines(long2rag.dump(questions_of(rows)))
-            part.replace(out)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
-        self.stdout.write(f"{n_rows:,} questions in {out}")
+            found = datasets.dataset_of(study, number=options["dataset_version"])
+            exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
+        except (datasets.NoVersion, exports.SameKeys) as problem:
+            raise CommandError(str(problem)) from problem
+        if options["csv"] or options["all_points"]:
+            n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
+            written(out, _table(out, exports.POINT_COLUMNS, n))
+            self.stdout.write(f"{n.n:,} key points in {out}")
+            return
+        sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
+        told = exports.manifest(
+            study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
+        )
+        beside = out.with_name(out.name + ".manifest.json")
+        written(beside, [orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+        whole = found.whole()
+        self.stdout.write(
+            f"{told['counts']['questions']:,} questions with {told['counts']['key_points_kept']:,} key points"
+            f" in {out}; kept {whole.n_kept:,} of {whole.n_decided:,} decided, {found.table.n_items:,} in all"
+        )
+
+
+class Tally:
+    """Rows that are counted as they pass."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self.rows, self.n = rows, 0
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        for row in self.rows:
+            self.n += 1
+            yield row
+
+
+def written(path: Path, content: Iterable[bytes]) -> str:
+    """Write a file and give the SHA-256 of its bytes; a file that is there stays whole until the new one is."""
+    part, digest = path.with_name(path.name + ".part"), hashlib.sha256()
+    try:
+        with part.open("wb") as file:
+            for piece in content:
+                digest.update(piece)
+                file.write(piece)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
+def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    if path.suffix.lower() in {".jsonl", ".ndjson"}:
+        return json_lines(dict(zip(columns, row, strict=True)) for row in rows)
+    return (text.encode() for text in csv_lines(columns, rows))
+
+
+def _verification(name: str) -> Study:
+    try:
+        study = find_study(name)
+    except ReportRefused as problem:
+        raise CommandError(str(problem)) from problem
+    if study.kind != Study.Kind.VERIFICATION:
+        raise CommandError(
+            f"“{study.name}” is a study of {study.get_kind_display()}, not of key point verification."
+        )
+    return study

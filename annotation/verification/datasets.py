@@ -1,0 +1,232 @@
+"""The dataset that verified key points make: whose labels count, by which rule, and what is kept.
+
+A choice is a row of its own; the newest applies. Labels of people who were not chosen stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.figures.table import Bools
+from annotation.models import Annotator, DatasetVersion, PointAdjudication, Study
+from annotation.verification.labels import KEEP, PointTable, collect
+from benchmarks import audit
+from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, rate
+from benchmarks.scoring.retention import Outcome, Rule, Task, decide
+from benchmarks.scoring.stat import Stat
+
+FILTERED = "filtered"
+OUTCOMES = (*(outcome.value for outcome in Outcome), FILTERED)
+"""What can become of a key point; a filtered one would be kept, but its AutoDS score is under the threshold."""
+UNDECIDED = (Outcome.UNRESOLVED.value, Outcome.UNLABELLED.value)
+
+
+class NotInStudy(ValueError):
+    """Somebody chosen has no label in the study, or nobody was chosen."""
+
+
+class NoVersion(LookupError):
+    """There is no version of this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whose labels, by which rule, above which score; `number` is that of the version, 0 before the first."""
+
+    annotators: tuple[str, ...]
+    rule: Rule = Rule.UNANIMOUS
+    threshold: float | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Kept of those decided in a part of the dataset; `n` are all its key points."""
+
+    name: str
+    n: int
+    n_kept: int
+    n_decided: int
+    share: Stat
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """The outcome of every key point of a table under a choice; `is_kept` has shape (n,)."""
+
+    table: PointTable
+    choice: Choice
+    outcomes: tuple[str, ...]
+    is_kept: Bools
+    is_decided: Bools
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many key points came out how."""
+        found = Counter(self.outcomes)
+        return {name: found[name] for name in OUTCOMES}
+
+    @property
+    def kept_points(self) -> frozenset[int]:
+        """Primary keys of what is kept."""
+        return frozenset(point for point, keep in zip(self.table.points, self.is_kept, strict=True) if keep)
+
+    @property
+    def chosen(self) -> tuple[Any, ...]:
+        """The people chosen."""
+        return tuple(person for person in self.table.people if person.key in self.choice.annotators)
+
+    def whole(self, resampling: Resampling = DEFAULT) -> Share:
+        """Kept of all that are decided."""
+        return self._share("", np.ones(len(self.is_kept), dtype=bool), resampling)
+
+    def by(self, groups: Sequence[str], resampling: Resampling = DEFAULT) -> tuple[Share, ...]:
+        """The same inside each category or domain; nothing where none has a name."""
+        if not any(groups):
+            return ()
+        names = np.array(groups, dtype=object)
+        order = sorted(set(groups), key=lambda one: (not one, one))
+        return tuple(self._share(name or "–", names == name, resampling) for name in order)
+
+    def by_annotator(self, resampling: Resampling = DEFAULT) -> tuple[tuple[Any, Share], ...]:
+        """What each person alone would keep of what they labelled, before any threshold."""
+        keep, rows = self.table.codes(Task.KEEP), []
+        for at, person in enumerate(self.table.people):
+            said, kept = keep[:, at] >= 0, keep[:, at] == KEEP
+            rows.append((person, _share(person.name, said, kept, said, self.table, resampling)))
+        return tuple(rows)
+
+    def _share(self, name: str, inside: Bools, resampling: Resampling) -> Share:
+        return _share(name, inside, self.is_kept, self.is_decided, self.table, resampling)
+
+
+def _share(
+    name: str, inside: Bools, is_kept: Bools, is_decided: Bools, table: PointTable, resampling: Resampling
+) -> Share:
+    counted = inside & is_decided
+    hits = is_kept[counted]
+    method = "kept of the key points decided"
+    if len(hits):
+        stat = rate(hits, clusters=table.questions[counted].tolist(), resampling=resampling, method=method)
+    else:
+        stat = Stat.undefined("no key point is decided", method=method)
+    return Share(name, int(inside.sum()), int(hits.sum()), len(hits), stat)
+
+
+def build(table: PointTable, choice: Choice, *, adjudicated: Mapping[int, bool] | None = None) -> Dataset:
+    """Decide every key point; `adjudicated` has decisions by primary key and counts under its rule alone."""
+    decisions = adjudicated or {}
+    columns = [at for at, person in enumerate(table.people) if person.key in choice.annotators]
+    keep = table.codes(Task.KEEP)[:, columns]
+    known: dict[tuple[tuple[int, ...], bool | None], str] = {}
+    outcomes: list[str] = []
+    for at, row in enumerate(keep.tolist()):
+        key = (tuple(row), decisions.get(table.points[at]) if table.points else None)
+        if key not in known:
+            answers = [("keep" if code == KEEP else "drop") if code >= 0 else None for code in key[0]]
+            known[key] = decide(answers, choice.rule, adjudicated=key[1]).value
+        outcomes.append(known[key])
+    if choice.threshold is not None:
+        under = below(table.autods, choice.threshold)
+        outcomes = [
+            FILTERED if is_under and outcome == Outcome.KEPT else outcome
+            for outcome, is_under in zip(outcomes, under, strict=True)
+        ]
+    found = np.array(outcomes, dtype=object)
+    is_kept: Bools = found == Outcome.KEPT.value
+    is_decided: Bools = ~np.isin(found.astype(str), UNDECIDED)
+    return Dataset(table, choice, tuple(outcomes), is_kept, is_decided)
+
+
+def below(scores: Floats, threshold: float) -> Bools:
+    """Which key points a threshold leaves out; those without a score (NaN) stay."""
+    return np.nan_to_num(scores, nan=np.inf) < threshold
+
+
+def choice_of(study: Study, table: PointTable, *, number: int | None = None) -> Choice:
+    """The version asked for, by default the newest; before the first one everybody's labels, unanimous."""
+    rows = study.dataset_versions.prefetch_related("annotators").order_by("-number")
+    version = rows.first() if number is None else rows.filter(number=number).first()
+    if version is None:
+        if number:
+            raise NoVersion(f"There is no version {number} of the dataset.")
+        return Choice(tuple(person.key for person in table.people))
+    return choice_in(version)
+
+
+def choice_in(version: DatasetVersion) -> Choice:
+    """What a version says."""
+    keys = tuple(str(person.uid) for person in version.annotators.all())
+    return Choice(keys, Rule(version.rule), version.autods_threshold, version.number)
+
+
+def adjudications(study: Study) -> dict[int, bool]:
+    """Whether each adjudicated key point is to be kept. One query."""
+    rows = PointAdjudication.objects.filter(study=study, is_current=True)
+    return {
+        point: (grounded, keyness) == ("yes", "agree")
+        for point, grounded, keyness in rows.values_list("key_point_id", "grounded", "keyness")
+    }
+
+
+def dataset_of(study: Study, *, number: int | None = None) -> Dataset:
+    """The dataset of a study as chosen; six queries."""
+    table = collect(study)
+    return build(table, choice_of(study, table, number=number), adjudicated=adjudications(study))
+
+
+def choose(
+    *,
+    study: Study,
+    annotators: Iterable[str],
+    rule: str = Rule.UNANIMOUS,
+    autods_threshold: float | None = None,
+    selection_seed: int | None = None,
+    note: str = "",
+    by: Any,
+    now: datetime,
+) -> DatasetVersion:
+    """Record a choice as the next version; `annotators` are the ids (uid) of people who labelled here.
+
+    Raises:
+        NotInStudy: nobody is chosen, or somebody who has no label in this study.
+    """
+    wanted = set(annotators)
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        people = list(
+            Annotator.objects.filter(uid__in=wanted, memberships__study=study, pointlabels__study=study).distinct()
+        )
+        if not people or {str(person.uid) for person in people} != wanted:
+            raise NotInStudy("Choose people who labelled in this study.")
+        last = study.dataset_versions.aggregate(last=Max("number"))["last"] or 0
+        version = DatasetVersion.objects.create(
+            study=study,
+            number=last + 1,
+            rule=Rule(rule).value,
+            autods_threshold=autods_threshold,
+            selection_seed=selection_seed,
+            note=note,
+            made_by=by if getattr(by, "pk", None) else None,
+            made_at=now,
+        )
+        version.annotators.set(people)
+        audit.record(
+            actor=by,
+            action="dataset.chosen",
+            target=study,
+            now=now,
+            version=version.number,
+            rule=version.rule,
+            annotators=sorted(wanted),
+            autods_threshold=autods_threshold,
+        )
+    return version

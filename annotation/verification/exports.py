@@ -1,0 +1,243 @@
+"""The verified dataset and the labels behind it as files: one generator for the page and for the command.
+
+People appear as annotator1, annotator2 …, stable within the study. Times are UTC. Only the numbers of what is kept
+are held in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef
+
+from annotation.figures.plain import stat_json
+from annotation.models import LabelItem, PointLabel, Study
+from annotation.verification.datasets import Dataset
+from annotation.verification.labels import DROP, KEEP
+from benchmarks.exchange import long2rag
+from benchmarks.exchange.questions import QuestionText
+from benchmarks.exporting_questions import questions_of
+from benchmarks.models import KeyPoint, Question
+from benchmarks.querysets import QuestionQuerySet
+from benchmarks.scoring.retention import Task
+
+SCHEMA_VERSION = 1
+CHUNK = 2_000
+POINT_COLUMNS = (
+    "dataset",
+    "question",
+    "category",
+    "domain",
+    "key_point",
+    "text",
+    "autods",
+    "outcome",
+    "is_kept",
+    "n_keep",
+    "n_drop",
+)
+LABEL_COLUMNS = (
+    "annotator",
+    "task",
+    "item",
+    "label",
+    "cluster",
+    "dataset",
+    "question",
+    "key_point",
+    "is_control",
+    "is_check",
+    "is_current",
+    "is_complete",
+    "is_undo",
+    "is_unsure",
+    "guideline_version",
+    "active_ms",
+    "made_at",
+)
+WHICH = ("current", "first", "history")
+"""Labels: those that count, the first complete answer to each item, or every row ever made."""
+_LABEL_FIELDS = (
+    "annotator_id",
+    "grounded",
+    "keyness",
+    "key_point__uid",
+    "key_point__question__uid",
+    "key_point__question__dataset",
+    "key_point__question__key",
+    "key_point__key",
+    "task__item__is_overlap",
+    "is_check",
+    "is_current",
+    "is_complete",
+    "undoes_id",
+    "is_unsure",
+    "guideline__version",
+    "task__active_ms",
+    "made_at",
+)
+
+
+class SameKeys(ValueError):
+    """Questions of two datasets have the same key, so that one file cannot hold both."""
+
+
+def questions_in(study: Study, *, dataset: str = "") -> QuestionQuerySet:
+    """The questions whose key points the study verifies, of one dataset if it is named."""
+    items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, question__isnull=False)
+    rows: QuestionQuerySet = Question.objects.filter(pk__in=items.order_by().values("question"))
+    return rows.of(dataset=dataset) if dataset else rows
+
+
+def check_keys(rows: QuestionQuerySet) -> None:
+    """Raise `SameKeys` where two of the questions would have the same key in a file."""
+    twice = rows.order_by().values("key").annotate(n=Count("pk")).filter(n__gt=1).order_by("key").first()
+    if twice:
+        names = ", ".join(sorted(set(rows.order_by().values_list("dataset", flat=True))))
+        raise SameKeys(f"Questions of several datasets are called “{twice['key']}”; name one of {names}.")
+
+
+def lines(study: Study, found: Dataset, *, dataset: str = "") -> Iterator[bytes]:
+    """The dataset, a question with its kept key points on each line, as `import_dataset long2rag` reads it."""
+    return long2rag.dump(_kept(questions_in(study, dataset=dataset), found))
+
+
+def _kept(rows: QuestionQuerySet, found: Dataset) -> Iterator[QuestionText]:
+    kept = found.kept_points
+    points = KeyPoint.objects.filter(question__in=rows).order_by()
+    keys: dict[str, set[str]] = defaultdict(set)
+    for pk, dataset, question, key in points.values_list(
+        "pk", "question__dataset", "question__key", "key"
+    ).iterator(chunk_size=CHUNK):
+        if pk in kept:
+            keys[f"{dataset}/{question}"].add(key)
+    for text in questions_of(rows):
+        own = keys.get(text.where, set())
+        yield replace(text, key_points=tuple(point for point in text.key_points if point.key in own))
+
+
+def manifest(
+    study: Study, found: Dataset, *, dataset: str = "", sha256: str, name: str, now: datetime
+) -> dict[str, Any]:
+    """What the file holds and how it came about; `sha256` is that of its bytes. A few queries."""
+    rows = questions_in(study, dataset=dataset)
+    whole, n_questions = found.whole(), rows.count()
+    n_kept, n_with_points = kept_in(rows, found.kept_points)
+    version = study.dataset_versions.filter(number=found.choice.number).first()
+    people = [person.pseudonym for person in found.chosen]
+    used = PointLabel.objects.filter(
+        study=study, annotator__uid__in=[person.key for person in found.chosen]
+    ).for_figures()
+    guidelines = used.exclude(guideline=None).order_by().values_list("guideline__version", flat=True).distinct()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "format": "long2rag",
+        "file": name,
+        "sha256": sha256,
+        "made_at": now.isoformat(),
+        "study": {"name": study.name, "id": str(study.uid)},
+        "dataset_version": found.choice.number,
+        "chosen_at": version.made_at.isoformat() if version else None,
+        "annotators": people,
+        "rule": found.choice.rule.value,
+        "autods_threshold": found.choice.threshold,
+        "selection_seed": version.selection_seed if version else None,
+        "filters": {"dataset": dataset or None},
+        "counts": {
+            "questions": n_questions,
+            "questions_without_key_points": n_questions - n_with_points,
+            "key_points_kept": n_kept,
+            "study": {"key_points": found.table.n_items, "decided": whole.n_decided, **found.counts},
+        },
+        "retention": stat_json({"share": whole.share}),
+        "guideline_versions": sorted(guidelines),
+    }
+
+
+def kept_in(rows: QuestionQuerySet, kept: frozenset[int]) -> tuple[int, int]:
+    """How many kept key points some questions have, and how many of the questions have one."""
+    points = KeyPoint.objects.filter(question__in=rows).order_by().values_list("pk", "question_id")
+    own = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in kept]
+    return len(own), len(set(own))
+
+
+def hashed(content: Iterator[bytes]) -> str:
+    """The SHA-256 of what a generator yields."""
+    digest = hashlib.sha256()
+    for piece in content:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def point_rows(study: Study, found: Dataset, *, only_kept: bool = True) -> Iterator[tuple[Any, ...]]:
+    """One row a key point in the order of `POINT_COLUMNS`, kept ones or all with what became of them."""
+    place = {point: at for at, point in enumerate(found.table.points)}
+    columns = [at for at, person in enumerate(found.table.people) if person.key in found.choice.annotators]
+    keep = found.table.codes(Task.KEEP)[:, columns]
+    n_keep, n_drop = (keep == KEEP).sum(axis=1), (keep == DROP).sum(axis=1)
+    items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, key_point__isnull=False)
+    rows = items.order_by("key_point__question__dataset", "key_point__question_id", "key_point__number")
+    fields = ("question__dataset", "question__key", "question__category", "question__domain", "key", "text")
+    values = rows.values_list("key_point_id", *(f"key_point__{name}" for name in (*fields, "autods")))
+    for pk, *texts, score in values.iterator(chunk_size=CHUNK):
+        at = place[pk]
+        if found.is_kept[at] or not only_kept:
+            yield (
+                *texts,
+                score,
+                found.outcomes[at],
+                bool(found.is_kept[at]),
+                int(n_keep[at]),
+                int(n_drop[at]),
+            )
+
+
+def label_rows(study: Study, *, which: str = "current") -> Iterator[tuple[Any, ...]]:
+    """One row for each judgment, in the order of `LABEL_COLUMNS`: task 1, and after a yes task 2.
+
+    Current and first answers are those to ordinary items; `import_labels` reads them. With history every row that
+    was ever made, oldest first.
+    """
+    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+    rows = PointLabel.objects.filter(study=study).order_by("pk")
+    if which == "current":
+        rows = rows.for_figures()
+    elif which == "first":
+        earlier = PointLabel.objects.filter(task=OuterRef("task"), is_complete=True, pk__lt=OuterRef("pk"))
+        rows = rows.filter(~Exists(earlier), is_complete=True, is_check=False)
+    for row in rows.values_list(*_LABEL_FIELDS).iterator(chunk_size=CHUNK):
+        person, grounded, keyness, item, cluster, dataset, question, point, control, *rest = row
+        is_check, is_current, is_complete, undoes, is_unsure, version, active_ms, at = rest
+        for task, label in (("grounded", grounded), ("key_point", keyness)):
+            if task == "key_point" and grounded != "yes":
+                continue
+            yield (
+                names.get(person, "unknown"),
+                task,
+                str(item),
+                label,
+                str(cluster),
+                dataset,
+                question,
+                point,
+                control and not is_check,
+                is_check,
+                is_current,
+                is_complete,
+                undoes is not None,
+                is_unsure,
+                version,
+                active_ms,
+                at.isoformat(),
+            )
+
+
+def label_objects(study: Study, *, which: str = "current") -> Iterator[dict[str, Any]]:
+    """The rows by column name."""
+    for row in label_rows(study, which=which):
+        yield dict(zip(LABEL_COLUMNS, row, strict=True))
