@@ -127,6 +127,7 @@ def _config(task: LabelTask, version: int | None) -> str:
     }
     return json.dumps(
         {
+            "kind": task.study.kind,
             "task": str(task.uid),
             "person": str(task.annotator.uid),
             "urls": urls,

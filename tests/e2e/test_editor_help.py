@@ -61,7 +61,7 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
     begin(page)
 
     def ask(module: str, expression: str, argument: Any) -> Any:
-        script = f"async (given) => {{ const my = await import('/static/js/session/{module}.js'); {expression} }}"
+        script = f"async (given) => {{ const my = await import('/static/js/{module}.js'); {expression} }}"
         return page.evaluate(script, argument)
 
     insert = """return given.map(([value, caret, number]) => {
@@ -70,13 +70,13 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
         const after = value.slice(0, change.start) + change.insert + value.slice(change.end);
         return after.slice(0, change.caret) + "|" + after.slice(change.caret);
     })"""
-    cited = ask("editor", insert, [[*with_caret(text), number] for text, number, _ in CITED])
+    cited = ask("session/editor", insert, [[*with_caret(text), number] for text, number, _ in CITED])
     assert dict(zip([f"{text} + {number}" for text, number, _ in CITED], cited, strict=True)) == {
         f"{text} + {number}": expected for text, number, expected in CITED
     }
 
     for summary, facts in zip(
-        SUMMARIES, ask("editor", "return given.map(my.summaryFacts)", SUMMARIES), strict=True
+        SUMMARIES, ask("session/editor", "return given.map(my.summaryFacts)", SUMMARIES), strict=True
     ):
         bullets = [line for line in lines_from_text(summary) if line.is_bullet]
         counted = (
@@ -94,5 +94,7 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
     )
     assert classes == [expected for *_, expected in PASTES]
 
-    folded = ask("search", "return given.map((text) => my.fold(text, false))", [text for text, _ in FOLDED])
+    folded = ask(
+        "reading/search", "return given.map((text) => my.fold(text, false))", [text for text, _ in FOLDED]
+    )
     assert folded == [expected for _, expected in FOLDED]

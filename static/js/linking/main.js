@@ -1,5 +1,5 @@
 // The page of a linking task: start it, and send what another page of this browser could not.
-import { sendLeftovers } from "./outbox.js";
+import { sendLeftovers } from "../labelling/outbox.js";
 import { start } from "./page.js";
 
 const root = document.querySelector("[data-linking]");

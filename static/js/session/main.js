@@ -2,9 +2,9 @@
 import { Autosave } from "./autosave.js";
 import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, startSubmit } from "./bar.js";
 import { guardTexts, startAids, summaryFacts } from "./editor.js";
-import { startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
-import { startSearch } from "./search.js";
-import { Unreachable, announce, backoff, call, clearNotice, config, find, local, notice, pause, tabId, text } from "./wire.js";
+import { startSearch } from "../reading/search.js";
+import { railCounts, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { Unreachable, announce, backoff, call, clearNotice, config, events, find, local, notice, pause, tabId, text } from "./wire.js";
 
 const editor = find("editor"), pane = find("shown"), cover = find("cover");
 const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`session:${config.session}`) : null;
@@ -16,7 +16,14 @@ const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefuse
 const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState });
 const notes = startNotes();
 const reading = startReading(pane);
-const search = startSearch({ pane, editor });
+const search = startSearch({
+  pane,
+  parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("previous"), next: find("next") },
+  text,
+  leave: editor,
+  onCounts: config.aids.show_hit_counts ? railCounts(pane) : undefined,
+  onSearch: (details) => events.log("search", details),
+});
 const guide = startGuide();
 startDivider();
 startAids(editor, pane);

@@ -82,6 +82,18 @@ export function startReading(pane) {
   };
 }
 
+// Gives what shows the number of hits beside each document.
+export function railCounts(pane) {
+  const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link.querySelector(".rail-hits")]));
+  return (docs, counts) => docs.forEach((doc, index) => {
+    const badge = rail.get(doc.dataset.number), hits = counts[index];
+    if (!badge || badge.textContent === String(hits || "")) return;
+    badge.textContent = hits || "";
+    badge.hidden = !hits;
+    badge.title = text("hits-in", { n: hits });
+  });
+}
+
 export function startDivider() {
   const divider = find("divider"), panes = find("panes");
   const set = (share) => {

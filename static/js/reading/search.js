@@ -1,5 +1,4 @@
-// Literal search in the documents: all hits counted at each key, painted by the Custom Highlight API.
-import { config, events, find, text } from "./wire.js";
+// Literal search in documents: all hits counted at each key, painted by the Custom Highlight API.
 
 const PAINTED = 1000; // hits painted at once around the current one; all are counted
 
@@ -19,21 +18,24 @@ export function fold(value, matchCase) {
 
 export class Finder {
   constructor(container) {
-    this.nodes = []; // {node, start, doc}
+    this.nodes = []; // {node, start, end, doc}
     this.docs = [...container.querySelectorAll(".doc")];
     const parts = [];
     let start = 0;
     this.docs.forEach((doc, index) => {
       const walker = document.createTreeWalker(doc.querySelector(".reading"), NodeFilter.SHOW_TEXT);
-      while (walker.nextNode()) {
-        const { data } = walker.currentNode;
-        if (!data.trim()) continue;
+      for (let wasMarked = false, isFirst = true; walker.nextNode(); isFirst = false) {
+        const { data, parentElement: { localName } } = walker.currentNode, isMarked = localName === "mark";
+        const goesOn = !isFirst && (isMarked || wasMarked); // a highlight begins or ends in the middle of a text
+        wasMarked = isMarked;
+        if (!data.trim() && !goesOn) continue;
+        if (!goesOn && parts.length) { parts.push("\u0000"); start++; } // no query holds this: no hit crosses two paragraphs
         this.nodes.push({ node: walker.currentNode, start, end: start + data.length, doc: index });
         parts.push(data);
-        start += data.length + 1;
+        start += data.length;
       }
     });
-    this.original = parts.join("\u0000"); // no query holds this mark, so no hit crosses two paragraphs
+    this.original = parts.join("");
     this.folded = { false: fold(this.original, false), true: null };
   }
 
@@ -80,13 +82,32 @@ export class Finder {
 
   within(place, start, length) {
     const { node, start: first } = this.nodes[place];
-    return new StaticRange({ startContainer: node, startOffset: start - first, endContainer: node, endOffset: start - first + length });
+    while (this.nodes[place].end < start + length) place++;
+    const { node: last, start: before } = this.nodes[place];
+    return new StaticRange({ startContainer: node, startOffset: start - first, endContainer: last, endOffset: start + length - before });
   }
 }
 
-export function startSearch({ pane, editor }) {
-  const [form, box, count, matchCase] = ["search", "query", "count", "match-case"].map(find);
-  const [previous, next] = [find("previous"), find("next")];
+// Scroll to a range, if it is not well in view; `view` is what holds the documents, and scrolls where there is room.
+export function reveal({ startContainer, startOffset, endContainer, endOffset }, view) {
+  const live = document.createRange();
+  live.setStart(startContainer, startOffset);
+  live.setEnd(endContainer, endOffset);
+  const bring = () => {
+    const box = live.getBoundingClientRect();
+    const scroller = getComputedStyle(view).overflowY === "visible" ? document.scrollingElement : view;
+    const { top, height } = scroller === view ? view.getBoundingClientRect() : { top: 0, height: innerHeight };
+    if (box.top < top + 60 || box.bottom > top + height * 0.8) scroller.scrollBy({ top: box.top - top - height / 3 });
+  };
+  startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
+  bring();
+  requestAnimationFrame(bring); // again, now that the text around it is laid out
+}
+
+// `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
+// `onCounts(docs, counts)` is told of each search, `onSearch(details)` once somebody has stopped typing.
+export function startSearch({ pane, parts, text, leave, signal, onCounts = () => {}, onSearch = () => {} }) {
+  const { form, box, count, matchCase, previous, next } = parts;
   let made = null; // the index is made once the page is there to be read, or when it is asked for
   const finder = () => made ??= new Finder(pane);
   const idle = window.requestIdleCallback ?? setTimeout;
@@ -96,7 +117,6 @@ export function startSearch({ pane, editor }) {
       for (const often of ["e", "t"]) finder().ranges(finder().search(often, false).starts.slice(0, PAINTED), 1);
     });
   });
-  const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link.querySelector(".rail-hits")]));
   const paints = "highlights" in CSS;
   let found = { starts: [], counts: [] }, current = -1, length = 0, logged = "", timer;
 
@@ -115,7 +135,7 @@ export function startSearch({ pane, editor }) {
     const asked = `${matchCase.checked}:${box.value}`;
     if (!box.value || asked === logged) return;
     logged = asked;
-    events.log("search", { query: box.value, hits: found.starts.length, case: matchCase.checked });
+    onSearch({ query: box.value, hits: found.starts.length, case: matchCase.checked });
   };
   const run = () => {
     found = finder().search(box.value, matchCase.checked);
@@ -123,14 +143,7 @@ export function startSearch({ pane, editor }) {
     current = -1;
     paint();
     showCount();
-    if (config.aids.show_hit_counts) finder().docs.forEach((doc, index) => {
-      const badge = rail.get(doc.dataset.number);
-      const hits = found.counts[index];
-      if (!badge || badge.textContent === String(hits || "")) return;
-      badge.textContent = hits || "";
-      badge.hidden = !hits;
-      badge.title = text("hits-in", { n: hits });
-    });
+    onCounts(finder().docs, found.counts);
     clearTimeout(timer);
     timer = setTimeout(log, 1200);
   };
@@ -143,7 +156,7 @@ export function startSearch({ pane, editor }) {
     const hit = finder().range(found.starts[current], length);
     if (paints) CSS.highlights.set("hit-now", new Highlight(hit.range));
     showCount();
-    reveal(hit);
+    reveal(hit.range, pane.querySelector(".documents"));
   };
   // The first hit in or below what is on screen, so that a search goes on from where one reads.
   const firstInView = () => {
@@ -152,26 +165,17 @@ export function startSearch({ pane, editor }) {
     const start = finder().nodes.find((each) => each.doc >= reading)?.start ?? 0;
     return Math.max(0, found.starts.findIndex((each) => each >= start));
   };
-  const reveal = ({ node, range }) => {
-    const live = document.createRange();
-    live.setStart(node, range.startOffset);
-    live.setEnd(node, range.endOffset);
-    node.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
-    const box = live.getBoundingClientRect(), view = pane.querySelector(".documents");
-    const scroller = getComputedStyle(view).overflowY === "visible" ? document.scrollingElement : view;
-    const { top, height } = scroller === view ? view.getBoundingClientRect() : { top: 0, height: innerHeight };
-    if (box.top < top + 60 || box.bottom > top + height * 0.8) scroller.scrollBy({ top: box.top - top - height / 3 });
-  };
-
-  box.addEventListener("input", run);
-  matchCase.addEventListener("change", run);
-  previous.addEventListener("click", () => go(-1));
-  next.addEventListener("click", () => go(1));
-  form.addEventListener("submit", (event) => { event.preventDefault(); go(1); });
-  box.addEventListener("keydown", (event) => {
+  const on = (target, type, act) => target.addEventListener(type, act, { signal });
+  on(box, "input", run);
+  on(matchCase, "change", run);
+  on(previous, "click", () => go(-1));
+  on(next, "click", () => go(1));
+  on(form, "submit", (event) => { event.preventDefault(); go(1); });
+  on(box, "keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); go(-1); }
-    if (event.key === "Escape") { event.preventDefault(); editor.focus({ preventScroll: true }); }
+    if (event.key === "Escape") { event.preventDefault(); leave.focus({ preventScroll: true }); }
   });
+  signal?.addEventListener("abort", () => { if (paints) for (const name of ["hit", "hit-now"]) CSS.highlights.delete(name); });
   return {
     open(words) {
       if (words) { box.value = words; run(); }

@@ -34,7 +34,7 @@ export class Outbox {
   // `show(kind, values)` tells of the state; `answered(act, body)` and `refused(act, body)` of what came of an act.
   constructor(config, { show, answered, refused }) {
     Object.assign(this, { show, answered, refused });
-    this.key = `linking:${config.person}:${config.task}`;
+    this.key = `${config.kind}:${config.person}:${config.task}`;
     this.acts = [];
     this.running = null;
     try { this.acts = JSON.parse(localStorage.getItem(this.key)) ?? []; } catch { /* nothing was kept */ }
@@ -80,7 +80,7 @@ export class Outbox {
 
 // What this person chose on other tasks and what never arrived; each act has an id, so twice is once.
 export async function sendLeftovers(config) {
-  const mine = `linking:${config.person}:`;
+  const mine = `${config.kind}:${config.person}:`;
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith(mine) && !name.endsWith(config.task))) {
     const acts = JSON.parse(localStorage.getItem(key)) ?? [];
     for (const act of acts) {

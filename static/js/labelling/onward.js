@@ -1,7 +1,7 @@
-// The way to the next summary: fetched before it is wanted, then put in the place of this one.
+// The way to the next task: fetched before it is wanted, then put in the place of this one.
 export class Onward {
-  constructor({ swap }) {
-    Object.assign(this, { swap, url: null, page: null });
+  constructor({ swap, selector }) {
+    Object.assign(this, { swap, selector, url: null, page: null });
   }
 
   // Fetch the next page once this one is done: what it says of one's progress is then right.
@@ -18,7 +18,7 @@ export class Onward {
   async visit(url) {
     const fetched = this.url === url ? await this.page : null;
     const made = fetched && new DOMParser().parseFromString(fetched.html, "text/html");
-    const root = made?.querySelector("[data-linking]");
+    const root = made?.querySelector(this.selector);
     if (!root) { location.assign(url); return; }
     history.pushState(null, "", fetched.url);
     document.title = made.title;
