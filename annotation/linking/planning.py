@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,10 +14,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation import studies
-from annotation.assigning import stable_seed
-from annotation.guidelines import publish_guideline
 from annotation.labelling import readiness
 from annotation.labelling.dealing import Item, Pair, deal_items, in_blocks, sample
+from annotation.labelling.setting_up import close_ranks, new_study, present_people
 from annotation.linking.choosing import agreed_answers, authors_of
 from annotation.models import (
     Annotator,
@@ -85,42 +84,22 @@ def create_study(
     Raises:
         TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
     """
-    study = Study.objects.create(
+    study = new_study(
         kind=Study.Kind.LINKING,
-        seed=stable_seed("study", details.name) if seed is None else seed,
-        created_at=now,
-        created_by=by,
-        **asdict(details),
+        details=details,
+        guidelines=guidelines,
+        annotators=annotators,
+        researchers=researchers,
+        seed=seed,
+        by=by,
+        now=now,
     )
-    study.researchers.set([*researchers, *([by] if by is not None else [])])
     LinkingPlan.objects.create(study=study, **asdict(plan))
-    publish_guideline(study=study, body=guidelines, by=by, now=now)
-    studies.add_annotators(study=study, annotators=annotators, by=by, now=now)
-    audit.record(actor=by, action="study.create", target=study, now=now)
     if checks is not None:
         _add_checks(study, checks, now=now)
     add_summaries(study=study, summaries=summaries, by=by, now=now)
     deal(study=study, by=by, now=now)
     return study
-
-
-@transaction.atomic
-def update_details(*, study: Study, details: studies.Details, by: Any, now: datetime) -> Study:
-    """Change name, description, contact, date and, until the first label, the rate.
-
-    Raises:
-        studies.Frozen: rate or currency would change after work was begun.
-    """
-    row: Study = Study.objects.select_for_update().get(pk=study.pk)
-    changed = [item.name for item in fields(details) if getattr(row, item.name) != getattr(details, item.name)]
-    frozen = [name for name in changed if name in studies.FROZEN_DETAILS]
-    if frozen and row.label_tasks.exclude(begun_at=None).exists():
-        raise studies.Frozen(frozen)
-    for name in changed:
-        setattr(row, name, getattr(details, name))
-    row.save()
-    audit.record(actor=by, action="study.update", target=row, now=now, changed=changed)
-    return row
 
 
 @transaction.atomic
@@ -156,11 +135,7 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     plan = study.linking_plan
-    people = {
-        member.annotator_id: str(member.annotator.uid)
-        for member in study.memberships.current().select_related("annotator").order_by("number")
-        if member.annotator.is_active
-    }
+    people = present_people(study)
     if rebalance:
         readiness.untouched(study).delete()
     tasks = list(study.label_tasks.values_list("annotator_id", "item_id"))
@@ -272,7 +247,7 @@ def _write_tasks(
     blocks = {pk: item.block for pk, item in items.items()}
     made = []
     for person, new in dealt.items():
-        n_held = _close_ranks(study, person)
+        n_held = close_ranks(study, person)
         first = [pk for pk in new if items[pk].role == LabelItem.Role.TRAINING]
         order = [
             pk
@@ -291,14 +266,3 @@ def _write_tasks(
             for place, pk in enumerate(order, n_held + 1)
         ]
     LabelTask.objects.bulk_create(made, batch_size=500)
-
-
-def _close_ranks(study: Study, person: int) -> int:
-    """Number the tasks a person has from 1; gives how many. Each only ever moves to a lower place that is free."""
-    n = 0
-    for n, (pk, position) in enumerate(
-        study.label_tasks.filter(annotator=person).order_by("position").values_list("pk", "position"), 1
-    ):
-        if position != n:
-            LabelTask.objects.filter(pk=pk).update(position=n)
-    return n

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import DEFAULT_LINKING_BODY, current_guideline
+from annotation.labelling.setting_up import update_details
 from annotation.linking import exports, planning
 from annotation.linking.forms import DetailsForm, LinkingStudyForm, MoreForm, SummariesForm
 from annotation.linking.overview import overview_of
@@ -68,7 +69,7 @@ def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = DetailsForm(request.POST or None, instance=study)
     if request.method == "POST" and form.is_valid():
         try:
-            planning.update_details(study=study, details=form.details(), by=request.user, now=timezone.now())
+            update_details(study=study, details=form.details(), by=request.user, now=timezone.now())
         except studies.Frozen as problem:
             form.add_error(None, str(problem))
         else:
