@@ -219,9 +219,15 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         return self.filter(state__in=["todo", "begun"])
 
     def for_page(self) -> LabelTaskQuerySet:
-        """With all that the page of a linking task shows; never the system behind the summary."""
-        return self.select_related(
+        """Linking tasks with all that their page shows; never the system behind the summary."""
+        return self.exclude(item__summary=None).select_related(
             "study__linking_plan", "annotator", "item__summary__subtopic", "item__summary__haystack"
+        )
+
+    def for_verifying(self) -> LabelTaskQuerySet:
+        """Verification tasks with all that their page shows, the same for attention checks as for any other."""
+        return self.filter(item__response=None, item__question__isnull=False).select_related(
+            "study", "annotator", "item__question", "item__key_point"
         )
 
     def with_contact(self) -> LabelTaskQuerySet:

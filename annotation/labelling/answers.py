@@ -22,7 +22,7 @@ from annotation.models import LabelTask, Study
 
 logger = logging.getLogger(__name__)
 
-PAGES = {Study.Kind.LINKING: "annotation:linking-task"}
+PAGES = {Study.Kind.LINKING: "annotation:linking-task", Study.Kind.VERIFICATION: "annotation:verification-task"}
 """The page of a task, by kind of study."""
 
 Act = Callable[[HttpRequest, OwnTask, datetime], dict[str, Any]]

@@ -70,15 +70,23 @@ def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
 @require_safe
 @never_cache
 def go(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """To the task with the number `n`, or to the next open one after `after`; all done where there is none."""
+    """To the task with the number `n`, or to the next open one after `after`, or else to where the person was.
+
+    Where that is done too the next open one; at the end the page that says so.
+    """
     study, way = _way(request, uid)
     number = _number(request.GET.get("n"))
     if number is not None:
         stop = way.stops[min(max(number, 1), len(way.stops)) - 1] if way.stops else None
         return redirect(page_of(study.kind, stop.uid) if stop else "annotation:work")
     after = _number(request.GET.get("after"))
-    at = after - 1 if after is not None and 0 < after <= len(way.stops) else None
-    return redirect(_onward(study, Course(way.stops, at)))
+    if after is not None:
+        at = after - 1 if 0 < after <= len(way.stops) else None
+        return redirect(_onward(study, Course(way.stops, at)))
+    here = Course(way.stops, _last_seen(request, study, way))
+    if here.at is not None and here.stops[here.at].is_open:
+        return redirect(page_of(study.kind, here.stops[here.at].uid))
+    return redirect(_onward(study, here))
 
 
 @requires("annotation.do_work")
@@ -107,6 +115,13 @@ def _onward(study: Any, way: Course) -> str:
     if stop is None:
         return reverse("annotation:label-finished", args=[study.uid])
     return page_of(study.kind, stop.uid)
+
+
+def _last_seen(request: HttpRequest, study: Any, way: Course) -> int | None:
+    """The index of the stop where the person was last."""
+    seen = LabelTask.objects.for_annotator(request.user).filter(study=study, last_seen_at__isnull=False)
+    uid = seen.order_by("-last_seen_at").values_list("uid", flat=True).first()
+    return next((at for at, stop in enumerate(way.stops) if stop.uid == uid), None)
 
 
 def _number(text: str | None) -> int | None:

@@ -10,11 +10,12 @@ import os
 import struct
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -45,17 +46,32 @@ class Pane:
 
 def pane_for(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> Pane:
     """The pane with these documents in this order, from its file or made anew."""
-    path = _path(haystack, numbers, click_to_cite=click_to_cite)
+    shown = _shown(haystack, numbers, click_to_cite=click_to_cite)
+    return kept(shown, lambda: _render(haystack, numbers, click_to_cite=click_to_cite))
+
+
+def kept(shown: tuple[Any, ...], render: Callable[[], bytes]) -> Pane:
+    """The pane that shows this: from its file, or rendered now and stored. Equal tuples must show the same."""
+    path = Path(settings.DATA_DIR) / "panes" / f"{sha256(repr(shown).encode()).hexdigest()}.pane"
     pane = _load(path)
     if pane is None:
-        pane = compress(_render(haystack, numbers, click_to_cite=click_to_cite))
+        pane = compress(render())
         _store(path, pane)
     return pane
 
 
-def compress(html: bytes) -> Pane:
+def joined(panes: Iterable[Pane]) -> Pane:
+    """Several panes one after the other, as one."""
+    whole = Pane(b"", 0, 0)
+    for pane in panes:
+        checksum = joined_crc32(whole.crc32, pane.crc32, pane.size)
+        whole = Pane(whole.deflated + pane.deflated, checksum, whole.size + pane.size)
+    return whole
+
+
+def compress(html: bytes, *, level: int = 9) -> Pane:
     """Deflate `html` on its own, so that it can stand between other pieces."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packer = zlib.compressobj(level, zlib.DEFLATED, -15)
     deflated = packer.compress(html) + packer.flush(zlib.Z_FULL_FLUSH)
     return Pane(deflated=deflated, crc32=zlib.crc32(html), size=len(html))
 
@@ -91,8 +107,8 @@ def respond(request: HttpRequest, page: HttpResponse, pane: Pane) -> HttpRespons
     return page
 
 
-def _path(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> Path:
-    shown = (
+def _shown(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> tuple[Any, ...]:
+    return (
         VERSION,
         str(haystack.uid),
         haystack.content_sha256,
@@ -102,8 +118,6 @@ def _path(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) ->
         click_to_cite,
         tuple(numbers),
     )
-    name = sha256(repr(shown).encode()).hexdigest()
-    return Path(settings.DATA_DIR) / "panes" / f"{name}.pane"
 
 
 def _render(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> bytes:

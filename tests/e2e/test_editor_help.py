@@ -88,7 +88,7 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
 
     documents = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     classes = ask(
-        "editor",
+        "session/editor",
         "return given.pastes.map(([text, own]) => my.classify(text, own, given.documents).class)",
         {"pastes": [[text, own] for text, own, _ in PASTES], "documents": documents},
     )

@@ -1,0 +1,65 @@
+"""What the page of a key point shows, in a fixed number of queries, whatever the study's size."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.guidelines import current_guideline, render_markdown
+from annotation.labelling.activity import CONTACT_EVERY_S
+from annotation.labelling.place import Place, place_of, ways
+from annotation.models import LabelTask, PointLabel, Study
+from annotation.verification.documents import Highlight, direction_of
+from annotation.verification.recording import said
+from benchmarks.models import QuestionDocument
+
+
+def page_context(task: LabelTask, documents: list[QuestionDocument], highlight: Highlight) -> dict[str, Any]:
+    """The question, the key point, the person's own answer, the way through the study, the guidelines."""
+    study, question = task.study, task.item.question
+    guideline = current_guideline(study)
+    place = place_of(task)
+    version = guideline.version if guideline else None
+    return {
+        "task": task,
+        "study": study,
+        "question": question,
+        "key_point": task.item.key_point,
+        "direction": direction_of(question.language),
+        "answer": said(PointLabel.objects.filter(task=task, is_current=True).first()),
+        "documents": [(document, highlight.in_document(document)) for document in documents],
+        "highlight": highlight,
+        "is_marked": task.item.highlight_of_id is not None,
+        "place": place,
+        "guideline": guideline,
+        "guideline_html": render_markdown(guideline.body) if guideline else "",
+        "is_open": study.state == Study.State.OPEN,
+        **ways(task, place),
+        "config_json": _config(task, place, version),
+    }
+
+
+def _config(task: LabelTask, place: Place, version: int | None) -> str:
+    urls = {
+        "choice": reverse("annotation:verification-choice", args=[task.uid]),
+        "undo": reverse("annotation:verification-undo", args=[task.uid]),
+        "seen": reverse("annotation:label-seen", args=[task.uid]),
+        "skip": reverse("annotation:label-skip", args=[task.uid]),
+        "remark": reverse("annotation:label-remark", args=[task.uid]),
+        "login": reverse("login"),
+    }
+    return json.dumps(
+        {
+            "kind": task.study.kind,
+            "task": str(task.uid),
+            "person": str(task.annotator.uid),
+            "urls": urls,
+            "guideline": version,
+            "contact_every_s": CONTACT_EVERY_S,
+            "is_open": task.study.state == Study.State.OPEN,
+            "n_done_besides": place.n_done - (task.state == LabelTask.State.DONE),
+            "n": place.n,
+        }
+    )

@@ -1,0 +1,77 @@
+// The documents of a question: tabs that say where one is, highlights to step through, search in all of them.
+import { reveal, startSearch } from "../reading/search.js";
+
+export function startDocuments(root, { find, text, announce, on, signal }) {
+  const view = root.querySelector(".documents");
+  const docs = [...view.querySelectorAll(".doc")], marks = [...view.querySelectorAll("[data-span]")];
+  const tabs = new Map([...root.querySelectorAll("[data-jump]")].map((tab) => [tab.dataset.jump, tab]));
+  const scrolls = () => getComputedStyle(view).overflowY !== "visible";
+  let current = null, at = -1;
+
+  const setCurrent = (doc) => {
+    if (!doc || doc === current) return;
+    tabs.get(current?.dataset.number)?.removeAttribute("aria-current");
+    current = doc;
+    const tab = tabs.get(doc.dataset.number), row = tab.closest("ol");
+    tab.setAttribute("aria-current", "true");
+    const { left, right } = tab.getBoundingClientRect(), frame = row.getBoundingClientRect();
+    if (left < frame.left || right > frame.right) row.scrollLeft += left - frame.left - frame.width / 2;
+  };
+  const inView = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
+    setCurrent(docs.find((doc) => inView.has(doc)));
+  }, { rootMargin: "-25% 0px -74% 0px" });
+  for (const doc of docs) observer.observe(doc);
+  signal.addEventListener("abort", () => observer.disconnect());
+
+  const jump = (doc) => {
+    if (!doc) return;
+    doc.scrollIntoView();
+    requestAnimationFrame(() => doc.scrollIntoView()); // again, with the documents above laid out
+    setCurrent(doc);
+  };
+  for (const [number, tab] of tabs) on(tab, "click", (event) => { event.preventDefault(); jump(docs.find((doc) => doc.dataset.number === number)); });
+
+  function show(mark) {
+    marks[at]?.classList.remove("is-now");
+    at = marks.indexOf(mark);
+    mark.classList.add("is-now");
+    reveal({ startContainer: mark.firstChild, startOffset: 0, endContainer: mark.firstChild, endOffset: mark.firstChild.length }, view);
+    setCurrent(mark.closest(".doc"));
+  }
+  function step(by) {
+    if (!marks.length) { announce(text("no-marks")); return; }
+    const next = at < 0 ? (by > 0 ? 0 : marks.length - 1) : (at + by + marks.length) % marks.length;
+    show(marks[next]);
+    announce(text("mark", { now: next + 1, all: marks.length, document: marks[next].closest(".doc").dataset.number }));
+  }
+  for (const link of root.querySelectorAll("[data-to-span]")) on(link, "click", (event) => {
+    const mark = marks.find(({ id }) => id === link.dataset.toSpan);
+    if (!mark) return;
+    event.preventDefault();
+    show(mark);
+  });
+
+  const search = startSearch({
+    pane: view.parentElement, text, signal, leave: view,
+    parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
+    onCounts: (found, counts) => found.forEach((doc, index) => {
+      const badge = tabs.get(doc.dataset.number).querySelector(".tab-hits"), hits = counts[index];
+      badge.textContent = hits ? text("hits-in", { n: hits }) : "";
+      badge.hidden = !hits;
+    }),
+  });
+
+  // Begin at the highlight, where the documents scroll by themselves; the keys that scroll work at once.
+  if (marks.length && scrolls()) show(marks[0]);
+  view.focus({ preventScroll: true });
+  return {
+    commands: {
+      h: () => step(1), H: () => step(-1),
+      d: () => jump(docs[Math.min(docs.length - 1, docs.indexOf(current) + 1)]),
+      D: () => jump(docs[Math.max(0, docs.indexOf(current) - 1)]),
+      "/": () => search.open(),
+    },
+  };
+}
