@@ -95,6 +95,7 @@ class Client:
     broken: int = 0
     received: int = 0
     rev: int = 0
+    n_forms: int = 0
 
     def prepare(self) -> None:
         """Log nothing, warm up; a writer claims its session first."""
@@ -128,6 +129,8 @@ class Client:
     def _message(self) -> bytes:
         if self.job["kind"] == "get":
             return request("GET", self.job["path"], self.job["headers"])
+        if self.job["kind"] == "forms":
+            return self._form()
         data = {
             "tab_id": "bench",
             "op_id": f"{time.perf_counter_ns():x}-{self.rev}",
@@ -136,6 +139,13 @@ class Client:
             "client_active_ms": 1000 * self.rev,
         }
         return request("POST", self.job["path"], self.job["headers"], json.dumps(data).encode())
+
+    def _form(self) -> bytes:
+        """The next of the job's forms, [path, fields], in turn and from the first again; each act is a new one."""
+        path, fields = self.job["forms"][self.n_forms % len(self.job["forms"])]
+        self.n_forms += 1
+        body = f"{fields}&op_id={time.perf_counter_ns():x}-{self.n_forms}"
+        return request("POST", path, self.job["headers"], body.encode())
 
     def work(self, start: threading.Barrier, until: float) -> None:
         """Send the requests of the job, one after the other, from the moment when all are ready."""

@@ -19,8 +19,8 @@ def draft_save(stage: Stage) -> Iterator[Measurement]:
 
     def one_round() -> dict[str, float]:
         nonlocal failures
-        alone, bare_alone = _save(stage, writers[:1]), _bare(stage, writers[:1])
-        crowd, bare_crowd = _save(stage, writers), _bare(stage, writers)
+        alone, bare_alone = _save(stage, writers[:1]), bare_rows(stage, writers[:1])
+        crowd, bare_crowd = _save(stage, writers), bare_rows(stage, writers)
         failures += alone.failures + crowd.failures
         commits = stage.run_module("commits", str(writers[0]["person"]), str(4 * stage.effort.requests))
         return {
@@ -68,7 +68,8 @@ def save_clients(writers: Sequence[dict[str, Any]], *, count: int) -> list[dict[
     ]
 
 
-def _bare(stage: Stage, writers: Sequence[dict[str, Any]]) -> Load:
+def bare_rows(stage: Stage, writers: Sequence[dict[str, Any]]) -> Load:
+    """The floor of a save: clients that each read and change a row of their own."""
     return stage.load(
         [
             {

@@ -80,10 +80,11 @@ def _session(user: Any, study: Any, haystack: Any, shown: list[int], *, now: dat
     row = Session.objects.create(assignment=task, created_at=now, **frozen_settings(task))
     with locked(row, now=now) as held:
         held.take(clock.start(held.state, held.now_ms))
-    return {"person": user.annotator.pk, "page": f"/work/sessions/{row.uid}/", **_cookies(user)}
+    return {"person": user.annotator.pk, "page": f"/work/sessions/{row.uid}/", **cookies(user)}
 
 
-def _cookies(user: Any) -> dict[str, str]:
+def cookies(user: Any) -> dict[str, str]:
+    """The cookies of a browser in which this person is logged in."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
     from django.middleware.csrf import _get_new_csrf_string
