@@ -21,7 +21,7 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
     setCurrent(docs.find((doc) => inView.has(doc)));
-  }, { rootMargin: "-25% 0px -74% 0px" });
+  }, { root: scrolls() ? view : null, rootMargin: "-30% 0px -69% 0px" });
   for (const doc of docs) observer.observe(doc);
   signal.addEventListener("abort", () => observer.disconnect());
 
