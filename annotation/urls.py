@@ -15,4 +15,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.result_urls")),
     path("", include("annotation.writing.page_urls")),
     path("", include("annotation.figures.page_urls")),
+    path("", include("annotation.verification.research_urls")),
 ]

@@ -1,0 +1,98 @@
+"""What a researcher decides on key points that people disagree about. Labels stay; agreement never sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import LabelItem, PointAdjudication, Study
+from annotation.verification.labels import PointTable
+from benchmarks import audit
+from benchmarks.models import KeyPoint
+from benchmarks.scoring.agreement import disagreement
+from benchmarks.scoring.retention import Task
+
+
+class NotWhole(ValueError):
+    """A decision is a no, or a yes with one of agree, neutral, disagree."""
+
+
+class NotOfStudy(LookupError):
+    """The key point is none of the study's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A key point whose answers differ: 1 − P of each task, None where fewer than two answered it."""
+
+    point: int
+    keep: float | None
+    grounded: float | None
+    keyness: float | None
+    n: int
+
+
+def disputes(table: PointTable) -> list[Dispute]:
+    """Key points on which the people of the table differ in any task, those that matter most to keep first."""
+    columns = [disagreement(table.ratings(task)) for task in (Task.KEEP, Task.GROUNDED, Task.KEY_POINT)]
+    n = (table.grounded >= 0).sum(axis=1).tolist()
+    found = [
+        Dispute(point, keep, grounded, keyness, count)
+        for point, count, keep, grounded, keyness in zip(table.points, n, *columns, strict=True)
+        if keep or grounded or keyness
+    ]
+    return sorted(found, key=lambda one: (-(one.keep or 0), -(one.grounded or 0), -(one.keyness or 0)))
+
+
+def adjudicate(
+    *,
+    study: Study,
+    key_point: KeyPoint,
+    grounded: str,
+    keyness: str = "",
+    note: str = "",
+    by: Any,
+    now: datetime,
+) -> PointAdjudication:
+    """Record a decision, which supersedes the one before; the same decision again changes nothing.
+
+    Raises:
+        NotWhole: a yes without the second judgment, or a no with one.
+        NotOfStudy: the study does not verify this key point.
+    """
+    if (grounded, bool(keyness)) not in {("yes", True), ("no", False)}:
+        raise NotWhole("After a yes say whether it is a key point; after a no there is nothing more to say.")
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        items = LabelItem.objects.filter(study=study, key_point=key_point, role=LabelItem.Role.ORDINARY)
+        if not items.exists():
+            raise NotOfStudy(str(key_point))
+        known = PointAdjudication.objects.filter(study=study, key_point=key_point, is_current=True).first()
+        if known is not None:
+            if (known.grounded, known.keyness, known.note) == (grounded, keyness, note):
+                return known
+            known.is_current = False
+            known.save(update_fields=["is_current"])
+        made = PointAdjudication.objects.create(
+            study=study,
+            key_point=key_point,
+            grounded=grounded,
+            keyness=keyness,
+            note=note,
+            supersedes=known,
+            made_by=by if getattr(by, "pk", None) else None,
+            made_at=now,
+        )
+        audit.record(
+            actor=by,
+            action="key_point.adjudicated",
+            target=study,
+            now=now,
+            key_point=str(key_point.uid),
+            grounded=grounded,
+            keyness=keyness,
+        )
+    return made

@@ -1,0 +1,186 @@
+"""The verified dataset: what a choice of people, rule and threshold keeps, the choices made, and its files."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.models import Study
+from annotation.verification.research_forms import ChoiceForm
+from annotation.verification.research_views import verification_study
+from benchmarks.web.downloads import csv_download, download, jsonl_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+if TYPE_CHECKING:
+    from annotation.verification.datasets import Choice, Dataset
+    from annotation.verification.labels import PointTable
+
+TRIED = ("annotators", "rule", "autods_threshold")
+
+
+@requires("annotation.view_study")
+@require_safe
+def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """What is kept under the newest choice, or under one that is tried in the form."""
+    from annotation.verification import datasets
+    from annotation.verification.labels import collect
+
+    study = verification_study(request, uid)
+    table = collect(study)
+    people = [(person.key, person.name) for person in table.people]
+    current = datasets.choice_of(study, table)
+    is_tried = any(name in request.GET for name in TRIED)
+    form = ChoiceForm(request.GET if is_tried else None, people=people, initial=_initial(current))
+    if is_tried and "rule" not in request.GET:
+        values = _initial(current) | _some(request)
+        form, choice = ChoiceForm(None, people=people, initial=values), _picked(values, current)
+    else:
+        choice = _tried(form) if is_tried and form.is_valid() else current
+    return _page(request, study, table, form, choice, is_tried=is_tried and choice is not current)
+
+
+def _page(
+    request: HttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
+) -> HttpResponse:
+    from annotation.verification import datasets
+
+    decided = datasets.adjudications(study)
+    found = datasets.build(table, choice, adjudicated=decided)
+    context = {
+        "study": study,
+        "here": "dataset",
+        "form": form,
+        "found": found,
+        "whole": found.whole(),
+        "counts": [(name, n) for name, n in found.counts.items() if n],
+        "groups": [
+            (title, rows)
+            for title, rows in (
+                (_("Category"), found.by(table.categories)),
+                (_("Domain"), found.by(table.domains)),
+            )
+            if rows
+        ],
+        "people": [(person, row, person.key in choice.annotators) for person, row in found.by_annotator()],
+        "choice": choice,
+        "is_tried": is_tried,
+        "n_adjudicated": len(decided),
+        "sample": _sample(found),
+        "versions": study.dataset_versions.prefetch_related("annotators").select_related("made_by"),
+    }
+    status = 422 if form.is_bound and form.errors else 200
+    return page(request, "annotation/verification_dataset.html", context, status=status)
+
+
+def _initial(choice: Choice) -> dict[str, Any]:
+    return {
+        "annotators": list(choice.annotators),
+        "rule": choice.rule.value,
+        "autods_threshold": choice.threshold,
+    }
+
+
+def _some(request: HttpRequest) -> dict[str, Any]:
+    """What a link from another page sets: people with the seed they were chosen by, or a threshold."""
+    found: dict[str, Any] = {}
+    if people := request.GET.getlist("annotators"):
+        found["annotators"] = people
+    seed = request.GET.get("selection_seed", "")
+    if seed.isdecimal() and len(seed) < 12:
+        found["selection_seed"] = int(seed)
+    try:
+        threshold = float(request.GET.get("autods_threshold", ""))
+    except ValueError:
+        return found
+    return found | {"autods_threshold": threshold} if 0 <= threshold <= 1 else found
+
+
+def _picked(values: dict[str, Any], current: Choice) -> Choice:
+    from annotation.verification.datasets import Choice
+
+    return Choice(tuple(values["annotators"]), current.rule, values["autods_threshold"])
+
+
+def _tried(form: ChoiceForm) -> Choice:
+    from annotation.verification.datasets import Choice
+    from benchmarks.scoring.retention import Rule
+
+    data = form.cleaned_data
+    return Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
+
+
+def _sample(found: Dataset, n: int = 12) -> list[dict[str, Any]]:
+    """The first key points with what becomes of them. One query."""
+    from benchmarks.models import KeyPoint
+
+    outcomes = dict(zip(found.table.points[:n], found.outcomes[:n], strict=True))
+    points = KeyPoint.objects.filter(pk__in=list(outcomes)).select_related("question")
+    in_order = sorted(points, key=lambda point: list(outcomes).index(point.pk))
+    return [{"point": point, "outcome": outcomes[point.pk]} for point in in_order]
+
+
+@requires("annotation.change_study")
+@require_POST
+def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Record a choice as the next version."""
+    from annotation.verification import datasets
+    from annotation.verification.labels import collect
+
+    study = verification_study(request, uid)
+    table = collect(study)
+    people = [(person.key, person.name) for person in table.people]
+    form = ChoiceForm(request.POST, people=people)
+    if not form.is_valid():
+        return _page(request, study, table, form, datasets.choice_of(study, table), is_tried=False)
+    version = datasets.choose(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)
+    messages.success(request, _("Version %(n)d makes the dataset now.") % {"n": version.number})
+    return redirect("annotation:verification-dataset", uid=study.uid)
+
+
+@requires("annotation.view_study")
+@require_safe
+def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """The dataset, its manifest, its key points as a table, or the labels; of a version, by default the newest."""
+    from annotation.verification import datasets, exports
+
+    study = verification_study(request, uid)
+    number = request.GET.get("version", "")
+    if name in {"labels.csv", "labels.jsonl"}:
+        which = request.GET.get("which", "current")
+        return _labels(study, name, which if which in exports.WHICH else "current")
+    try:
+        found = datasets.dataset_of(study, number=int(number) if number.isdecimal() and len(number) < 9 else None)
+        exports.check_keys(exports.questions_in(study))
+    except (datasets.NoVersion, exports.SameKeys) as problem:
+        raise Http404(str(problem)) from problem
+    title = f"verified-{study.uid}-v{found.choice.number}"
+    if name == "dataset.jsonl":
+        return download(exports.lines(study, found), name=f"{title}.jsonl", content_type="application/x-ndjson")
+    if name == "manifest.json":
+        digest = exports.hashed(exports.lines(study, found))
+        told = exports.manifest(study, found, sha256=digest, name=f"{title}.jsonl", now=timezone.now())
+        response = JsonResponse(told, json_dumps_params={"indent": 2})
+        response["Content-Disposition"] = f'attachment; filename="{title}.jsonl.manifest.json"'
+        return response
+    if name in {"kept.csv", "all.csv"}:
+        rows = exports.point_rows(study, found, only_kept=name == "kept.csv")
+        return csv_download(exports.POINT_COLUMNS, rows, name=f"{title}-{name}")
+    raise Http404
+
+
+def _labels(study: Study, name: str, which: str) -> HttpResponseBase:
+    from annotation.verification import exports
+
+    title = f"labels-{study.uid}-{which}"
+    if name == "labels.csv":
+        rows = exports.label_rows(study, which=which)
+        return csv_download(exports.LABEL_COLUMNS, rows, name=f"{title}.csv")
+    return jsonl_download(exports.label_objects(study, which=which), name=f"{title}.jsonl")

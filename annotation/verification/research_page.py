@@ -1,0 +1,158 @@
+"""What the pages of figures on key points show: labels read once, figures kept until a label changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.utils.translation import gettext as _
+
+from annotation.figures import present
+from annotation.figures.files import STAT_COLUMNS, stat_cells
+from annotation.figures.people import Agreement
+from annotation.models import Study
+from annotation.verification.agreement import FAST_S, TaskAgreement, task_agreement, task_json
+from annotation.verification.labels import PointTable, collect, data_version
+from benchmarks.scoring.retention import Task
+from benchmarks.scoring.stat import Stat
+
+KEPT_FOR_S = 3600
+N_CARDS = 6
+CONTROL, ALL = "control", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """All tasks under one look: which items, which people."""
+
+    version: str
+    scope: str
+    has_control: bool
+    n_items: int
+    n_control: int
+    n_questions: int
+    people: tuple[tuple[str, str], ...]
+    tasks: tuple[TaskAgreement, ...]
+
+
+def looked(study: Study, *, scope: str, people: Sequence[str] = (), public: bool = False) -> Looked:
+    """The figures asked for, from memory when neither labels nor look changed."""
+    version = data_version(study)
+    names = sorted(study.memberships.values_list("number", "annotator__label"))
+    key = repr((study.pk, version, names, scope, sorted(people), public))
+    name = "points-" + hashlib.sha256(key.encode()).hexdigest()
+    known: Looked | None = cache.get(name)
+    if known is None:
+        known = _looked(collect(study), version, scope, people, public=public)
+        cache.set(name, known, KEPT_FOR_S)
+    return known
+
+
+def _looked(table: PointTable, version: str, scope: str, people: Sequence[str], *, public: bool) -> Looked:
+    everybody = tuple((person.key, person.name) for person in table.people)
+    has_control = bool(table.is_control.any())
+    scope = scope if scope in {CONTROL, ALL} else CONTROL if has_control else ALL
+    chosen = table.control() if scope == CONTROL else table
+    if people:
+        chosen = chosen.with_people(people)
+    return Looked(
+        version=version,
+        scope=scope,
+        has_control=has_control,
+        n_items=chosen.n_items,
+        n_control=int(table.is_control.sum()),
+        n_questions=chosen.n_questions,
+        people=everybody,
+        tasks=tuple(task_agreement(chosen, task, public=public) for task in Task) if everybody else (),
+    )
+
+
+def titles() -> dict[Task, str]:
+    """The tasks in words."""
+    return {
+        Task.GROUNDED: _("Can it be found in the text?"),
+        Task.KEY_POINT: _("Is it a key point?"),
+        Task.KEEP: _("Keep"),
+    }
+
+
+def hows() -> dict[Task, str]:
+    """What enters each task."""
+    return {
+        Task.GROUNDED: _("Task 1, yes or no."),
+        Task.KEY_POINT: _("Task 2, agree, neutral or disagree; missing for whoever said no in task 1."),
+        Task.KEEP: _("Derived: keep is yes and agree, everything else is drop."),
+    }
+
+
+def sections(found: Looked) -> list[dict[str, Any]]:
+    """Each task with its cards and matrix."""
+    return [
+        {
+            "figures": one,
+            "title": titles()[one.task],
+            "how": hows()[one.task],
+            "cards": present.cards(one.people)[:N_CARDS],
+            "matrix": matrix(one.people),
+            "groups": [
+                (title, rows)
+                for title, rows in ((_("Category"), one.by_category), (_("Domain"), one.by_domain))
+                if rows
+            ],
+        }
+        for one in found.tasks
+    ]
+
+
+def matrix(found: Agreement) -> list[tuple[str, list[Stat | None]]]:
+    """Randolph's kappa of every two people, None where nothing is shared."""
+    known = {(pair.a, pair.b): pair.randolph for pair in found.pairs}
+    known |= {(b, a): stat for (a, b), stat in known.items()}
+    return [(a, [known.get((a, b)) for b in found.people]) for a in found.people]
+
+
+def everything(found: Looked) -> dict[str, Any]:
+    """All figures as plain values."""
+    return {
+        "data_version": found.version,
+        "scope": found.scope,
+        "n_key_points": found.n_items,
+        "tasks": {one.task.value: task_json(one) for one in found.tasks},
+    }
+
+
+AGREEMENT_COLUMNS = ("task", "part", "a", "b", "figure", *STAT_COLUMNS)
+PEOPLE_COLUMNS = ("task", "annotator", "n", "label", "count", "share", "median_seconds", "n_timed", "n_fast")
+
+
+def agreement_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
+    """Every figure of every task as a row."""
+    for one in found.tasks:
+        task, people = one.task.value, one.people
+        for name, stat in people.cards.items():
+            yield (task, "all", "", "", name, *stat_cells(stat))
+        for pair in people.pairs:
+            for name in ("percent", "randolph", "cohen"):
+                yield (task, "pair", pair.a, pair.b, name, *stat_cells(getattr(pair, name)))
+        for person, cards in people.without.items():
+            for name, stat in cards.items():
+                yield (task, "without", person, "", name, *stat_cells(stat))
+        for part, rows in (("category", one.by_category), ("domain", one.by_domain)):
+            for row in rows:
+                yield (task, part, row.name, "", "percent", *stat_cells(row.percent))
+                yield (task, part, row.name, "", "randolph", *stat_cells(row.randolph))
+
+
+def people_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
+    """What each person said and how fast."""
+    for one in found.tasks:
+        for row in one.persons:
+            for label, count, share in row.shares:
+                counted = (row.n, label, count, share, row.median_s, row.n_timed, row.n_fast)
+                yield (one.task.value, row.pseudonym, *counted)
+
+
+FAST = FAST_S

@@ -1,0 +1,205 @@
+"""Figures on verified key points: agreement, which annotators to choose, and the AutoDS filter."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from annotation.models import Study
+from benchmarks.scoring.retention import Task
+from benchmarks.web.downloads import csv_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from benchmarks.web.plots import FORMATS, inline_svg, plot_download
+
+PAPER_THRESHOLD = 0.7
+ROWS = 60
+MAX_SEED = 2**31 - 1
+
+
+def verification_study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    """A verification study that this researcher may see."""
+    rows = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION)
+    study: Study = get_object_or_404(rows, uid=uid)
+    return study
+
+
+def _with_points(request: HttpRequest, uid: uuid.UUID) -> Study:
+    """As above, or a study of judgments on key points that were made elsewhere."""
+    from annotation.figures.page_views import readable
+    from annotation.verification.labels import has_point_labels
+
+    found = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION).filter(uid=uid).first()
+    if found is None:
+        elsewhere = readable(request.user).filter(Q(kind=Study.Kind.EXTERNAL))
+        found = get_object_or_404(elsewhere, uid=uid)
+        if not has_point_labels(found):
+            raise Http404
+    study: Study = found
+    return study
+
+
+def seed_in(request: HttpRequest, study: Study) -> int:
+    """The seed of the address, else the study's own."""
+    text = request.GET.get("seed", "")
+    return int(text) % MAX_SEED if text.isdecimal() and len(text) < 12 else study.seed % MAX_SEED
+
+
+def _task_in(request: HttpRequest, default: Task) -> Task:
+    name = request.GET.get("task", "")
+    return Task(name) if name in set(Task) else default
+
+
+@requires("annotation.view_study")
+@require_safe
+def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """How far people agree on both judgments and on keeping, on the control group or on all items."""
+    from annotation.verification import research_page
+
+    study = _with_points(request, uid)
+    scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
+    found = research_page.looked(study, scope=scope, people=people)
+    context = {
+        "study": study,
+        "here": "agreement",
+        "found": found,
+        "chosen": people,
+        "sections": research_page.sections(found),
+        "fast_s": research_page.FAST,
+        "query": request.GET.urlencode(),
+    }
+    return page(request, "annotation/verification_agreement.html", context, part="figures")
+
+
+@requires("annotation.view_study")
+@require_safe
+def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """All figures as JSON, or tables as CSV; people under their pseudonyms."""
+    from annotation.verification import research_page
+
+    study = _with_points(request, uid)
+    if name not in {"figures.json", "agreement.csv", "annotators.csv"}:
+        raise Http404
+    scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
+    found = research_page.looked(study, scope=scope, people=people, public=True)
+    title = f"key-points-{found.version}-{found.scope}-{name}"
+    if name == "agreement.csv":
+        rows = research_page.agreement_rows(found)
+        return csv_download(research_page.AGREEMENT_COLUMNS, rows, name=title)
+    if name == "annotators.csv":
+        return csv_download(research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title)
+    response = JsonResponse(research_page.everything(found))
+    response["Content-Disposition"] = f'attachment; filename="{title}"'
+    return response
+
+
+@requires("annotation.view_study")
+@require_safe
+def choosing(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Every set of annotators, ranked on one half of the control group and reported on the other."""
+    from annotation.verification import choosing as sets
+    from annotation.verification.labels import collect
+    from annotation.verification.research_page import titles
+    from benchmarks.scoring.intervals import DEFAULT
+
+    study = verification_study(request, uid)
+    seed, task = seed_in(request, study), _task_in(request, Task.KEY_POINT)
+    table = collect(study)
+    has_control = bool(table.is_control.any())
+    group = table.control() if has_control else table
+    found = sets.ranking(group, task, seed=seed, resampling=DEFAULT)
+    names = {person.key: person.name for person in found.people}
+    rows = [
+        {
+            "names": [names[key] for key in row.annotators],
+            "ranked_on": row.ranked_on,
+            "held_out": row.held_out,
+            "query": urlencode([*(("annotators", key) for key in row.annotators), ("selection_seed", seed)]),
+        }
+        for row in found.rows
+    ]
+    context = {
+        "study": study,
+        "here": "choosing",
+        "task": task,
+        "tasks": titles(),
+        "seed": seed,
+        "other_seed": (seed + 1) % MAX_SEED,
+        "ranking": found,
+        "rows": rows[:ROWS],
+        "n_rows": len(rows),
+        "flattered": sets.flattered(group, task),
+        "has_control": has_control,
+        "q": len(group.ratings(task).categories),
+    }
+    return page(request, "annotation/verification_choosing.html", context)
+
+
+def threshold_in(request: HttpRequest, default: float) -> float:
+    """The threshold of the address, from 0 to 1."""
+    try:
+        value = float(request.GET.get("threshold", ""))
+    except ValueError:
+        return default
+    return value if 0 <= value <= 1 else default
+
+
+def _autods(request: HttpRequest, study: Study) -> Any:
+    from annotation.verification import autods as filters
+    from annotation.verification.labels import collect
+
+    newest = study.dataset_versions.order_by("-number").first()
+    known = newest.autods_threshold if newest is not None else None
+    default = PAPER_THRESHOLD if known is None else known
+    return filters.autods(collect(study), threshold=threshold_in(request, default))
+
+
+@requires("annotation.view_study")
+@require_safe
+def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The scores of the key points, and what a threshold keeps and gets wrong."""
+    from annotation.verification import autods as filters
+    from benchmarks.scoring.autods import RATES
+
+    study = verification_study(request, uid)
+    found = _autods(request, study)
+    context: dict[str, Any] = {"study": study, "here": "autods", "found": found, "reason": filters.NO_SCORES}
+    if found is not None:
+        context |= {
+            "plots": [(name, plot, inline_svg(plot)) for name, plot in filters.plots(found).items()],
+            "rates": [(filters.TITLES[name], found.mean[name]) for name in RATES],
+            "rows": [
+                (one.person.name, [getattr(one.figures, name) for name in RATES], one.figures.n_unlabelled)
+                for one in found.people
+            ],
+            "heads": [filters.TITLES[name] for name in RATES],
+            "formats": FORMATS,
+        }
+    return page(request, "annotation/verification_autods.html", context)
+
+
+@requires("annotation.view_study")
+@require_safe
+def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """All figures as JSON, or a plot as a file."""
+    from annotation.verification import autods as filters
+
+    study = verification_study(request, uid)
+    found = _autods(request, study)
+    stem, _dot, ending = name.rpartition(".")
+    if found is None:
+        raise Http404
+    if name == "autods.json":
+        response = JsonResponse(filters.as_json(found))
+        response["Content-Disposition"] = 'attachment; filename="autods.json"'
+        return response
+    plots = filters.plots(found)
+    if stem not in plots or ending not in FORMATS:
+        raise Http404
+    return plot_download(plots[stem], file_format=ending, name=f"autods-{stem}")

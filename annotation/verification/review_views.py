@@ -1,0 +1,223 @@
+"""Where researchers look at single answers: spot checks of one person, and key points on which people disagree."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
+from annotation.verification import spotchecks
+from annotation.verification.evidence import passages_of, sayings_of
+from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
+from annotation.verification.research_views import verification_study
+from benchmarks.models import KeyPoint
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+ON_A_PAGE = 30
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def spot_checks(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The checks made so far with their results, and a form to draw one."""
+    study = verification_study(request, uid)
+    members = study.memberships.filter(annotator__pointlabels__study=study).select_related("annotator").distinct()
+    people = [(str(member.annotator.uid), member.annotator.label) for member in members.order_by("number")]
+    form = DrawForm(request.POST if request.method == "POST" else None, people=people)
+    if request.method == "POST" and form.is_valid():
+        data = dict(form.cleaned_data)
+        annotator = get_object_or_404(Annotator, uid=data.pop("annotator"))
+        try:
+            check = spotchecks.draw(study=study, annotator=annotator, by=request.user, now=timezone.now(), **data)
+        except spotchecks.NothingToCheck as problem:
+            form.add_error("annotator", str(problem))
+        else:
+            return redirect("annotation:verification-spot-check", uid=study.uid, number=check.pk)
+    checks = study.spot_checks.select_related("annotator", "made_by")
+    context = {
+        "study": study,
+        "here": "spot",
+        "form": form,
+        "people": people,
+        "checks": [(check, spotchecks.result(check), check.marks.count()) for check in checks],
+    }
+    return page(request, "annotation/verification_spot_list.html", context, status=422 if form.errors else 200)
+
+
+def _check(request: HttpRequest, uid: uuid.UUID, number: int) -> tuple[Study, SpotCheck]:
+    study = verification_study(request, uid)
+    rows = study.spot_checks.select_related("annotator")
+    return study, get_object_or_404(rows, pk=number)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def spot_check(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
+    """One answer of the sample: the point, its passages, what was answered, and whether that is right."""
+    study, check = _check(request, uid, number)
+    marks = list(check.marks.order_by("pk"))
+    position = _position(request, [mark.is_right for mark in marks])
+    form = MarkForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            spotchecks.mark(
+                check=check,
+                position=position,
+                is_right=form.cleaned_data["verdict"] == "right",
+                note=form.cleaned_data["note"],
+                now=timezone.now(),
+            )
+        except spotchecks.Closed as problem:
+            messages.error(request, str(problem))
+        return redirect(_after(study, check, position, len(marks)))
+    mark = check.marks.select_related("label__key_point__question", "label__task").get(pk=marks[position - 1].pk)
+    context = {
+        "study": study,
+        "here": "spot",
+        "check": check,
+        "mark": mark,
+        "point": mark.label.key_point,
+        "passages": passages_of(mark.label.key_point),
+        "position": position,
+        "n": len(marks),
+        "marks": list(enumerate(marks, 1)),
+        "result": spotchecks.result(check),
+        "n_right": sum(one.is_right is True for one in marks),
+        "n_marked": sum(one.is_right is not None for one in marks),
+    }
+    return page(request, "annotation/verification_spot_check.html", context, status=422 if form.errors else 200)
+
+
+def _position(request: HttpRequest, marks: list[bool | None]) -> int:
+    """The place of the address, else the first that is not reviewed, else the first."""
+    text = request.GET.get("at", "")
+    if text.isdecimal() and 1 <= int(text[:6]) <= len(marks):
+        return int(text[:6])
+    return marks.index(None) + 1 if None in marks else 1
+
+
+def _after(study: Study, check: SpotCheck, position: int, n: int) -> str:
+    """The next one that is not reviewed, with wrap-around; after the last one the first."""
+    here = reverse("annotation:verification-spot-check", args=[study.uid, check.pk])
+    marks = list(check.marks.order_by("pk").values_list("is_right", flat=True))
+    order = [*range(position, n), *range(position)]
+    waiting = next((at + 1 for at in order if marks[at] is None), None)
+    return f"{here}?at={waiting or position}"
+
+
+@requires("annotation.change_study")
+@require_POST
+def spot_check_close(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
+    """End a check."""
+    study, check = _check(request, uid, number)
+    spotchecks.close(check=check, by=request.user, now=timezone.now())
+    messages.success(request, _("The spot check is closed."))
+    return redirect("annotation:verification-spot-checks", uid=study.uid)
+
+
+def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
+    """Disputed key points, those adjudicated already, and whose answers make the dataset."""
+    from annotation.verification import adjudicating, datasets
+    from annotation.verification.labels import collect
+
+    table = collect(study)
+    chosen = datasets.choice_of(study, table).annotators
+    found = adjudicating.disputes(table.with_people(chosen))
+    decided = set(
+        PointAdjudication.objects.filter(study=study, is_current=True).values_list("key_point_id", flat=True)
+    )
+    return found, decided, chosen
+
+
+@requires("annotation.view_study")
+@require_safe
+def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Key points on which those who make the dataset disagree, those to adjudicate first."""
+    study = verification_study(request, uid)
+    found, decided, chosen = _queue(study)
+    only_open = request.GET.get("open", "1") == "1"
+    rows = [one for one in found if not (only_open and one.point in decided)]
+    shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
+    points = KeyPoint.objects.select_related("question").in_bulk([one.point for one in shown])
+    said = sayings_of(study, points, chosen=chosen)
+    context = {
+        "study": study,
+        "here": "disagreements",
+        "page": shown,
+        "rows": [(one, points[one.point], said[one.point], one.point in decided) for one in shown],
+        "n_all": len(found),
+        "n_decided": sum(one.point in decided for one in found),
+        "only_open": only_open,
+    }
+    return page(request, "annotation/verification_disagreements.html", context)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
+    """Decide one key point with everybody's answers and the passages in view."""
+    from annotation.verification import adjudicating
+
+    study = verification_study(request, uid)
+    items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
+    found = KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()
+    if found is None:
+        raise Http404
+    queue, decided, chosen = _queue(study)
+    form = DecisionForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            adjudicating.adjudicate(
+                study=study, key_point=found, by=request.user, now=timezone.now(), **form.cleaned_data
+            )
+        except adjudicating.NotWhole as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, _("Decided."))
+            return redirect(_next(study, [one.point for one in queue], decided | {found.pk}, found.pk))
+    rows = PointAdjudication.objects.filter(study=study, key_point=found).select_related("made_by")
+    history = list(rows.order_by("-pk"))
+    current = next((row for row in history if row.is_current), None)
+    places = [one.point for one in queue]
+    context = {
+        "study": study,
+        "here": "disagreements",
+        "point": found,
+        **_values(request, current),
+        "passages": passages_of(found),
+        "sayings": sayings_of(study, [found.pk], chosen=chosen)[found.pk],
+        "form": form,
+        "history": history,
+        "place": places.index(found.pk) + 1 if found.pk in places else None,
+        "n": len(places),
+        "next_url": _next(study, places, decided | {found.pk}, found.pk),
+    }
+    return page(request, "annotation/verification_adjudicate.html", context, status=422 if form.errors else 200)
+
+
+def _values(request: HttpRequest, current: Any) -> dict[str, str]:
+    """What the form shows: as sent, else what applies."""
+    names = ("grounded", "keyness", "note")
+    if request.method == "POST":
+        return {name: request.POST.get(name, "") for name in names}
+    return {name: getattr(current, name, "") for name in names}
+
+
+def _next(study: Study, places: list[int], decided: set[int], at: int) -> str:
+    """The next disputed key point that nobody decided, after this one and then from the first; else the list."""
+    start = places.index(at) + 1 if at in places else 0
+    waiting = next((pk for pk in [*places[start:], *places[:start]] if pk not in decided), None)
+    if waiting is None:
+        return reverse("annotation:verification-disagreements", args=[study.uid])
+    uid = KeyPoint.objects.values_list("uid", flat=True).get(pk=waiting)
+    return reverse("annotation:verification-adjudicate", args=[study.uid, uid])

@@ -1,0 +1,136 @@
+"""Choosing annotators: the careless one is found, on one half of the questions, and the other half is reported."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation.models import Study
+from annotation.verification import choosing
+from annotation.verification.agreement import task_agreement
+from annotation.verification.labels import PointTable, Said, said_elsewhere
+from benchmarks.scoring.agreement import randolph_kappa
+from benchmarks.scoring.intervals import DEFAULT
+from benchmarks.scoring.retention import Task, halves
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+
+def simulated(errors: dict[str, float], *, n: int = 240, per_question: int = 4, seed: int = 2) -> PointTable:
+    """Everybody judges every point; each strays from a shared truth with an error rate of their own."""
+    rng = random.Random(seed)
+    rows = []
+    for at in range(n):
+        truth = rng.random() < 0.7
+        for who, rate in errors.items():
+            keeps = truth if rng.random() >= rate else not truth
+            where = {"item": str(at), "cluster": str(at // per_question)}
+            rows.append(Said(who, "grounded", label="yes", **where))
+            rows.append(Said(who, "key_point", label="agree" if keeps else "disagree", **where))
+    return said_elsewhere(rows)
+
+
+def test_the_careless_one_is_in_none_of_the_best_sets_and_in_the_worst_pair() -> None:
+    table = simulated({"ann": 0.05, "bob": 0.08, "cat": 0.06, "dan": 0.4})
+    found = choosing.ranking(table, Task.KEEP, seed=1, resampling=DEFAULT)
+    assert len(found.rows) == 11
+    assert all("dan" not in row.annotators for row in found.rows[:4])
+    assert "dan" in found.rows[-1].annotators
+    assert (found.n_in, found.n_out, found.questions_in, found.questions_out) == (120, 120, 30, 30)
+    best = found.rows[0]
+    inside, outside = halves(table.questions.tolist(), seed=1)
+    for positions, stat in ((inside, best.ranked_on), (outside, best.held_out)):
+        mask = np.isin(np.arange(table.n_items), positions)
+        assert stat.value == randolph_kappa(table.ratings(Task.KEEP).items(mask).only(best.annotators)).value
+    assert best.held_out.low is not None
+    assert best.held_out.n_clusters == 30
+    without = task_agreement(table, Task.KEEP).people.without
+    assert max(without, key=lambda name: without[name]["randolph"].value or 0) == "dan"
+
+
+def test_kappa_of_known_error_rates_is_near_what_they_imply() -> None:
+    # Two who stray with 0.1 each agree with 0.9² + 0.1² = 0.82, kappa 2 · 0.82 − 1 = 0.64.
+    table = simulated({"ann": 0.1, "bob": 0.1}, n=4000, per_question=1)
+    kappa = task_agreement(table, Task.KEEP).people.cards["randolph"]
+    assert kappa.value == pytest.approx(0.64, abs=0.04)
+    assert kappa.low is not None
+    assert kappa.high is not None
+    assert kappa.low < 0.64 < kappa.high
+
+
+def test_choosing_and_reporting_on_the_same_items_flatters() -> None:
+    """Four equal people of kappa .49: the best pair looks better than it is, the held-out half tells the truth."""
+    chosen, held_out = [], []
+    for seed in range(60):
+        table = simulated(dict.fromkeys("abcd", 0.15), n=80, per_question=2, seed=seed)
+        flattered = choosing.flattered(table, Task.KEEP)
+        assert flattered is not None
+        chosen.append(flattered.value or 0)
+        pairs = [row for row in choosing.ranking(table, Task.KEEP, seed=seed).rows if len(row.annotators) == 2]
+        held_out.append(pairs[0].held_out.value or 0)
+    assert np.mean(chosen) > 0.55
+    assert np.mean(held_out) == pytest.approx(0.49, abs=0.04)
+
+
+def test_people_without_a_label_here_are_in_no_set() -> None:
+    rows = [Said(who, "grounded", str(at), "yes") for at in range(4) for who in ("a", "b")]
+    table = said_elsewhere([*rows, Said("c", "key_point", "0", "agree")])
+    assert [row.annotators for row in choosing.ranking(table, Task.GROUNDED, seed=0).rows] == [("a", "b")]
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    """Six questions for everyone; cora goes her own way."""
+    made = make_verification_study(
+        annotators=("anna", "bert", "cora"), questions=make_questions(6), n_control=6, researcher=ada
+    )
+    say_all(made, ["AAD", "DDA", "AAx", "AAA", "xxA", "AAN", "AAD", "NNA", "AAD", "xxx", "AAA", "DDA"])
+    return made
+
+
+def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    text = client.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
+    assert text.index("anna, bert</th>") < text.index("anna, bert, cora</th>")
+    assert "Report the held-out half" in text
+    assert "Ranked on 6 key points of 3 questions, reported on 6 key points of 3 others" in text
+    link = text.split('">Try these')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
+    tried = client.get(link).content.decode()
+    assert "not recorded" in tried
+    assert "7 / 12" in tried
+    other = client.get(reverse("annotation:verification-choosing", args=[study.uid]), {"seed": "x", "task": "y"})
+    assert other.status_code == 200
+
+
+def test_the_number_of_queries_of_the_figures_does_not_grow(
+    study: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = login(ada)
+    for name in ("choosing", "agreement", "dataset", "autods", "disagreements"):
+        url = reverse(f"annotation:verification-{name}", args=[study.uid])
+        client.get(url)
+        with django_assert_max_num_queries(22):
+            assert client.get(url).status_code == 200
+
+
+def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
+    study: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    url = reverse("annotation:verification-agreement", args=[study.uid])
+    text = client.get(url).content.decode()
+    assert [text.count(f"q = {q}</span>") for q in (2, 3)] == [2, 1]
+    assert "Control group:" in text
+    assert client.get(url, {"scope": "all"}, headers={"hx-request": "true"}).content.decode().count("<h2") == 4
+    for name in ("figures.json", "agreement.csv", "annotators.csv"):
+        file = client.get(reverse("annotation:verification-agreement-file", args=[study.uid, name]))
+        content = b"".join(file.streaming_content) if file.streaming else file.content
+        assert b"annotator1" in content, name
+        assert b"anna" not in content, name
+    told = client.get(reverse("annotation:verification-agreement-file", args=[study.uid, "figures.json"])).json()
+    assert {task: one["q"] for task, one in told["tasks"].items()} == {"grounded": 2, "key_point": 3, "keep": 2}
+    # Task 1: five of twelve answers of cora differ from what anna and bert say together.
+    assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1

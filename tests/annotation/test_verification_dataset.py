@@ -1,0 +1,225 @@
+"""Which verified key points are kept: rules, retention by hand, versions, and the page that records them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotation.figures.table import Sayer
+from annotation.models import DatasetVersion, Study
+from annotation.verification import adjudicating, datasets
+from annotation.verification.labels import PointTable, collect
+from benchmarks.models import AuditEvent
+from benchmarks.scoring.retention import Label, Outcome, Rule, Sheet, retention
+from tests.makers import NOW
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+PEOPLE = ("anna", "bert", "cora")
+#       anna bert cora
+ROWS = ["AAA", "AAD", "Axx", "A.x", "...", "NNN"]
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    """Three questions of two points; answers as in ROWS."""
+    made = make_verification_study(
+        annotators=PEOPLE, questions=make_questions(3, autods=[0.9, 0.4]), for_all=True, researcher=ada
+    )
+    say_all(made, ROWS)
+    return made
+
+
+def keys(study: Study, *names: str) -> list[str]:
+    who = {member.annotator.label: str(member.annotator.uid) for member in study.memberships.all()}
+    return [who[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rule", "outcomes", "kept"),
+    [
+        (PEOPLE, Rule.UNANIMOUS, "kept dropped dropped dropped unlabelled dropped", (1, 5)),
+        (PEOPLE, Rule.MAJORITY, "kept kept dropped tied unlabelled dropped", (2, 5)),
+        (PEOPLE, Rule.ADJUDICATED, "kept unresolved unresolved unresolved unlabelled dropped", (1, 2)),
+        (("anna",), Rule.UNANIMOUS, "kept kept kept kept unlabelled dropped", (4, 5)),
+        (("anna", "bert"), Rule.UNANIMOUS, "kept kept dropped kept unlabelled dropped", (3, 5)),
+    ],
+)
+def test_the_rules_keep_what_was_worked_out_by_hand(
+    study: Study, chosen: tuple[str, ...], rule: Rule, outcomes: str, kept: tuple[int, int]
+) -> None:
+    found = datasets.build(collect(study), datasets.Choice(tuple(keys(study, *chosen)), rule))
+    assert found.outcomes == tuple(outcomes.split())
+    whole = found.whole()
+    assert (whole.n_kept, whole.n_decided, whole.n) == (*kept, 6)
+    assert whole.share.value == pytest.approx(kept[0] / kept[1])
+
+
+def test_a_threshold_leaves_out_what_scores_less_and_keeps_what_has_no_score(study: Study) -> None:
+    choice = datasets.Choice(tuple(keys(study, "anna")), threshold=0.5)
+    found = datasets.build(collect(study), choice)
+    assert found.outcomes == ("kept", "filtered", "kept", "filtered", "unlabelled", "dropped")
+    assert (found.whole().n_kept, found.whole().n_decided) == (2, 5)
+    table = collect(study)
+    table.autods[:] = np.nan
+    assert datasets.build(table, choice).whole().n_kept == 4
+
+
+def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(study: Study, ada: Any) -> None:
+    point = study.label_items.order_by("pk")[1].key_point
+    assert point is not None
+    before = collect(study)
+    how = {"study": study, "key_point": point, "by": ada, "now": NOW}
+    adjudicating.adjudicate(grounded="yes", keyness="agree", note="stands there", **how)
+    made = datasets.adjudications(study)
+    for rule, outcome in ((Rule.UNANIMOUS, "dropped"), (Rule.ADJUDICATED, "kept")):
+        choice = datasets.Choice(tuple(keys(study, *PEOPLE)), rule)
+        assert datasets.build(collect(study), choice, adjudicated=made).outcomes[1] == outcome
+    after = collect(study)
+    assert (before.grounded == after.grounded).all()
+    assert (before.keyness == after.keyness).all()
+    first = study.point_adjudications.get()
+    assert adjudicating.adjudicate(grounded="yes", keyness="agree", note="stands there", **how) == first
+    second = adjudicating.adjudicate(grounded="no", **how)
+    assert (second.supersedes, study.point_adjudications.count()) == (first, 2)
+    assert datasets.adjudications(study) == {point.pk: False}
+    with pytest.raises(adjudicating.NotWhole):
+        adjudicating.adjudicate(grounded="no", keyness="agree", **how)
+    with pytest.raises(adjudicating.NotOfStudy):
+        adjudicating.adjudicate(
+            grounded="no", **how | {"key_point": make_questions(1, dataset="x")[0].key_points.first()}
+        )
+
+
+def test_the_arrays_decide_as_the_pure_rules_do() -> None:
+    rng, n, k = random.Random(3), 300, 4
+    grounded = np.array([[rng.choice([-1, 0, 0, 1]) for _ in range(k)] for _ in range(n)])
+    keyness = np.array([[rng.choice([-1, 0, 0, 1, 2]) for _ in range(k)] for _ in range(n)])
+    people = tuple(Sayer(name, name, name) for name in "abcd")
+    none = np.full(n, np.nan)
+    table = PointTable(
+        points=tuple(range(n)),
+        items=tuple(map(str, range(n))),
+        questions=np.arange(n) // 5,
+        categories=("",) * n,
+        domains=("",) * n,
+        is_control=np.ones(n, dtype=bool),
+        autods=none,
+        people=people,
+        grounded=grounded,
+        keyness=keyness,
+        seconds=np.full((n, k), np.nan),
+    )
+    words = (("yes", "no"), ("agree", "neutral", "disagree"))
+
+    def label(at: int, who: int) -> Label:
+        codes = int(grounded[at, who]), int(keyness[at, who])
+        return Label(*(None if code < 0 else words[place][code] for place, code in enumerate(codes)))
+
+    rows = tuple({name: label(at, who) for who, name in enumerate("abcd")} for at in range(n))
+    sheet = Sheet(rows, tuple("abcd"), tuple(table.questions.tolist()))
+    decided = {at: bool(at % 2) for at in range(0, n, 7)}
+    for rule in Rule:
+        pure = retention(sheet, chosen=["a", "c", "d"], rule=rule, adjudicated=decided)
+        found = datasets.build(table, datasets.Choice(("a", "c", "d"), rule), adjudicated=decided)
+        assert found.outcomes == tuple(one.value for one in pure.outcomes)
+        assert found.whole().share == pytest.approx(pure.share) or found.whole().share.value == pure.share.value
+        assert (found.whole().share.low, found.whole().share.high) == (pure.share.low, pure.share.high)
+    assert Outcome.UNLABELLED in pure.outcomes
+
+
+def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada: Any) -> None:
+    n = study.pointlabels.count()
+    version = datasets.choose(
+        study=study, annotators=keys(study, "anna", "bert"), note="they agree", selection_seed=4, by=ada, now=NOW
+    )
+    assert version.number == 1
+    found = datasets.dataset_of(study)
+    assert [one.name for one in found.chosen] == ["anna", "bert"]
+    assert (found.choice.number, study.pointlabels.count()) == (1, n)
+    assert AuditEvent.objects.get(action="dataset.chosen").detail["version"] == 1
+    with pytest.raises(datasets.NotInStudy):
+        datasets.choose(study=study, annotators=[], by=ada, now=NOW)
+    stranger = make_verification_study(name="Other", questions=[], annotators=("zoe",))
+    with pytest.raises(datasets.NotInStudy):
+        datasets.choose(study=study, annotators=keys(stranger, "zoe"), by=ada, now=NOW)
+    assert DatasetVersion.objects.count() == 1
+
+
+def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
+    study: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    here = reverse("annotation:verification-dataset", args=[study.uid])
+    assert "1 / 5" in client.get(here).content.decode()
+    both = keys(study, "anna", "bert")
+    tried = client.get(here, {"annotators": both, "rule": "unanimous", "autods_threshold": ""}).content.decode()
+    assert "3 / 5" in tried
+    assert "not recorded" in tried
+    assert not study.dataset_versions.exists()
+    picked = client.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
+    assert "3 / 5" in picked
+    url = reverse("annotation:verification-choose", args=[study.uid])
+    data = {"annotators": both, "rule": "unanimous", "selection_seed": "7", "note": "best on the half"}
+    assert client.post(url, data).status_code == 302
+    version = study.dataset_versions.get()
+    assert (version.selection_seed, version.made_by, version.annotators.count()) == (7, ada, 2)
+    after = client.get(here).content.decode()
+    assert "Version 1 of the dataset" in after
+    assert "best on the half" in after
+    assert client.post(url, {"rule": "unanimous"}).status_code == 422
+    assert client.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("dataset.jsonl", "application/x-ndjson"),
+        ("manifest.json", "application/json"),
+        ("kept.csv", "text/csv"),
+        ("all.csv", "text/csv"),
+        ("labels.csv", "text/csv"),
+        ("labels.jsonl", "application/x-ndjson"),
+    ],
+)
+def test_every_file_of_the_dataset_downloads(study: Study, ada: Any, login: Any, name: str, kind: str) -> None:
+    response = login(ada).get(reverse("annotation:verification-dataset-file", args=[study.uid, name]))
+    assert response.headers["Content-Type"].startswith(kind)
+    assert b"anna" not in (b"".join(response.streaming_content) if response.streaming else response.content)
+
+
+def test_the_page_and_the_command_write_the_same_bytes(study: Study, ada: Any, login: Any, tmp_path: Any) -> None:
+    from django.core.management import call_command
+
+    call_command("export_dataset", "long2rag", "--study", study.name, "--out", str(tmp_path / "x.jsonl"))
+    url = reverse("annotation:verification-dataset-file", args=[study.uid, "dataset.jsonl"])
+    assert b"".join(login(ada).get(url).streaming_content) == (tmp_path / "x.jsonl").read_bytes()
+
+
+def test_another_researcher_sees_nothing_of_it(study: Study, login: Any, ben: Any) -> None:
+    from tests.conftest import make_user
+
+    other = login(make_user("fay", "researcher"))
+    for name in ("dataset", "agreement", "choosing", "autods", "disagreements", "spot-checks"):
+        url = reverse(f"annotation:verification-{name}", args=[study.uid])
+        assert other.get(url).status_code == 404, name
+        assert login(ben).get(url).status_code == 403, name
+
+
+@pytest.mark.django_db
+def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -> None:
+    empty = make_verification_study(questions=make_questions(1), annotators=(), researcher=ada)
+    client = login(ada)
+    for name, words in (
+        ("dataset", "No labels yet"),
+        ("agreement", "No labels yet"),
+        ("choosing", "nothing to rank"),
+        ("autods", "No scores"),
+        ("disagreements", "No disagreements"),
+        ("spot-checks", "Nobody has labelled yet"),
+    ):
+        response = client.get(reverse(f"annotation:verification-{name}", args=[empty.uid]))
+        assert (response.status_code, words in response.content.decode()) == (200, True), name
