@@ -1,8 +1,7 @@
 """Ask judges for verdicts: a run is rows, a worker claims them in batches, nothing is asked twice.
 
-The rules of a single judgment live in `benchmarks.judges`; here are transactions, claims and resuming.
-A batch is claimed for `LEASE`; when its worker dies, another takes it over after that. A summary that the
-judge fails on is found alone, and the rest of its batch is stored.
+The rules of a single judgment live in `benchmarks.judges`, claims in `benchmarks.claims`, and what is special to
+responses in `benchmarks.recall`. A text that the judge fails on is found alone; the rest of its batch is stored.
 """
 
 from __future__ import annotations
@@ -10,30 +9,66 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Max, Q
 
-from benchmarks import audit, backgrounds, model_judging, workers
+from benchmarks import audit, backgrounds, model_judging
+from benchmarks.claims import (
+    LEASE,
+    MAX_ATTEMPTS,
+    RunProgress,
+    cancel_run,
+    claim,
+    finish,
+    let_go,
+    pause_run,
+    put_back,
+    resume_run,
+    run_progress,
+    unfinished_runs,
+    waiting_items,
+)
 from benchmarks.judges import registry
 from benchmarks.judges.base import Background, CoverageVerdict, InsightRef, SummaryToJudge
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary, Verdict
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Response, Summary, Verdict
+from benchmarks.recall import lacking, offline
+
+__all__ = [
+    "LEASE",
+    "MAX_ATTEMPTS",
+    "JudgeUnavailable",
+    "Judged",
+    "ModelOptions",
+    "RunProgress",
+    "cancel_run",
+    "config_hash",
+    "default_judge",
+    "ensure_judge",
+    "judge_summaries",
+    "not_yet_judged",
+    "pause_run",
+    "request_response_run",
+    "request_run",
+    "resume_run",
+    "run_pending",
+    "run_progress",
+    "unfinished_runs",
+    "verdict_counts",
+    "waiting_items",
+]  # fmt: skip
 
 BATCH = 200
 BATCH_OF_MODELS = 40
-"""Summaries in a claim where every insight is a request; some seven insights each."""
-LEASE = timedelta(minutes=10)
-MAX_ATTEMPTS = 3
+"""Texts in a claim where every insight is a request; some seven insights each."""
 IN_A_QUERY = 5000
 """Keys in one query; databases limit them."""
 
 Clock = Callable[[], datetime]
-_GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
 
 
 class JudgeUnavailable(Exception):
@@ -55,20 +90,6 @@ class Judged:
 
     verdict: CoverageVerdict
     input_sha256: str
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """How far a run has come, in summaries."""
-
-    n_total: int
-    n_done: int
-    n_failed: int
-
-    @property
-    def n_pending(self) -> int:
-        """Summaries still to judge."""
-        return self.n_total - self.n_done - self.n_failed
 
 
 def config_hash(config: Mapping[str, Any]) -> str:
@@ -122,21 +143,72 @@ def request_run(
     waiting = not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
     if not waiting:
         return None
-    run = JudgeRun.objects.create(
-        judge=judge,
-        reason=reason,
-        requested_by=requested_by,
-        created_at=now,
-        concurrency=options.concurrency,
-        repeats=repeats,
-        budget=options.budget,
-    )
+    run = _new_run(judge=judge, reason=reason, now=now, by=requested_by, options=replace(options, repeats=repeats))
     if requested_by is not None:
         audit.record(actor=requested_by, action="run.requested", target=run, now=now, summaries=len(waiting))
     JudgeRunItem.objects.bulk_create(
         [JudgeRunItem(run=run, summary=summary) for summary in waiting], batch_size=500
     )
     return run
+
+
+@transaction.atomic
+def request_response_run(
+    *,
+    judge: Judge,
+    task: str,
+    responses: Iterable[Response],
+    reason: str,
+    now: datetime,
+    requested_by: Any = None,
+    options: ModelOptions | None = None,
+) -> JudgeRun | None:
+    """Queue the responses on which this judge has not yet done a task of `JudgeRun.Task`; None if there are none.
+
+    Support is asked of the points that the same judge extracted: a response without such points is not queued.
+    Only recall has repeats.
+
+    Raises:
+        JudgeUnavailable: the judge's verdicts can only be imported, or its configuration cannot be used.
+    """
+    _check_available(judge)
+    options = options or ModelOptions()
+    several = judge.kind == Judge.Kind.OPENAI and task == JudgeRun.Task.RECALL
+    repeats = options.repeats if several else 1
+    waiting = lacking.responses(judge=judge, task=task, among=responses, repeats=repeats)
+    if not waiting:
+        return None
+    options = replace(options, repeats=repeats)
+    run = _new_run(judge=judge, task=task, reason=reason, now=now, by=requested_by, options=options)
+    if requested_by is not None:
+        audit.record(
+            actor=requested_by, action="run.requested", target=run, now=now, task=str(task), responses=len(waiting)
+        )
+    JudgeRunItem.objects.bulk_create(
+        [JudgeRunItem(run=run, response=response) for response in waiting], batch_size=500
+    )
+    return run
+
+
+def _new_run(
+    *,
+    judge: Judge,
+    reason: str,
+    now: datetime,
+    by: Any,
+    options: ModelOptions,
+    task: str = JudgeRun.Task.COVERAGE,
+) -> JudgeRun:
+    return JudgeRun.objects.create(
+        judge=judge,
+        task=task,
+        reason=reason,
+        requested_by=by,
+        created_at=now,
+        concurrency=options.concurrency,
+        repeats=options.repeats,
+        budget=options.budget,
+    )
 
 
 def _check_available(judge: Judge) -> None:
@@ -156,11 +228,6 @@ def not_yet_judged(*, judge: Judge, summaries: Iterable[Summary], repeats: int =
     missing = {pk for pk, (n_insights, n_verdicts) in counts.items() if n_verdicts < n_insights * repeats}
     queued = set(waiting_items(judge=judge).values_list("summary", flat=True))
     return [summary for pk, summary in wanted.items() if pk in missing and pk not in queued]
-
-
-def waiting_items(*, judge: Judge) -> QuerySet[JudgeRunItem, JudgeRunItem]:
-    """Summaries that wait in some run of this judge, claimed or not."""
-    return JudgeRunItem.objects.filter(run__judge=judge, run__state__in=_GOING, state=JudgeRunItem.State.PENDING)
 
 
 def verdict_counts(*, judge: Judge, summaries: Iterable[int], repeats: int = 1) -> dict[int, tuple[int, int]]:
@@ -187,41 +254,15 @@ def run_pending(
     calling it again tries them again, `MAX_ATTEMPTS` times in all.
     """
     errors: dict[int, Exception] = {}
-    while items := _claim(run=run, now=clock(), passed_over=errors):
+    n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
+    while items := claim(run=run, now=clock(), passed_over=errors, n_most=n_most):
         errors |= _judge_batch(run=run, items=items, clock=clock)
         if progress is not None:
             progress(run_progress(run))
-    done = _finish(run=run, now=clock())
+    done = finish(run=run, now=clock())
     for error in errors.values():
         raise error
     return done
-
-
-@transaction.atomic
-def _claim(*, run: JudgeRun, now: datetime, passed_over: Iterable[int]) -> list[JudgeRunItem]:
-    """Take the next batch, unless another worker holds it; SQLite's writers are alone, PostgreSQL skips locked."""
-    state = JudgeRun.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
-    if state not in _GOING:
-        return []
-    free = _is_free(now)
-    n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
-    items = list(
-        run.items.filter(free, state=JudgeRunItem.State.PENDING)
-        .exclude(pk__in=list(passed_over))
-        .select_for_update(skip_locked=True, of=("self",))
-        .select_related("summary")
-        .order_by("summary__haystack", "pk")[:n_most]
-    )
-    if items:
-        mine = run.items.filter(pk__in=[item.pk for item in items])
-        mine.update(claimed_at=now, claimed_by=workers.my_name())
-        JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PENDING).update(state=JudgeRun.State.RUNNING)
-    return items
-
-
-def _is_free(now: datetime) -> Q:
-    """Items that nobody holds: never claimed, or by a worker that is gone or has not been heard of."""
-    return Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE) | Q(claimed_by__in=workers.gone())
 
 
 def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
@@ -230,42 +271,44 @@ def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) 
         failed = model_judging.judge_items(run=run, items=items, clock=clock)
         for item in items:
             if item.pk in failed:
-                _put_back(item=item, error=failed[item.pk])
+                put_back(item=item, error=failed[item.pk])
         return failed
     try:
-        found = judge_summaries(judge=run.judge, summaries=[item.summary for item in items])
+        store = _answers(run=run, items=items, clock=clock)
     except Exception as error:
         if len(items) > 1:
             errors: dict[int, Exception] = {}
             for item in items:
                 errors |= _judge_batch(run=run, items=[item], clock=clock)
             return errors
-        _put_back(item=items[0], error=error)
+        put_back(item=items[0], error=error)
         return {items[0].pk: error}
-    except BaseException:  # interrupted: others need not wait for the lease
-        run.items.filter(pk__in=[item.pk for item in items]).update(claimed_at=None, claimed_by="")
+    except BaseException:  # interrupted
+        let_go(run=run, items=items)
         raise
-    now = clock()
-    rows = [
-        _verdict(run=run, summary_id=pk, insight_id=insight_id, judged=judged, now=now)
-        for (pk, insight_id), judged in found.items()
-    ]
     with transaction.atomic():
-        Verdict.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+        store()
         JudgeRunItem.objects.filter(pk__in=[item.pk for item in items]).update(
             state=JudgeRunItem.State.DONE, error=""
         )
     return {}
 
 
-def _put_back(*, item: JudgeRunItem, error: Exception) -> None:
-    """A summary that raised is free again; after MAX_ATTEMPTS it is failed and counted."""
-    item.attempts += 1
-    item.error = f"{type(error).__name__}: {error}"[:2000]
-    item.claimed_at, item.claimed_by = None, ""
-    if item.attempts >= MAX_ATTEMPTS:
-        item.state = JudgeRunItem.State.FAILED
-    item.save(update_fields=["attempts", "error", "claimed_at", "claimed_by", "state"])
+def _answers(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> Callable[[], None]:
+    """Ask the offline judge, outside any transaction; what comes back stores the answers."""
+    if run.task != JudgeRun.Task.COVERAGE:
+        return offline.answers(run=run, responses=[item.response for item in items], clock=clock)
+    found = judge_summaries(judge=run.judge, summaries=[item.summary for item in items])
+    now = clock()
+    rows = [
+        _verdict(run=run, summary_id=pk, insight_id=insight_id, judged=judged, now=now)
+        for (pk, insight_id), judged in found.items()
+    ]
+    return lambda: _store(rows)
+
+
+def _store(rows: Sequence[Verdict]) -> None:
+    Verdict.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
 
 
 def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> dict[tuple[int, int], Judged]:
@@ -316,58 +359,3 @@ def _verdict(*, run: JudgeRun, summary_id: int, insight_id: int, judged: Judged,
         run=run,
         created_at=now,
     )
-
-
-@transaction.atomic
-def _finish(*, run: JudgeRun, now: datetime) -> RunProgress:
-    """Close the run when nothing is pending; items held by another worker leave it open."""
-    done = run_progress(run)
-    if done.n_pending == 0:
-        JudgeRun.objects.filter(pk=run.pk, state__in=_GOING).update(state=JudgeRun.State.DONE, finished_at=now)
-    run.refresh_from_db(fields=["state", "finished_at"])
-    return done
-
-
-def run_progress(run: JudgeRun) -> RunProgress:
-    """Count a run's summaries by state, in one query."""
-    counts = run.items.aggregate(
-        n_total=Count("pk"),
-        n_done=Count("pk", filter=Q(state=JudgeRunItem.State.DONE)),
-        n_failed=Count("pk", filter=Q(state=JudgeRunItem.State.FAILED)),
-    )
-    return RunProgress(**counts)
-
-
-def cancel_run(*, run: JudgeRun, now: datetime) -> bool:
-    """Stop a run after the batch in flight; True if it was still going."""
-    changed = JudgeRun.objects.filter(pk=run.pk, state__in=[*_GOING, JudgeRun.State.PAUSED]).update(
-        state=JudgeRun.State.CANCELLED, finished_at=now
-    )
-    return bool(changed)
-
-
-def pause_run(*, run: JudgeRun, now: datetime) -> bool:
-    """Stop a run after what is in flight, to be resumed later; True if it was going."""
-    changed = JudgeRun.objects.filter(pk=run.pk, state__in=_GOING).update(
-        state=JudgeRun.State.PAUSED, message=f"Paused by hand at {now:%Y-%m-%d %H:%M} UTC."
-    )
-    return bool(changed)
-
-
-def resume_run(*, run: JudgeRun) -> bool:
-    """Let a paused run go on; True if it was paused. What it has is kept, and nothing of it is asked again."""
-    paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
-    return bool(paused.update(state=JudgeRun.State.PENDING, message=""))
-
-
-def unfinished_runs(*, now: datetime, judge: Judge | None = None) -> list[UUID]:
-    """Runs with work that nobody holds: new ones whose message was lost, and those of a dead worker.
-
-    Also those that only want closing, since their worker died after the last batch.
-    """
-    waiting = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.PENDING)
-    free = waiting.filter(_is_free(now))
-    runs = JudgeRun.objects.filter(Exists(free) | ~Exists(waiting), state__in=_GOING)
-    if judge is not None:
-        runs = runs.filter(judge=judge)
-    return list(runs.order_by("created_at").values_list("uid", flat=True))

@@ -29,7 +29,7 @@ from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing import import_topic
 from benchmarks.importing_questions import import_questions
 from benchmarks.models import Haystack, Subtopic
-from summhay_site import accounts, demo_linking
+from summhay_site import accounts, demo_linking, demo_recall
 from summhay_site.models import User
 
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
@@ -98,6 +98,7 @@ def load(*, now: datetime, say: Say) -> None:
     if run is not None:
         judging.run_pending(run=run, clock=lambda: now)
     _judge_systems(now=now)
+    demo_recall.load(dataset="demo", now=now)
     say("a study of what summaries cover, with labels")
     demo_linking.load(
         haystack=Haystack.objects.get(key=demo_topic()["topic_id"]),

@@ -28,6 +28,13 @@ def coverage_judge(kind: str, config: Mapping[str, Any]) -> CoverageJudge:
     raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
 
 
+def entailment_judge(kind: str, config: Mapping[str, Any]) -> LexicalJudge:
+    """Make the judge that says offline which points a text says."""
+    if kind == "lexical":
+        return LexicalJudge(LexicalConfig.from_mapping(config))
+    raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
+
+
 def lexical_config() -> dict[str, Any]:
     """The offline judge's default configuration."""
     return LexicalConfig().as_mapping()
@@ -36,3 +43,8 @@ def lexical_config() -> dict[str, Any]:
 def description_of(kind: str) -> str:
     """What a reader should know of this kind of judge before trusting it; empty where nothing is known."""
     return _OF_KIND.get(kind, "")
+
+
+def entailment_description_of(kind: str) -> str:
+    """The same of this kind of judge on key points and responses."""
+    return LexicalJudge.entailment_description if kind == "lexical" else description_of(kind)
