@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchmarks.models import Summary
 from benchmarks.scoring.text import Line, LineKind, lines_from_list
@@ -42,9 +43,15 @@ def bullets_of(summary: Summary) -> tuple[Bullet, ...]:
     return tuple(shown)
 
 
-def linkable_numbers(summary: Summary) -> set[int]:
+def linkable_numbers(summary: Summary) -> frozenset[int]:
     """The numbers of the lines that a label may point at."""
-    return {line.number for line in lines_from_list(summary.lines) if _is_linkable(line)}
+    return _linkable_numbers(summary.text)
+
+
+@lru_cache(maxsize=256)
+def _linkable_numbers(text: str) -> frozenset[int]:
+    lines = Summary(text=text).lines
+    return frozenset(line.number for line in lines_from_list(lines) if _is_linkable(line))
 
 
 def _is_linkable(line: Line) -> bool:

@@ -23,12 +23,13 @@ NEEDED = (
 
 
 class Around(NamedTuple):
-    """What belongs to a choice: the person's last contact, the insight and the guidelines, by id."""
+    """What belongs to a choice: last contact, insight, guidelines, and the row that this act has left already."""
 
     contact_at: datetime | None
     insight_id: int | None
     guideline_id: int | None
     newest_guideline_id: int | None
+    delivered: int | None
 
 
 def _for_choice(rows: QuerySet[LabelTask, LabelTask]) -> QuerySet[LabelTask, LabelTask]:
@@ -36,10 +37,11 @@ def _for_choice(rows: QuerySet[LabelTask, LabelTask]) -> QuerySet[LabelTask, Lab
     return related.only(*NEEDED).select_for_update(of=("self",))
 
 
-def _around(task: Any, insight: Any, version: Any) -> Any:
+def _around(task: Any, insight: Any, version: Any, op_id: Any) -> Any:
     contacts = LabelTask.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
     questions = Insight.objects.filter(uid=insight, subtopic=OuterRef("item__summary__subtopic"))
     guidelines = Guideline.objects.filter(study=OuterRef("study")).order_by("-version")
+    same_act = CoverageLabel.objects.filter(task=OuterRef("pk"), op_id=op_id).exclude(op_id="").order_by()
     return (
         LabelTask.objects.filter(pk=task)
         .order_by()
@@ -48,6 +50,7 @@ def _around(task: Any, insight: Any, version: Any) -> Any:
             Subquery(questions.order_by().values("pk")[:1]),
             Subquery(guidelines.filter(version=version).values("pk")[:1]),
             Subquery(guidelines.values("pk")[:1]),
+            Subquery(same_act.values("pk")[:1]),
         )
     )
 
@@ -69,6 +72,7 @@ _AROUND = PreparedValues[Any](
     task=_PK,
     insight=Insight._meta.get_field("uid"),
     version=Guideline._meta.get_field("version"),
+    op_id=CoverageLabel._meta.get_field("op_id"),
 )
 _CURRENT = PreparedRows[CoverageLabel](
     _current,
@@ -76,13 +80,6 @@ _CURRENT = PreparedRows[CoverageLabel](
     annotator=CoverageLabel._meta.get_field("annotator"),
     summary=CoverageLabel._meta.get_field("summary"),
     insight=CoverageLabel._meta.get_field("insight"),
-)
-_SAME_ACT = PreparedValues[int](
-    lambda task, op_id: (
-        CoverageLabel.objects.order_by().filter(task=task, op_id=op_id).exclude(op_id="").values_list("pk")
-    ),
-    task=CoverageLabel._meta.get_field("task"),
-    op_id=CoverageLabel._meta.get_field("op_id"),
 )
 
 
@@ -103,9 +100,9 @@ def task_for_choice(tasks: Tasks) -> Any:
     return found
 
 
-def around(task: LabelTask, *, insight: UUID, guideline_version: int | None) -> Around:
+def around(task: LabelTask, *, insight: UUID, guideline_version: int | None, op_id: str) -> Around:
     """What belongs to a choice on this task; a version that the study does not have counts as the newest."""
-    [row] = _AROUND.all(task=task.pk, insight=insight, version=guideline_version or 0)
+    [row] = _AROUND.all(task=task.pk, insight=insight, version=guideline_version or 0, op_id=op_id)
     return Around(*row)
 
 
@@ -114,8 +111,3 @@ def current_label(task: LabelTask, insight_id: int) -> CoverageLabel | None:
     return _CURRENT.first(
         study=task.study_id, annotator=task.annotator_id, summary=task.item.summary_id, insight=insight_id
     )
-
-
-def was_delivered(task: LabelTask, op_id: str) -> bool:
-    """Whether this act has left a row on the task."""
-    return bool(op_id and _SAME_ACT.all(task=task.pk, op_id=op_id))

@@ -1,6 +1,6 @@
 """Answers of coverage linking: one row per choice, the newest supersedes, nothing is ever changed or lost.
 
-`record` is the hot path: what it reads comes from prepared queries, as many and as quick whatever the history.
+`record` is the hot path: its queries are prepared, as many and as quick whatever the history.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
 from annotation.linking.bullets import linkable_numbers
-from annotation.linking.reading import around, current_label, task_for_choice, was_delivered
+from annotation.linking.reading import around, current_label, task_for_choice
 from annotation.models import CoverageLabel, LabelItem, LabelTask
+from benchmarks import prepared
 
 COVERAGES = ("none", "partial", "full")
 COVERED = ("partial", "full")
@@ -75,16 +76,16 @@ def record(
         TaskRefused: not a question of this task, not a line of the summary, more lines than allowed, study closed.
     """
     task = task_for_choice(tasks)
-    facts = around(task, insight=insight, guideline_version=guideline_version)
+    facts = around(task, insight=insight, guideline_version=guideline_version, op_id=op_id)
     task.contact_at = facts.contact_at
     if facts.insight_id is None:
         raise TaskRefused("not_asked", _("This insight is not asked about here."))
     current = current_label(task, facts.insight_id)
-    if was_delivered(task, op_id):
+    if facts.delivered is not None:
         return _outcome(task, insight, _said(current))
     choice = _checked(task, Choice(coverage, tuple(dict.fromkeys(lines)), is_unsure))
     if _said(current) == choice:
-        task.save(update_fields=keep_contact(task, now))
+        prepared.update(task, *keep_contact(task, now))
         return _outcome(task, insight, choice)
     guideline_id = facts.guideline_id or facts.newest_guideline_id
     _replace(task, current, choice, op_id=op_id, now=now, insight_id=facts.insight_id, guideline_id=guideline_id)
@@ -145,8 +146,9 @@ def _replace(
     undoes: CoverageLabel | None = None,
 ) -> None:
     if current is not None:
-        CoverageLabel.objects.filter(pk=current.pk).update(is_current=False)
-    CoverageLabel.objects.create(
+        current.is_current = False
+        prepared.update(current, "is_current")
+    made = CoverageLabel(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
         summary_id=task.item.summary.pk,
@@ -164,9 +166,10 @@ def _replace(
         op_id=op_id or uuid4().hex,
         made_at=now,
     )
+    prepared.insert(made)
     gained = int(choice.counts) - int(_said(current).counts)
     changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)
-    task.save(update_fields=changed)
+    prepared.update(task, *changed)
 
 
 def _said(label: CoverageLabel | None) -> Choice:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.models import Document, Haystack
-from benchmarks.prepared import NotPreparable, PreparedRows, PreparedValues
-from tests.makers import make_haystack
+from benchmarks.models import Document, Haystack, Judge, Subtopic, Summary, Verdict
+from benchmarks.prepared import NotPreparable, NotUpdated, PreparedRows, PreparedValues, insert, update
+from tests.makers import make_haystack, make_summary
 
 BY_NUMBER = PreparedRows[Document](
     lambda uid, number: Document.objects.filter(haystack__uid=uid, number=number).select_related("haystack"),
@@ -78,3 +78,42 @@ def test_a_parameter_that_the_query_does_not_use_is_refused() -> None:
     )
     with pytest.raises(NotPreparable):
         careless.first(number=1)
+
+
+@pytest.mark.django_db
+def test_an_inserted_row_is_as_if_it_had_been_saved(django_assert_num_queries: Any, now: Any) -> None:
+    subtopic = Subtopic.objects.get(haystack=make_haystack(), number=1)
+    saved = Verdict.objects.create(
+        judge=Judge.objects.create(name="sparrow", kind="imported", created_at=now),
+        summary=make_summary(subtopic=subtopic),
+        insight=subtopic.insights.get(number=1),
+        coverage="full",
+        lines=[1, 3],
+        is_linked=True,
+        created_at=now,
+    )
+    twin = Verdict.objects.get(pk=saved.pk)
+    twin.pk, twin.repeat, twin.raw = None, 1, {"why": "“both”", "n": [1, None]}
+    with django_assert_num_queries(1):
+        insert(twin)
+    found = Verdict.objects.get(repeat=1)
+    assert found.pk == twin.pk
+    fields = [field.attname for field in Verdict._meta.concrete_fields]
+    assert [getattr(found, name) for name in fields] == [getattr(twin, name) for name in fields]
+    assert found.raw["n"] == [1, None]
+    with django_assert_num_queries(1):
+        twin.save(update_fields=["score"])
+
+
+@pytest.mark.django_db
+def test_an_update_writes_the_named_fields_only_and_tells_when_the_row_is_gone() -> None:
+    subtopic = Subtopic.objects.get(haystack=make_haystack(), number=1)
+    summary = make_summary(subtopic=subtopic, text="- As it was.")
+    other = make_summary(subtopic=subtopic, text="- As it was.", system="other")
+    summary.text, summary.text_sha256 = "- Changed.", "0" * 64
+    update(summary, "text_sha256")
+    assert Summary.objects.filter(text="- As it was.", text_sha256="0" * 64).count() == 1
+    assert Summary.objects.get(pk=other.pk).text_sha256 != "0" * 64
+    Summary.objects.filter(pk=summary.pk).delete()
+    with pytest.raises(NotUpdated, match="Summary"):
+        update(summary, "text")
