@@ -12,9 +12,9 @@ from summhay_site.views.passwords import admin_login, admin_password
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
+    path("", include("annotation.urls")),  # first: people at work send the most requests
     path("", include("summhay_site.account_urls")),
     path("", include("benchmarks.urls")),
-    path("", include("annotation.urls")),
     path("admin/login/", admin_login),
     path("admin/password_change/", admin_password),
     path("admin/", admin.site.urls),
