@@ -195,6 +195,7 @@ def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Gui
     return guideline
 
 
+@lru_cache(maxsize=64)
 def render_markdown(body: str) -> SafeString:
     """HTML of a text that somebody typed: no raw HTML, no images, headings one level down, safe links only."""
     parser = _parser()

@@ -11,14 +11,17 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from annotation import assigning, consent, earnings
 from annotation.models import Annotator, Assignment, Exposure, LabelTask, Membership, Session, Study
 from annotation.studies import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
 from benchmarks.scoring.oracle import reading_minutes
 
-MINUTES_A_SUMMARY = 4.0
-"""What linking one summary took the annotators of Summary of a Haystack (section 4), about."""
+MINUTES = {Study.Kind.LINKING: 4.0, Study.Kind.VERIFICATION: 1.0, Study.Kind.VALIDATION: 1.0}
+"""What one task takes about, until the person's own pace is known; linking as in SummHay (section 4)."""
 PACE_NEEDS = 5
 
 
@@ -53,8 +56,38 @@ class LabellingJob:
     @property
     def minutes_left(self) -> float:
         """About how long the rest takes: at the person's own pace once five are done."""
-        pace = self.worked_ms / self.n_done / 60_000 if self.n_done >= PACE_NEEDS else MINUTES_A_SUMMARY
-        return self.n_open * pace
+        if self.n_done >= PACE_NEEDS:
+            return self.n_open * self.worked_ms / self.n_done / 60_000
+        return self.n_open * MINUTES[Study.Kind(self.study.kind)]
+
+    @property
+    def what(self) -> str:
+        """The work in a few words."""
+        return {
+            Study.Kind.LINKING: _("Find insights in summaries"),
+            Study.Kind.VERIFICATION: _("Verify key points in documents"),
+            Study.Kind.VALIDATION: _("Say whether responses hold key points"),
+        }[Study.Kind(self.study.kind)]
+
+    @property
+    def left(self) -> str:
+        """How many tasks are left."""
+        words = {
+            Study.Kind.LINKING: ngettext("%(n)d summary left", "%(n)d summaries left", self.n_open),
+            Study.Kind.VERIFICATION: ngettext("%(n)d key point left", "%(n)d key points left", self.n_open),
+            Study.Kind.VALIDATION: ngettext("%(n)d pair left", "%(n)d pairs left", self.n_open),
+        }
+        return words[Study.Kind(self.study.kind)] % {"n": self.n_open}
+
+    @property
+    def finished(self) -> str:
+        """How many tasks are done."""
+        words = {
+            Study.Kind.LINKING: ngettext("%(n)d summary done", "%(n)d summaries done", self.n_done),
+            Study.Kind.VERIFICATION: ngettext("%(n)d key point done", "%(n)d key points done", self.n_done),
+            Study.Kind.VALIDATION: ngettext("%(n)d pair done", "%(n)d pairs done", self.n_done),
+        }
+        return words[Study.Kind(self.study.kind)] % {"n": self.n_done}
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,3 +293,24 @@ def test_the_list_of_numbers_shows_those_around(ben: Any, login: Any) -> None:
     numbers = [int(n) for n in re.findall(r'class="stop is-todo"[^>]*>(\d+)<', html)]
     assert numbers == list(range(15, 66))
     assert html.count('aria-current="page"') == 1
+
+
+def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben: Any, login: Any) -> None:
+    client = login(ben)
+    html = client.get(reverse("annotation:work")).content.decode()
+    assert "Verify key points in documents" in html
+    assert "3 key points left, about 3 min" in html
+    choose(client, label_task(study, ben), grounded="no")
+    assert "2 key points left, about 2 min" in client.get(reverse("annotation:work")).content.decode()
+    LabelTask.objects.filter(state="done").update(active_ms=60_000)
+    assert "1 key point done" in client.get(reverse("annotation:earnings")).content.decode()
+
+
+def test_ones_own_pace_counts_once_it_is_known(ben: Any, login: Any) -> None:
+    question = make_points_question(points=[f"Point {k}" for k in range(8)], quotes=["none of it"] * 8)
+    study = make_points_study(annotators=[ben], questions=[question])
+    client = login(ben)
+    for position in range(1, 6):
+        choose(client, label_task(study, ben, position=position), grounded="no")
+    LabelTask.objects.filter(state="done").update(active_ms=180_000)
+    assert "3 key points left, about 9 min" in client.get(reverse("annotation:work")).content.decode()
