@@ -7,14 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.auth import get_user_model
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms import plain_breaks
 from annotation.linking import choosing
 from annotation.linking.planning import Checks, LinkingValues
-from annotation.models import Annotator, Study
-from annotation.studies import Details
+from annotation.models import Study
+from annotation.study_forms import NewStudyForm
 from benchmarks.models import Haystack, Summary
 
 WAYS = [
@@ -23,57 +21,6 @@ WAYS = [
     ("list", _("those of a list")),
 ]
 MAX_LIST_BYTES = 2_000_000
-
-
-class DetailsForm(forms.Form):
-    """What a study is called and pays; `instance` fills it."""
-
-    name = forms.CharField(label=_("Name"), max_length=120)
-    description = forms.CharField(
-        label=_("Description"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Annotators see the name and the description."),
-    )
-    contact = forms.EmailField(
-        label=_("Contact address"), required=False, help_text=_("Shown on every work page.")
-    )
-    due_at = forms.DateTimeField(
-        label=_("Due"),
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-    )
-    hourly_rate = forms.DecimalField(
-        label=_("Hourly rate"), min_value=0, max_value=10_000, decimal_places=2, initial=25
-    )
-    currency = forms.RegexField(
-        label=_("Currency"),
-        regex=r"^[A-Z]{3}$",
-        initial="USD",
-        error_messages={"invalid": _("Three capital letters, like USD or EUR.")},
-    )
-
-    def __init__(self, *args: Any, instance: Study | None = None, **kwargs: Any) -> None:
-        self.instance = instance
-        if instance is not None:
-            names = ("name", "description", "contact", "due_at", "hourly_rate", "currency")
-            kwargs["initial"] = {name: getattr(instance, name) for name in names}
-        super().__init__(*args, **kwargs)
-
-    def clean_name(self) -> str:
-        """Names are unique."""
-        name: str = self.cleaned_data["name"]
-        others = Study.objects.filter(name=name)
-        if self.instance is not None:
-            others = others.exclude(pk=self.instance.pk)
-        if others.exists():
-            raise forms.ValidationError(_("Another study has this name."))
-        return name
-
-    def details(self) -> Details:
-        """The values for the verbs."""
-        names = ("name", "description", "contact", "due_at", "hourly_rate", "currency")
-        return Details(**{name: self.cleaned_data[name] for name in names})
 
 
 class SummariesForm(forms.Form):
@@ -155,7 +102,7 @@ class SummariesForm(forms.Form):
         return choosing.draw(rows, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
 
 
-class LinkingStudyForm(DetailsForm, SummariesForm):
+class LinkingStudyForm(NewStudyForm, SummariesForm):
     """All settings of a new linking study."""
 
     people_per_item = forms.IntegerField(label=_("People for each summary"), min_value=1, max_value=50, initial=1)
@@ -199,39 +146,11 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
         required=False,
         help_text=_("Summaries of that study on which everybody agreed on every insight."),
     )
-    annotators = forms.ModelMultipleChoiceField(
-        label=_("Annotators"),
-        queryset=Annotator.objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    researchers = forms.ModelMultipleChoiceField(
-        label=_("Researchers who see this study"),
-        queryset=get_user_model().objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("You and the admins always do."),
-    )
-    guidelines = forms.CharField(
-        label=_("Guidelines"),
-        max_length=60_000,
-        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
-        help_text=_("Markdown. One key away while people work; later versions can be added."),
-    )
 
-    def __init__(self, *args: Any, user: Any, initial: dict[str, Any], **kwargs: Any) -> None:
-        super().__init__(*args, initial=initial, **kwargs)
-        self.fields["annotators"].queryset = Annotator.objects.active().order_by("label")  # type: ignore[attr-defined]
-        people = get_user_model().objects.filter(is_active=True, groups__name__in=["researcher", "admin"])
-        field = self.fields["researchers"]
-        field.queryset = people.exclude(pk=user.pk).distinct()  # type: ignore[attr-defined]
-        field.label_from_instance = lambda person: person.display_name  # type: ignore[attr-defined]
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
         sources = Study.objects.for_user(user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
         self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
-
-    def clean_guidelines(self) -> str:
-        """Browsers send line breaks their own way; stored texts have one."""
-        return plain_breaks(self.cleaned_data["guidelines"])
 
     def clean(self) -> dict[str, Any]:
         """A percentage ends at 100; a number is whole."""
@@ -265,21 +184,3 @@ class LinkingStudyForm(DetailsForm, SummariesForm):
         if not n_training + n_gold:
             return None
         return Checks(source=data["checks_source"], n_training=n_training, n_gold=n_gold)
-
-
-class MoreForm(forms.Form):
-    """People to add, and how to share the work with them."""
-
-    annotators = forms.ModelMultipleChoiceField(
-        label=_("Add annotators"),
-        queryset=Annotator.objects.none(),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    rebalance = forms.BooleanField(
-        label=_("Share summaries that nobody has opened yet anew among everyone"), required=False, initial=True
-    )
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["annotators"].queryset = Annotator.objects.free_for(study).order_by("label")  # type: ignore[attr-defined]

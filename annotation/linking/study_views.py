@@ -18,9 +18,10 @@ from annotation.assigning import stable_seed
 from annotation.guidelines import DEFAULT_LINKING_BODY, current_guideline
 from annotation.labelling.setting_up import update_details
 from annotation.linking import exports, planning
-from annotation.linking.forms import DetailsForm, LinkingStudyForm, MoreForm, SummariesForm
+from annotation.linking.forms import LinkingStudyForm, SummariesForm
 from annotation.linking.overview import overview_of
 from annotation.models import Study
+from annotation.study_forms import DetailsForm, MoreForm
 from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires

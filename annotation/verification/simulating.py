@@ -124,7 +124,7 @@ def _answer(
         at += timedelta(milliseconds=times[task.item_id])
         task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, 1, times[task.item_id]
         task.last_seen_at = task.done_at = at
-        labels.append(_label(task, said[task.item_id], guideline=guideline))
+        labels.append(_label(task, said[task.item_id], guideline=guideline, at=at))
     LabelTask.objects.bulk_update(
         tasks,
         ["state", "n_answered", "active_ms", "begun_at", "last_seen_at", "done_at"],
@@ -138,7 +138,7 @@ def _answer(
     return Simulated(annotator.label, len(tasks), wrong["grounded"], wrong["keep"])
 
 
-def _label(task: LabelTask, said: Said, *, guideline: Any) -> PointLabel:
+def _label(task: Any, said: Said, *, guideline: Any, at: datetime) -> PointLabel:
     return PointLabel(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
@@ -150,5 +150,5 @@ def _label(task: LabelTask, said: Said, *, guideline: Any) -> PointLabel:
         is_complete=True,
         is_check=task.item.role == LabelItem.Role.GOLD,
         op_id=f"simulated-{task.uid.hex}",
-        made_at=task.done_at,
+        made_at=at,
     )

@@ -14,11 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import earnings, studies
 from annotation.documentsets import Rule, rule_of
-from annotation.forms import CloneForm, StudyForm
+from annotation.forms import CloneForm
 from annotation.guidelines import DEFAULT_WRITING_BODY, current_guideline
 from annotation.models import Session, Study
 from annotation.previews import Preview, preview
 from annotation.views.scope import any_study_of, study_of
+from annotation.writing.study_form import StudyForm
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 
