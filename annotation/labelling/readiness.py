@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotator, LabelTask, Study
+from annotation.models import Annotator, CoverageLabel, EntailmentLabel, LabelTask, PointLabel, Study
 from annotation.querysets import LabelTaskQuerySet
+
+ANSWERS: tuple[Any, ...] = (CoverageLabel, PointLabel, EntailmentLabel)
+"""The models of answers of all kinds."""
 
 
 def untouched(study: Study) -> LabelTaskQuerySet:
@@ -29,7 +34,7 @@ def opening_problems(study: Study) -> list[str]:
 
 def deletion_problems(study: Study) -> list[str]:
     """What stands in the way of deleting."""
-    n_labels = study.coverage_labels.count()
+    n_labels = sum(model.objects.filter(study=study).count() for model in ANSWERS)
     if not n_labels:
         return []
     return [

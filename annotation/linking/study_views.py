@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import DEFAULT_LINKING_BODY, current_guideline
-from annotation.labelling.setting_up import update_details
+from annotation.labelling.study_pages import add_and_deal, details_page, members_of, people_form, study_of
 from annotation.linking import exports, planning
 from annotation.linking.forms import LinkingStudyForm, SummariesForm
 from annotation.linking.overview import overview_of
 from annotation.models import Study
-from annotation.study_forms import DetailsForm, MoreForm
 from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -66,18 +65,7 @@ def overview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Name, description, contact, date and rate."""
-    study = _study(request, uid)
-    form = DetailsForm(request.POST or None, instance=study)
-    if request.method == "POST" and form.is_valid():
-        try:
-            update_details(study=study, details=form.details(), by=request.user, now=timezone.now())
-        except studies.Frozen as problem:
-            form.add_error(None, str(problem))
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("annotation:linking-settings", uid=study.uid)
-    context = {"study": study, "form": form}
-    return page(request, "annotation/linking_settings.html", context, status=422 if form.errors else 200)
+    return details_page(request, _study(request, uid))
 
 
 @requires("annotation.change_study")
@@ -87,21 +75,21 @@ def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = _study(request, uid)
     if not hasattr(study, "linking_plan"):
         raise Http404
-    action = request.POST.get("action", "") if request.method == "POST" else ""
-    people = MoreForm(request.POST if action == "people" else None, study=study)
-    texts = SummariesForm(
-        request.POST if action == "summaries" else None, request.FILES if action == "summaries" else None
-    )
-    if action and _add(request, study, action, people, texts):
+    people = people_form(request, study)
+    is_sent = request.method == "POST" and request.POST.get("action") == "items"
+    texts = SummariesForm(request.POST if is_sent else None, request.FILES if is_sent else None)
+    if request.method == "POST" and add_and_deal(
+        request, study, people=people, items=texts, add_items=_add_summaries, deal=planning.deal
+    ):
         return redirect("annotation:linking-study", uid=study.uid)
     context = {
         "study": study,
         "people": people,
         "texts": texts,
         "n_short": planning.n_short(study),
-        "members": study.memberships.current().select_related("annotator").order_by("number"),
+        "members": members_of(study),
     }
-    return page(request, "annotation/linking_more.html", context, status=422 if action else 200)
+    return page(request, "annotation/linking_more.html", context, status=422 if request.method == "POST" else 200)
 
 
 @requires("annotation.view_study")
@@ -126,9 +114,7 @@ def _pass_mark(study: Study) -> float | None:
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    rows = Study.objects.for_user(request.user).filter(kind=Study.Kind.LINKING)
-    study: Study = get_object_or_404(rows.select_related("linking_plan", "created_by"), uid=uid)
-    return study
+    return study_of(request, uid, Study.Kind.LINKING)
 
 
 def _create(request: HttpRequest, form: LinkingStudyForm, seed: int) -> Study | None:
@@ -155,20 +141,5 @@ def _create(request: HttpRequest, form: LinkingStudyForm, seed: int) -> Study | 
         return None
 
 
-def _add(request: HttpRequest, study: Study, action: str, people: MoreForm, texts: SummariesForm) -> bool:
-    """Do what a form of the page asks; False where it is not right."""
-    how: dict[str, Any] = {"study": study, "by": request.user, "now": timezone.now()}
-    rebalance = False
-    if action == "people":
-        if not people.is_valid():
-            return False
-        studies.add_annotators(annotators=people.cleaned_data["annotators"], **how)
-        rebalance = people.cleaned_data["rebalance"]
-    elif action == "summaries":
-        if not texts.is_valid():
-            return False
-        planning.add_summaries(summaries=texts.chosen(seed=study.seed), **how)
-    dealt = planning.deal(rebalance=rebalance, **how)
-    text = ngettext("%(n)d task was dealt.", "%(n)d tasks were dealt.", dealt.n_new) % {"n": dealt.n_new}
-    messages.success(request, text)
-    return True
+def _add_summaries(*, form: SummariesForm, study: Study, by: Any, now: datetime) -> int:
+    return planning.add_summaries(study=study, summaries=form.chosen(seed=study.seed), by=by, now=now)

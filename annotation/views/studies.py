@@ -16,6 +16,7 @@ from annotation import earnings, studies
 from annotation.documentsets import Rule, rule_of
 from annotation.forms import CloneForm
 from annotation.guidelines import DEFAULT_WRITING_BODY, current_guideline
+from annotation.labelling.study_pages import overview_of
 from annotation.models import Session, Study
 from annotation.previews import Preview, preview
 from annotation.views.scope import any_study_of, study_of
@@ -121,10 +122,8 @@ def study_preview(request: HttpRequest) -> HttpResponse:
 def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How a study goes: each annotator's progress, time and cost so far."""
     study = any_study_of(request, uid)
-    if study.kind == Study.Kind.LINKING:
-        return redirect("annotation:linking-study", uid=study.uid)
     if study.kind != Study.Kind.WRITING:
-        raise Http404
+        return redirect(overview_of(study))
     now = timezone.now()
     sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
     rows = earnings.earnings_of(sessions, now)

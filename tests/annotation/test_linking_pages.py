@@ -322,7 +322,7 @@ def test_people_and_summaries_are_added_later(study: Study, ada: Any, ben: Any, 
     subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
     late = make_summary(subtopic=subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
-    client.post(more, {"action": "summaries", "way": "list", "list_file": upload})
+    client.post(more, {"action": "items", "way": "list", "list_file": upload})
     assert study.label_tasks.filter(item__summary=late).count() == 2
     client.post(more, {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"})
     assert study.label_tasks.filter(annotator=annotator_of(dot)).exists()
