@@ -15,6 +15,7 @@ MODULES = {
     "agreement": "annotation.figures.report_agreement",
     "judges": "annotation.figures.report_judges",
     "bias": "annotation.figures.report_bias",
+    "kpr": "annotation.figures.report_kpr",
 }
 
 

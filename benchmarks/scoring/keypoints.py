@@ -33,7 +33,8 @@ class Answer:
     """The counts of one response.
 
     `n_key_points` are those with a usable verdict, `n_unjudged` the others. `n_points` were extracted from the
-    response, None if nobody did so; `supported` has how many of them each kind of support says, if known.
+    response, None if nobody did so; `supported` has how many of them each kind of support says, if known, and
+    `checked` on how many of them its verdict is usable (all of them where it is None).
     """
 
     question: Hashable
@@ -42,13 +43,18 @@ class Answer:
     n_unjudged: int = 0
     n_points: int | None = None
     supported: Mapping[SupportedBy, int] | None = None
+    checked: Mapping[SupportedBy, int] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.n_entailed <= self.n_key_points or self.n_unjudged < 0:
             raise BadCounts(f"{self.n_entailed} of {self.n_key_points} key points entailed")
         for by, count in (self.supported or {}).items():
-            if self.n_points is None or not 0 <= count <= self.n_points:
+            if self.n_points is None or not 0 <= count <= self.n_checked(by) <= self.n_points:
                 raise BadCounts(f"{count} of {self.n_points} points supported by {by}")
+
+    def n_checked(self, by: SupportedBy) -> int:
+        """Points with a usable verdict on whether this supports them."""
+        return (self.n_points or 0) if self.checked is None else self.checked.get(by, 0)
 
     @property
     def recall(self) -> float | None:
@@ -57,9 +63,9 @@ class Answer:
 
     def precision(self, by: SupportedBy) -> float | None:
         """Share of the response's points that are supported; None where there is no point or no verdict."""
-        if not self.n_points or self.supported is None or by not in self.supported:
+        if not self.n_checked(by) or self.supported is None or by not in self.supported:
             return None
-        return self.supported[by] / self.n_points
+        return self.supported[by] / self.n_checked(by)
 
     def f_score(self, by: SupportedBy) -> float | None:
         """Harmonic mean of recall and precision, 0 if both are 0.
@@ -79,7 +85,8 @@ class Answer:
 class KeyPointScores:
     """The figures of a set of responses; `kpp` and `kpf` by what supports a point.
 
-    `n_without_key_points` answers are in no recall, `n_without_points` in no precision (nothing extracted).
+    `n_without_key_points` answers are in no recall, `n_without_points` in no precision (nothing extracted);
+    `n_points_unjudged` points are in no precision, as their verdict is lacking or unusable.
     """
 
     n_answers: int
@@ -88,6 +95,7 @@ class KeyPointScores:
     n_unjudged: int
     n_without_key_points: int
     n_without_points: int
+    n_points_unjudged: Mapping[SupportedBy, int]
     kpr_macro: Stat
     kpr_micro: Stat
     kpp: Mapping[SupportedBy, Stat]
@@ -117,6 +125,9 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         n_unjudged=sum(answer.n_unjudged for answer in answers),
         n_without_key_points=len(answers) - len(asked),
         n_without_points=sum(not answer.n_points for answer in answers),
+        n_points_unjudged={
+            by: sum((answer.n_points or 0) - answer.n_checked(by) for answer in answers) for by in SupportedBy
+        },
         kpr_macro=_mean(
             answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling
         ),

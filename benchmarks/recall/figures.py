@@ -1,0 +1,286 @@
+"""Counts of every judged response, read in a fixed number of queries, and the figures of any part of them.
+
+numpy comes with the formulas, so views import this inside functions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
+from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
+
+DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
+RESPONSE_EDGES = (25, 50, 100, 200, 300, 400, 600, 800)
+"""Lower ends of the bands of length, in words."""
+DIMENSIONS = ("category", "domain", "judge", "system", "document_length", "response_length")
+NOT_NAMED = "–"
+PREMISES = {
+    SupportedBy.DOCUMENTS: PointVerdict.Premise.DOCUMENTS,
+    SupportedBy.KEY_POINTS: PointVerdict.Premise.KEY_POINTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which responses count; empty means any. `key_points` are the only ones that count, None for all."""
+
+    dataset: str = ""
+    category: str = ""
+    domain: str = ""
+    system: str = ""
+    judge: str = ""
+    key_points: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One response as one judge sees it."""
+
+    answer: Answer
+    response: int
+    judge: str
+    system: str
+    category: str
+    domain: str
+    document_words: int
+    response_words: int
+
+    def group(self, dimension: str) -> str:
+        """Where it belongs when figures are split by a dimension."""
+        if dimension == "document_length":
+            return band(self.document_words, DOCUMENT_EDGES)
+        if dimension == "response_length":
+            return band(self.response_words, RESPONSE_EDGES)
+        return str(getattr(self, dimension)) or NOT_NAMED
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All judged responses; `judges` have verdicts here, `n_not_judged` counts (judge, response) without any."""
+
+    rows: tuple[Judged, ...]
+    judges: tuple[str, ...]
+    n_responses: int
+    n_not_judged: int
+
+    def of_judge(self, name: str) -> Table:
+        """What one judge says."""
+        rows = tuple(row for row in self.rows if row.judge == name)
+        return Table(rows, (name,) if rows else (), self.n_responses, self.n_responses - len(rows))
+
+    @property
+    def single_judge(self) -> str:
+        """The judge if it is one; figures of several must not be mixed."""
+        return self.judges[0] if len(self.judges) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The figures of a part of the responses by one judge."""
+
+    name: str
+    judge: str
+    scores: KeyPointScores
+
+
+def table(wanted: Wanted) -> Table:
+    """Read all counts; seven queries."""
+    found = _responses(wanted)
+    keys = [row[0] for row in found]
+    key_points = _key_points({row[1] for row in found}, wanted.key_points)
+    judges = {judge.pk: judge for judge in Judge.objects.all()}
+    chosen = {pk for pk, judge in judges.items() if wanted.judge in {"", judge.name, str(judge)}}
+    inside = _Inside(frozenset(keys), chosen, _limits(wanted, "response__"))
+    recall, precision = _recall(inside, wanted.key_points), _precision(inside)
+    speakers = sorted({judge for judge, _ in (*recall, *precision)}, key=lambda pk: str(judges[pk]))
+    rows = []
+    for judge in speakers:
+        for response, question, system, category, domain, document_words, response_words in found:
+            n_key_points, said = key_points[question], recall.get((judge, response))
+            parts = precision.get((judge, response))
+            if n_key_points and said is None and parts is None:
+                continue
+            n_there, n_entailed = said or (0, 0)
+            rows.append(
+                Judged(
+                    answer=Answer(
+                        question=question,
+                        n_key_points=n_there,
+                        n_entailed=n_entailed,
+                        n_unjudged=n_key_points - n_there,
+                        n_points=parts.n_points if parts else None,
+                        supported=parts.supported(with_key_points=wanted.key_points is None) if parts else None,
+                        checked=dict(parts.n_checked) if parts else None,
+                    ),
+                    response=response,
+                    judge=str(judges[judge]),
+                    system=system,
+                    category=category,
+                    domain=domain,
+                    document_words=document_words,
+                    response_words=response_words,
+                )
+            )
+    n_pairs = len(found) * len(speakers)
+    return Table(tuple(rows), tuple(str(judges[pk]) for pk in speakers), len(found), n_pairs - len(rows))
+
+
+_Found = tuple[int, int, str, str, str, int, int]
+
+
+def _responses(wanted: Wanted) -> list[_Found]:
+    rows = Response.objects.filter(question__archived_at=None, **_limits(wanted, ""))
+    rows = rows.order_by("question", "system__key", "pk")
+    return list(
+        rows.values_list(
+            "pk",
+            "question",
+            "system__key",
+            "question__category",
+            "question__domain",
+            "question__n_words",
+            "n_words",
+        )
+    )
+
+
+def _limits(wanted: Wanted, path: str) -> dict[str, str]:
+    """What narrows rows down whose response is at the end of a path."""
+    limits = {
+        "question__dataset": wanted.dataset,
+        "question__category": wanted.category,
+        "question__domain": wanted.domain,
+        "system__key": wanted.system,
+    }
+    return {f"{path}{name}": value for name, value in limits.items() if value}
+
+
+def _key_points(questions: Collection[int], only: frozenset[int] | None) -> Counter[int]:
+    rows = KeyPoint.objects.values_list("pk", "question")
+    return Counter(question for pk, question in rows if question in questions and (only is None or pk in only))
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """What counts: membership is looked up here, since databases limit the keys of a query."""
+
+    responses: frozenset[int]
+    judges: Collection[int]
+    limits: Mapping[str, str]
+
+
+_Pair = tuple[int, int]
+
+
+def _recall(inside: _Inside, only: frozenset[int] | None) -> dict[_Pair, tuple[int, int]]:
+    """{(judge, response): (key points with a usable verdict, entailed)}."""
+    rows = PointVerdict.objects.filter(
+        premise=PointVerdict.Premise.RESPONSE, repeat=0, judge__in=inside.judges, **inside.limits
+    )
+    n_there, n_entailed = Counter[_Pair](), Counter[_Pair]()
+    seen: dict[_Pair, None] = {}
+    fields = ("judge_id", "response_id", "key_point_id", "answer", "is_valid")
+    for judge, response, point, answer, is_valid in rows.order_by("judge", "response").values_list(*fields):
+        if response not in inside.responses or (only is not None and point not in only):
+            continue
+        pair = (judge, response)
+        seen[pair] = None
+        n_there[pair] += is_valid
+        n_entailed[pair] += is_valid and answer == "yes"
+    return {pair: (n_there[pair], n_entailed[pair]) for pair in seen}
+
+
+class _Parts:
+    """The points of a response: how many, on how many of them a verdict is usable, and how many are supported."""
+
+    __slots__ = ("n_checked", "n_points", "n_yes")
+
+    def __init__(self) -> None:
+        self.n_points = 0
+        self.n_checked: Counter[SupportedBy] = Counter()
+        self.n_yes: Counter[SupportedBy] = Counter()
+
+    def supported(self, *, with_key_points: bool) -> dict[SupportedBy, int]:
+        """Only kinds of support that were asked for; a response without points lacks nothing."""
+        kinds = [by for by in SupportedBy if with_key_points or by is not SupportedBy.KEY_POINTS]
+        return {by: self.n_yes[by] for by in kinds if self.n_checked[by] or not self.n_points}
+
+
+def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
+    """What was extracted by each judge from each response, and its support by the same judge."""
+    found: dict[_Pair, _Parts] = {}
+    taken = Extraction.objects.filter(is_valid=True, judge__in=inside.judges, **inside.limits)
+    for pair in taken.values_list("judge_id", "response_id"):
+        if pair[1] in inside.responses:
+            found[pair] = _Parts()
+    narrowed = {f"extraction__{name}": value for name, value in inside.limits.items()}
+    points = ResponsePoint.objects.filter(
+        extraction__is_valid=True, extraction__judge__in=inside.judges, **narrowed
+    )
+    for pair in points.order_by().values_list("extraction__judge_id", "extraction__response_id"):
+        if pair in found:
+            found[pair].n_points += 1
+    verdicts = PointVerdict.objects.filter(
+        premise__in=PREMISES.values(), repeat=0, is_valid=True, judge__in=inside.judges, **inside.limits
+    ).order_by()
+    kinds = {premise.value: by for by, premise in PREMISES.items()}
+    for judge, response, premise, answer in verdicts.values_list("judge_id", "response_id", "premise", "answer"):
+        parts = found.get((judge, response))
+        if parts is not None:
+            parts.n_checked[kinds[premise]] += 1
+            parts.n_yes[kinds[premise]] += answer == "yes"
+    return found
+
+
+def whole(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
+    """The figures of responses that one judge judged."""
+    return scores([row.answer for row in rows], resampling=resampling)
+
+
+def by_dimension(rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT) -> tuple[Group, ...]:
+    """The figures of each group and judge: lengths from short to long, everything else by name."""
+    groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for row in rows:
+        groups[row.group(dimension), row.judge].append(row)
+    order = sorted(groups, key=lambda key: (_place(key[0], dimension), key[1]))
+    with shared_draws():
+        return tuple(
+            Group(name, judge, whole(groups[name, judge], resampling=resampling)) for name, judge in order
+        )
+
+
+def _place(name: str, dimension: str) -> tuple[int, str]:
+    edges = {"document_length": DOCUMENT_EDGES, "response_length": RESPONSE_EDGES}.get(dimension)
+    if edges is None:
+        return (name == NOT_NAMED, name)
+    bands = [band(number, edges) for number in (edges[0] - 1, *edges)]
+    return (bands.index(name), "")
+
+
+def cross(
+    rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT
+) -> dict[str, dict[str, KeyPointScores]]:
+    """{system: {group: figures}}, for the table of systems by category."""
+    cells: dict[str, dict[str, list[Judged]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        cells[row.system][row.group(dimension)].append(row)
+    with shared_draws():
+        return {
+            system: {name: whole(members, resampling=resampling) for name, members in groups.items()}
+            for system, groups in sorted(cells.items())
+        }
+
+
+def lengths(rows: Sequence[Judged]) -> Mapping[str, tuple[float, float | None]]:
+    """{system: (mean words of its responses, mean recall)}; recall is None where nothing was judged."""
+    found = {}
+    for system in sorted({row.system for row in rows}):
+        own = [row for row in rows if row.system == system]
+        recalls = [value for row in own if (value := row.answer.recall) is not None]
+        words = sum(row.response_words for row in own) / len(own)
+        found[system] = (words, sum(recalls) / len(recalls) if recalls else None)
+    return found

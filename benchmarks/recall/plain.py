@@ -1,0 +1,94 @@
+"""The figures of key points as plain values: by name, with intervals and reasons beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, whole
+from benchmarks.scoring.intervals import shared_draws
+from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
+from benchmarks.scoring.stat import Stat
+
+FIGURES = ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points")
+SEVERAL = "several judges have verdicts here; name one, or read by.judge"
+NONE = "no judge has verdicts here"
+
+
+def stats(found: KeyPointScores) -> dict[str, Stat]:
+    """Named figures; `kpp` and `kpf` are the paper's, of points supported by the documents."""
+    documents, key_points = SupportedBy.DOCUMENTS, SupportedBy.KEY_POINTS
+    return {
+        "kpr_macro": found.kpr_macro,
+        "kpr_micro": found.kpr_micro,
+        "kpp": found.kpp[documents],
+        "kpf": found.kpf[documents],
+        "kpp_key_points": found.kpp[key_points],
+        "kpf_key_points": found.kpf[key_points],
+    }
+
+
+def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
+    """One row: figures as numbers or null, their intervals and reasons, and all counts."""
+    figures = stats(found)
+    return {
+        **named,
+        "n_questions": found.n_questions,
+        "n_key_points": found.n_key_points,
+        "n_responses": found.n_answers,
+        **{name: stat.value for name, stat in figures.items()},
+        "intervals": {name: _interval(stat) for name, stat in figures.items() if stat.low is not None},
+        "reasons": {
+            name: stat.undefined_reason or stat.interval_reason
+            for name, stat in figures.items()
+            if stat.undefined_reason or stat.interval_reason
+        },
+        "n_unjudged": found.n_unjudged,
+        "n_without_key_points": found.n_without_key_points,
+        "n_without_points": found.n_without_points,
+        "n_points_unjudged": {by.value: count for by, count in found.n_points_unjudged.items()},
+    }
+
+
+def _interval(stat: Stat) -> dict[str, Any]:
+    return {
+        "low": stat.low,
+        "high": stat.high,
+        "n": stat.n_items,
+        "clusters": stat.n_clusters,
+        "method": stat.method,
+        **({"seed": stat.seed, "n_resamples": stat.n_resamples} if stat.seed is not None else {}),
+    }
+
+
+def group_json(group: Group) -> dict[str, Any]:
+    """A row of a split."""
+    return row_json(group.scores, name=group.name, judge=group.judge)
+
+
+def report(table: Table) -> dict[str, Any]:
+    """{overall, by: {dimension: rows}}: figures of several judges are never mixed, every row names its judge."""
+    with shared_draws():
+        judge = table.single_judge
+        overall = row_json(whole(table.rows), judge=judge) if judge else _no_overall(table)
+        by = {name: [group_json(group) for group in by_dimension(table.rows, name)] for name in DIMENSIONS}
+    return {
+        "overall": overall,
+        "by": by,
+        "judges": list(table.judges),
+        "n_responses": table.n_responses,
+        "n_not_judged": table.n_not_judged,
+        "supported_by": {"kpp": "documents", "kpf": "documents"},
+    }
+
+
+def _no_overall(table: Table) -> dict[str, Any]:
+    reason = SEVERAL if table.judges else NONE
+    return {
+        "judge": None,
+        "n_questions": len({row.answer.question for row in table.rows}),
+        "n_key_points": None,
+        "n_responses": table.n_responses,
+        **dict.fromkeys(FIGURES),
+        "intervals": {},
+        "reasons": dict.fromkeys(FIGURES, reason),
+    }

@@ -1,0 +1,153 @@
+"""Key point recall, precision and F from stored verdicts: worked by hand, split, and as `report kpr`."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.models import Judge, PointVerdict
+from benchmarks.recall import figures, plain
+from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.keypoints import Answer, SupportedBy
+from tests.makers_recall import extract, make_judge, make_response, say, support
+
+FEW = Resampling(n_resamples=20)
+
+
+def report(capsys: pytest.CaptureFixture[str], **options: Any) -> Any:
+    call_command("report", "kpr", json=True, **options)
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def judge(db: None, now: datetime) -> Judge:
+    """Three responses: 2 of 4, 1 of 2 (one invalid), and a question without key points; points on two of them."""
+    judge = make_judge("owl")
+    first = make_response("a", system="heron", category="causal", domain="history", n_points=4, n_words=40)
+    say(judge, first, ["yes", "yes", "neutral", "no"])
+    support(judge, extract(judge, first, 4), documents="yyyn", key_points="yynn")
+    second = make_response("b", system="wren", category="factual", domain="music", n_points=3, n_words=120)
+    say(judge, second, ["yes", "no", ""])
+    support(judge, extract(judge, second, 3), documents="ny-", key_points="nnn")
+    make_response("c", system="wren", category="factual", domain="music", n_points=0, n_words=10)
+    return judge
+
+
+@pytest.mark.django_db
+def test_figures_worked_by_hand(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    overall = report(capsys)["overall"]
+    assert overall["judge"] == "owl"
+    assert overall["kpr_macro"] == pytest.approx((2 / 4 + 1 / 2) / 2), "neutral is no, invalid is left out"
+    assert overall["kpr_micro"] == pytest.approx(3 / 6)
+    assert overall["kpp"] == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert overall["kpp_key_points"] == pytest.approx((2 / 4 + 0) / 2)
+    assert overall["kpf"] == pytest.approx((2 * 0.5 * 0.75 / 1.25 + 0.5) / 2)
+    assert overall["kpf_key_points"] == pytest.approx((0.5 + 0) / 2)
+    assert (overall["n_questions"], overall["n_key_points"], overall["n_unjudged"]) == (3, 6, 1)
+    assert (overall["n_without_key_points"], overall["n_points_unjudged"]["documents"]) == (1, 1)
+    assert overall["intervals"] == {}
+    assert "under" in overall["reasons"]["kpr_macro"]
+
+
+@pytest.mark.django_db
+def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by = report(capsys)["by"]
+    assert {row["name"]: row["kpr_macro"] for row in by["category"]} == {"causal": 0.5, "factual": 0.5}
+    assert {row["name"] for row in by["domain"]} == {"history", "music"}
+    assert [(row["name"], row["judge"]) for row in by["system"]] == [("heron", "owl"), ("wren", "owl")]
+    assert [row["name"] for row in by["response_length"]] == ["under 25", "25–49", "100–199"]
+    silent = by["response_length"][0]
+    assert (silent["kpr_macro"], silent["n_questions"], silent["n_key_points"]) == (None, 1, 0)
+    assert silent["reasons"]["kpr_macro"] == "no question has judged key points"
+    assert [row["name"] for row in by["document_length"]] == ["under 500"]
+
+
+@pytest.mark.django_db
+def test_figures_of_several_judges_are_never_mixed(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    other = make_judge("jay")
+    say(other, make_response("d", system="heron", category="causal", n_points=2), ["yes", "yes"])
+    found = report(capsys)
+    assert (found["overall"]["kpr_macro"], found["overall"]["judge"]) == (None, None)
+    assert "name one" in found["overall"]["reasons"]["kpr_macro"]
+    rows = {row["name"]: (row["kpr_macro"], row["kpp"]) for row in found["by"]["judge"]}
+    assert rows == {"jay": (1.0, None), "owl": (0.5, 0.625)}
+    assert report(capsys, judge="jay")["overall"]["kpr_macro"] == 1.0
+    assert found["n_not_judged"] == 3, "jay lacks a and b, owl lacks d; the one without key points is in both"
+
+
+@pytest.mark.django_db
+def test_the_report_narrows_down_and_refuses_unknown_names(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report(capsys, system="heron")["overall"]["kpr_micro"] == 0.5
+    assert report(capsys, dataset="long2rag", category="factual")["overall"]["kpr_micro"] == 0.5
+    for name in ("dataset", "judge", "system", "study"):
+        with pytest.raises(CommandError, match="nobody"):
+            call_command("report", "kpr", json=True, **{name: "nobody"})
+    call_command("report", "kpr")
+    assert "kpr_macro" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pytest.CaptureFixture[str]) -> None:
+    before = report(capsys)["overall"]
+    verdict = PointVerdict.objects.filter(premise="response", answer="no").first()
+    assert verdict is not None
+    verdict.pk, verdict.repeat, verdict.answer = None, 1, "yes"
+    verdict.save()
+    assert report(capsys)["overall"] == before
+
+
+@pytest.mark.django_db
+def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
+    verified = PointVerdict.objects.filter(premise="response", answer="yes").values_list("key_point", flat=True)
+    table = figures.table(figures.Wanted(key_points=frozenset(verified)))
+    overall = plain.report(table)["overall"]
+    assert (overall["kpr_macro"], overall["n_key_points"], overall["n_unjudged"]) == (1.0, 3, 0)
+    assert overall["kpp"] == 0.625
+    assert overall["kpp_key_points"] is None
+
+
+@pytest.mark.django_db
+def test_counts_are_read_in_as_many_queries_however_much_there_is(judge: Judge) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            figures.table(figures.Wanted())
+        return len(queries)
+
+    before = cost()
+    for number in range(5):
+        say(judge, make_response(f"more-{number}", system="heron", n_points=2), ["yes", "no"])
+    assert (before, cost()) == (7, 7)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 5), st.integers(0, 5)),
+        max_size=12,
+    )
+)
+def test_groups_part_the_responses_and_no_figure_leaves_0_to_1(rows: list[tuple[str, str, int, int]]) -> None:
+    judged = [
+        figures.Judged(
+            Answer(number, max(n, k), min(n, k), n_points=n, supported={SupportedBy.DOCUMENTS: 0}),
+            number, "owl", system, category, "", 100 * n, 30 * k,
+        )
+        for number, (system, category, n, k) in enumerate(rows)
+    ]  # fmt: skip
+    for dimension in figures.DIMENSIONS:
+        groups = figures.by_dimension(judged, dimension, resampling=FEW)
+        assert sum(group.scores.n_answers for group in groups) == len(rows)
+        for group in groups:
+            for stat in plain.stats(group.scores).values():
+                assert stat.value is None or 0 <= stat.value <= 1
