@@ -1,7 +1,7 @@
 """Whole answers to an item, for every kind whose model extends `Answer`: one row per act, the newest is current.
 
 Nothing is ever changed or lost. What a kind has of its own comes in an `AnswerKind`: its model, its columns, and
-what it accepts. `record` is the hot path, so its reads are prepared.
+what it accepts. `record` is the hot path, so its queries are prepared.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from django.db import transaction
 from annotation.labelling.handling import Tasks, keep_contact, take_answers
 from annotation.labelling.reading import AnswerReads
 from annotation.models import LabelItem, LabelTask
+from benchmarks import prepared
 
 
 class Choice(Protocol):
@@ -91,7 +92,7 @@ def record(
         return _outcome(task, kind.said(current))
     choice = kind.checked(task, choice)
     if kind.said(current) == choice:
-        task.save(update_fields=keep_contact(task, now))
+        prepared.update(task, *keep_contact(task, now))
         return _outcome(task, choice)
     _replace(kind, task, current, choice, op_id=op_id, now=now, guideline_id=facts.guideline_id)
     return _outcome(task, choice)
@@ -129,8 +130,9 @@ def _replace(
     undoes: Any = None,
 ) -> None:
     if current is not None:
-        kind.model.objects.filter(pk=current.pk).update(is_current=False)
-    kind.model.objects.create(
+        current.is_current = False
+        prepared.update(current, "is_current")
+    made = kind.model(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
         task=task,
@@ -144,9 +146,10 @@ def _replace(
         made_at=now,
         **kind.columns(task, choice),
     )
+    prepared.insert(made)
     n_answered = task.n_questions if choice.is_complete else 0
     changed = keep_contact(task, now) + take_answers(task, n_answered=n_answered, now=now)
-    task.save(update_fields=changed)
+    prepared.update(task, *changed)
 
 
 def _outcome(task: LabelTask, choice: C) -> Outcome[C]:
