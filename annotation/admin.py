@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from annotation import admin_questions as admin_questions
 from annotation import models
-from benchmarks.web.readonly import ReadOnlyAdmin
+from benchmarks.web.readonly import InsightRowsAdmin, ReadOnlyAdmin
 
 
 class MendableAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -201,7 +201,7 @@ class CopyCheckAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.CoverageLabel)
-class CoverageLabelAdmin(ReadOnlyAdmin):
+class CoverageLabelAdmin(InsightRowsAdmin):
     """Coverage labels, superseded ones too."""
 
     list_display = ("study", "annotator", "summary", "insight", "coverage", "is_current", "made_at")
@@ -234,7 +234,7 @@ class LabelItemAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.LabelKey)
-class LabelKeyAdmin(ReadOnlyAdmin):
+class LabelKeyAdmin(InsightRowsAdmin):
     """Agreed answers of training and gold items."""
 
     list_display = ("item", "insight", "coverage", "lines")
@@ -251,7 +251,7 @@ class LabelTaskAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.CoverageAdjudication)
-class CoverageAdjudicationAdmin(ReadOnlyAdmin):
+class CoverageAdjudicationAdmin(InsightRowsAdmin):
     """Decisions of researchers on coverage."""
 
     list_display = ("study", "summary", "insight", "coverage", "is_current", "made_by", "made_at")

@@ -28,7 +28,7 @@ from benchmarks.models import (
     System,
     Verdict,
 )
-from benchmarks.web.readonly import ReadOnlyAdmin
+from benchmarks.web.readonly import InsightRowsAdmin, ReadOnlyAdmin
 
 
 @admin.register(Haystack)
@@ -59,8 +59,10 @@ class SubtopicAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Insight)
-class InsightAdmin(ReadOnlyAdmin):
+class InsightAdmin(InsightRowsAdmin):
     """Insights."""
+
+    path_to_haystack = "subtopic__haystack"
 
     list_display = ("name", "subtopic", "number", "key")
     list_select_related = ("subtopic",)
@@ -146,7 +148,7 @@ class ModelPriceAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Verdict)
-class VerdictAdmin(ReadOnlyAdmin):
+class VerdictAdmin(InsightRowsAdmin):
     """Verdicts."""
 
     list_display = ("judge", "summary", "insight", "coverage", "lines", "is_valid", "breaks_rule")

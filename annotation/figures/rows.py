@@ -95,7 +95,7 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
     if table.items:
         return [_elsewhere(table, spot) for spot in chosen]
     summary_pks = {table.summaries[table.summary_of[spot.index]].pk for spot in chosen}
-    lines = {row.pk: row.lines for row in Summary.objects.filter(pk__in=summary_pks).only("pk", "text")}
+    texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
     insights = Insight.objects.in_bulk({int(table.insights[spot.index]) for spot in chosen})
     found = []
     for spot in chosen:
@@ -106,11 +106,11 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
                 item="",
                 insight=insight.text,
                 insight_uid=str(insight.uid),
-                summary_uid=info.uid,
+                summary_uid=info.uid if texts[info.pk].has_page else "",
                 system=f"{info.summarizer} · {info.retriever}",
                 subtopic=info.subtopic,
                 dispute=spot.dispute,
-                sayings=_sayings(table, spot.index, lines[info.pk]),
+                sayings=_sayings(table, spot.index, texts[info.pk].lines),
             )
         )
     return found

@@ -82,6 +82,11 @@ class Summary(models.Model):
         return f"{self.subtopic_id}/{self.system_id}"
 
     @property
+    def has_page(self) -> bool:
+        """Whether researchers read it as a corpus; texts of sessions are read in their session."""
+        return self.origin != self.Origin.SESSION
+
+    @property
     def lines(self) -> list[str]:
         """The lines that links and verdicts number from 1; published texts keep their empty lines."""
         return self.text.split("\n") if self.text else []

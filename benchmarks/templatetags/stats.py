@@ -15,9 +15,12 @@ LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, 
 
 
 @register.simple_tag
-def stat(figure: Stat | None) -> SafeString:
-    """Show a share as percent with its interval, or a dash that says why there is none."""
-    if figure is None:
+def stat(figure: Stat | str | None) -> SafeString:
+    """Show a share as percent with its interval, or a dash that says why there is none.
+
+    A text is what a template makes of a figure that a row lacks, such as the score of what nobody has judged.
+    """
+    if figure is None or isinstance(figure, str):
         return SafeString("—")
     if figure.value is None:
         return format_html(

@@ -18,6 +18,7 @@ from benchmarks.hints import hint
 from benchmarks.judge_forms import ModelJudgeForm, PriceForm, RunForm
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 
@@ -179,9 +180,11 @@ def run_change(request: HttpRequest, uid: UUID, act: str) -> HttpResponse:
 def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpResponse:
     """One summary: what is asked in which shape, and what came back; POST asks what is lacking."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
-    summary = get_object_or_404(Summary.objects.select_related("system", "subtopic"), uid=summary_uid)
+    rows = Summary.objects.of_systems().select_related("system", "subtopic", "haystack")
+    summary = get_object_or_404(rows, uid=summary_uid)
     if request.method == "POST":
         return _start(request, judge, [summary], judging.ModelOptions(), reason="try")
+    saw_insights(request.user, summary.haystack)
     verdicts = judge.verdicts.filter(summary=summary).select_related("insight", "call").order_by("insight__number")
     context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": []}
     try:

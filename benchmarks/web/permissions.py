@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.encoding import iri_to_uri
+from django.utils.http import url_has_allowed_host_and_scheme
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -50,7 +53,18 @@ def _ask_to_log_in(request: HttpRequest, *, json: bool) -> HttpResponseBase:
         response = JsonResponse({"code": "login", "message": "Your login has expired."}, status=401)
         response["HX-Trigger"] = "login-expired"
         return response
-    redirect = redirect_to_login(request.get_full_path())
+    redirect = redirect_to_login(_where_to_go_on(request))
     if is_htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": redirect["Location"]})
     return redirect
+
+
+def _where_to_go_on(request: HttpRequest) -> str:
+    """The address after a login: this one or, where a form was sent to it, the page that held the form."""
+    if request.method in {"GET", "HEAD"}:
+        return request.get_full_path()
+    came_from = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(came_from)
+    return iri_to_uri("/" + parts.path.lstrip("/") + (f"?{parts.query}" if parts.query else ""))

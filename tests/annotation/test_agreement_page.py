@@ -17,7 +17,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, CoverageLabel, Exposure, Study
-from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Verdict
+from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 pytestmark = pytest.mark.django_db
@@ -326,6 +326,17 @@ def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any,
     assert "item-1" in text(client, address(study, "-rows"))
 
 
+def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Client, study: Study) -> None:
+    shown = text(client, address(study, "-rows"))
+    assert "/corpora/summaries/" in shown
+    for summary in Summary.objects.all():
+        Summary.objects.filter(pk=summary.pk).update(origin="session", text_sha256=str(summary.pk))
+    cache.clear()
+    shown = text(client, address(study, "-rows"))
+    assert "/corpora/summaries/" not in shown
+    assert "alpha" in shown
+
+
 def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n: int) -> None:
     text(client, url)  # the first look writes what was seen
     cache.clear()
@@ -336,13 +347,13 @@ def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n:
 def test_the_page_takes_the_same_queries_whatever_the_size(
     client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    queries(client, address(study), django_assert_num_queries, 19)
+    queries(client, address(study), django_assert_num_queries, 21)
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
-    queries(client, address(larger), django_assert_num_queries, 19)
-    queries(client, ALL, django_assert_num_queries, 18)
+    queries(client, address(larger), django_assert_num_queries, 21)
+    queries(client, ALL, django_assert_num_queries, 20)
 
 
 def test_views_do_not_load_numpy_before_somebody_looks() -> None:

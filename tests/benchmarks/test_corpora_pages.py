@@ -21,7 +21,7 @@ from benchmarks.corpora import obstacles
 from benchmarks.exchange import summhay
 from benchmarks.importing import import_topic
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
-from tests.makers import make_assignment, make_haystack, make_writing_study
+from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study
 from tests.makers_topic import SYSTEMS, topic_json
 
 pytestmark = pytest.mark.django_db
@@ -291,6 +291,17 @@ def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
     response = client.post(address, follow=True)
     assert "depend on it" in response.content.decode()
     assert Haystack.objects.filter(pk=haystack.pk).exists()
+
+
+def test_a_summary_that_nobody_judged_stands_beside_judged_ones_with_a_dash(
+    now: datetime, ada: Any, login: Login
+) -> None:
+    haystack = imported(now)
+    subtopic = haystack.subtopics.get(number=1)
+    late = make_summary(subtopic=subtopic, system="late-comer")
+    page = text_of(login(ada), reverse("benchmarks:subtopic-detail", args=[subtopic.uid]))
+    row = page[page.index(str(late.uid)) :]
+    assert row[: row.index("</tr>")].count(">—</td>") == 3
 
 
 def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, login: Login) -> None:

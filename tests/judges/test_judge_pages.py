@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.models import Exposure
 from benchmarks import judging
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, ModelPrice, Summary
 from tests.fake_openai import MODEL, FakeServer, failing, serving
@@ -106,7 +107,9 @@ def test_a_run_is_started_and_read_when_it_is_over(
     assert polled.status_code == 286
     assert "<h1" not in polled.text
     assert "sparrow" in client.get(url("judges")).text
+    assert not Exposure.objects.exists()
     tried = client.get(url("judge-try", judge.uid, summary.uid)).text
+    assert Exposure.objects.contaminating().get().user == ada
     assert "json_schema" in tried
     assert "sparrow-1-0301" in tried
     assert "Nothing is lacking" in client.get(url("judge-detail", judge.uid), NUMBERS).text
