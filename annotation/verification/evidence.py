@@ -48,7 +48,7 @@ def passages_of(point: KeyPoint) -> list[Passage]:
 def _passage(span: Span) -> Passage:
     document = span.document
     number = document.number if document else None
-    name = (document.title or f"{document.number}") if document else ""
+    name = document.title if document else ""
     if document is None or span.start is None or span.end is None:
         return Passage(span.number, name, number, "", span.quote, "", 0, is_located=False)
     first = max(0, span.start - AROUND)
