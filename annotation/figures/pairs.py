@@ -17,6 +17,8 @@ LINKING = ("linking", "linking_authors", "linking_strict")
 CHANCE = "linking_chance"
 METHODS = {
     "pearson": "Pearson on the worth of the labels",
+    "spearman": "Spearman's rho, ties at their mean rank",
+    "tau_b": "Kendall's tau-b",
     "exact_agreement": "share of equal labels",
     "cohen_kappa": "Cohen's kappa",
     "linear_kappa": "Cohen's kappa, linear weights",

@@ -84,18 +84,18 @@ def agreement(table: LabelTable, *, resampling: Resampling = DEFAULT, public: bo
     with shared_draws():
         cards = {name: measures[name](ratings, resampling=resampling) for name in CARDS}
         pairs, correlation, linking, too_many = _pairs(table, names, resampling)
-    without: dict[str, dict[str, Stat]] = {}
-    for card in ("percent", "randolph", "alpha_ordinal"):
-        for key, stat in leave_one_out(measures[card], ratings).items():
-            index = ratings.raters.index(key)
-            without.setdefault(names[index], {})[card] = stat
+        without: dict[str, dict[str, Stat]] = {}
+        for card in ("percent", "randolph", "alpha_ordinal"):
+            for key, stat in leave_one_out(measures[card], ratings, resampling=resampling).items():
+                without.setdefault(names[ratings.raters.index(key)], {})[card] = stat
+        categories = per_category(ratings, resampling=resampling)
     return Agreement(
         cards=cards,
         correlation=correlation,
         linking=linking,
         pairs=pairs,
         without=without,
-        categories=per_category(ratings),
+        categories=categories,
         q=len(table.categories),
         n_items=int(table.rated.sum()),
         n_pairable=cards["percent"].n_items,

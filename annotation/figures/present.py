@@ -93,6 +93,8 @@ def judge_columns(report: JudgeReport) -> list[ColumnHead]:
         "linking_authors": _("Linking, authors' rule"),
         "linking_strict": _("Linking, strict"),
         CHANCE: _("Linking by chance"),
+        "spearman": _("Spearman"),
+        "tau_b": _("τ-b"),
         "exact_agreement": _("Exact"),
         "cohen_kappa": _("Cohen κ"),
         "linear_kappa": _("linear κ"),

@@ -20,6 +20,7 @@ _ALMOST_ONE = 1 - 1e-12
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"
 ONE_USED = "all ratings are the same"
+SPECIFIC = "specific agreement"
 
 
 class Level(StrEnum):
@@ -139,12 +140,12 @@ def by_pair(measure: Measure, ratings: Ratings) -> dict[tuple[str, str], Stat]:
     return {pair: measure(ratings.only(pair)) for pair in ratings.pairs()}
 
 
-def leave_one_out(measure: Measure, ratings: Ratings) -> dict[str, Stat]:
+def leave_one_out(measure: Measure, ratings: Ratings, *, resampling: Resampling | None = None) -> dict[str, Stat]:
     """`measure` without each rater in turn; for three raters or more."""
     if len(ratings.raters) < 3:
         return {}
     return {
-        rater: measure(ratings.only(other for other in ratings.raters if other != rater))
+        rater: measure(ratings.only(other for other in ratings.raters if other != rater), resampling=resampling)
         for rater in ratings.raters
     }
 
@@ -173,26 +174,33 @@ class CategoryAgreement:
     share: float
 
 
-def per_category(ratings: Ratings) -> tuple[CategoryAgreement, ...]:
+def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> tuple[CategoryAgreement, ...]:
     """Of the pairs in which one rater gave the category, the share in which the other did (specific agreement)."""
-    counts = ratings.counts
-    counts = counts[counts.sum(axis=1) >= 2]
+    pairable = ratings.counts.sum(axis=1) >= 2
+    counts = ratings.counts[pairable]
     others = np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
-    agreeing = (counts * (counts - 1) / others).sum(axis=0)
-    given = counts.sum(axis=0)
+    rows = np.hstack([counts * (counts - 1) / others, counts])
+    agreeing, given = np.split(rows.sum(axis=0), 2)
+    clusters = None
+    if ratings.clusters is not None:
+        clusters = [key for key, keep in zip(ratings.clusters, pairable, strict=True) if keep]
     total = float(given.sum())
+    sums = sum_by_cluster(rows, clusters) if resampling is not None and total else rows
     result = []
     for code, category in enumerate(ratings.categories):
-        n_items = int((counts[:, code] > 0).sum())
-        stat = (
-            Stat(agreeing[code] / given[code], n_items=n_items, method="specific agreement")
-            if given[code]
-            else Stat.undefined(
-                "nobody gave this category" if total else NOTHING_TWICE, method="specific agreement"
-            )
-        )
+        stat = Stat.undefined("nobody gave this category" if total else NOTHING_TWICE, method=SPECIFIC)
+        if given[code]:
+            n_items = int((counts[:, code] > 0).sum())
+            stat = Stat(agreeing[code] / given[code], n_items=n_items, method=SPECIFIC)
+            if resampling is not None:
+                figure = _ratio(code, len(given) + code)
+                stat = bootstrap(figure, sums, n_items=n_items, resampling=resampling).on(stat)
         result.append(CategoryAgreement(category, stat, float(given[code]) / total if total else 0.0))
     return tuple(result)
+
+
+def _ratio(above: int, below: int) -> Figure:
+    return lambda totals: divide(totals[:, above], totals[:, below])
 
 
 def _over_items(ratings: Ratings, figure: Figure, method: str, resampling: Resampling | None) -> Stat:

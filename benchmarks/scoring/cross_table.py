@@ -71,6 +71,8 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> PairFigures:
     rates = {"exact_agreement": Rate(eye, everything, NOTHING_SHARED)}
     others: dict[str, tuple[Figure, str]] = {
         "pearson": (_pearson(np.array(worth)), CONSTANT),
+        "spearman": (_spearman(q), CONSTANT),
+        "tau_b": (_tau_b(q), CONSTANT),
         "cohen_kappa": (cohen_figure(Weights.NONE, q), ONE_USED),
         "linear_kappa": (cohen_figure(Weights.LINEAR, q), ONE_USED),
         "quadratic_kappa": (cohen_figure(Weights.QUADRATIC, q), ONE_USED),
@@ -100,6 +102,45 @@ def _pearson(worth: Floats) -> Figure:
     x, y = np.repeat(values, q), np.tile(values, q)
     moments = np.column_stack([np.ones(q * q), x, y, x * x, y * y, x * y])
     return lambda totals: r_of_moments(totals @ moments)
+
+
+def _spearman(q: int) -> Figure:
+    """Pearson of the mean ranks that ties share."""
+
+    def figure(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        n = table.sum(axis=(1, 2))
+        x, y = (_centred_ranks(table.sum(axis=axis)) for axis in (2, 1))
+        product = (table * x[:, :, None] * y[:, None, :]).sum(axis=(1, 2))
+        squares = [(table.sum(axis=axis) * ranks**2).sum(axis=1) for axis, ranks in ((2, x), (1, y))]
+        return np.where(n < MIN_POINTS, np.nan, divide(product, np.sqrt(squares[0] * squares[1])))
+
+    return figure
+
+
+def _centred_ranks(counts: Floats) -> Floats:
+    """The mean rank of each category less the mean of all, for counts of shape (resamples, q)."""
+    ranks: Floats = np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
+    return ranks
+
+
+def _tau_b(q: int) -> Figure:
+    """Kendall's tau-b: agreeing less opposed pairs of items, among the pairs that are tied on neither side."""
+
+    def figure(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        n = table.sum(axis=(1, 2))
+        beyond = table[:, ::-1].cumsum(axis=1)[:, ::-1]
+        below = np.zeros_like(table)
+        below[:, :-1] = beyond[:, 1:]
+        left = np.cumsum(below, axis=2)
+        right = below.sum(axis=2, keepdims=True) - left
+        order = (table * (right - (left - below))).sum(axis=(1, 2))
+        pairs = n * (n - 1) / 2
+        untied = [pairs - (sums * (sums - 1)).sum(axis=1) / 2 for sums in (table.sum(axis=2), table.sum(axis=1))]
+        return np.where(n < MIN_POINTS, np.nan, divide(order, np.sqrt(untied[0] * untied[1])))
+
+    return figure
 
 
 def _randolph(q: int) -> Figure:

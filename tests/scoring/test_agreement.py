@@ -25,7 +25,7 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.intervals import DEFAULT, Resampling
 from benchmarks.scoring.ratings import Ratings, UnknownCategory
 from benchmarks.scoring.stat import Stat
 
@@ -269,3 +269,22 @@ def test_agreement_is_bounded_and_perfect_only_when_nobody_differs(items: list[s
         assert value is None or value <= 1 + 1e-12
         if value is not None:
             assert (value == pytest.approx(1)) == (share == pytest.approx(1))
+
+
+def test_without_one_and_by_category_have_intervals_that_resample_clusters() -> None:
+    rows = ["NNN", "FFP", "FFF", "PPN", "NPF", "PFF", "NPN", "FFF", "PPP"] * 3
+    ratings = table(*rows)
+    clusters = tuple(number // 2 for number in range(len(rows)))
+    ratings = Ratings(ratings.codes, ratings.categories, ratings.raters, clusters)
+    for stat in leave_one_out(percent_agreement, ratings, resampling=DEFAULT).values():
+        assert stat.low is not None
+        assert stat.low < stat.value < stat.high  # type: ignore[operator]
+        assert stat.n_clusters == 14
+    plain, drawn = per_category(ratings), per_category(ratings, resampling=DEFAULT)
+    assert [row.agreement.value for row in plain] == [row.agreement.value for row in drawn]
+    assert all(row.agreement.low is None for row in plain)
+    for row in drawn:
+        assert row.agreement.low < row.agreement.value < row.agreement.high  # type: ignore[operator]
+    few = per_category(table("NN", "FF", "NF"), resampling=DEFAULT)
+    assert few[0].agreement.low is None
+    assert few[0].agreement.interval_reason

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
 
 from benchmarks.scoring.comparison import Comparison, compare
 from benchmarks.scoring.cross_table import LINKED, cross_tables, hit_sums, pair_figures
@@ -137,3 +138,23 @@ def test_shared_draws_are_the_same_draws() -> None:
         pieces = [piece.copy() for piece in draws(50)]
     assert alone == first == second
     assert all((piece == again).all() for piece, again in zip(pieces, draws(50), strict=True))
+
+
+@given(codes)
+def test_rank_correlations_of_a_table_are_those_of_scipy(rows: list[tuple[int, int, int]]) -> None:
+    both = [(human, judge) for human, judge, _ in rows if human >= 0 and judge >= 0]
+    human, judge = [one for one, _ in both], [one for _, one in both]
+    found = from_tables(rows)
+    if len(both) < 3 or len(set(human)) < 2 or len(set(judge)) < 2:
+        assert found["spearman"].value is None
+        assert found["tau_b"].value is None
+        return
+    assert found["spearman"].value == pytest.approx(spearmanr(human, judge).statistic, abs=1e-12)
+    assert found["tau_b"].value == pytest.approx(kendalltau(human, judge, variant="b").statistic, abs=1e-12)
+
+
+def test_rank_correlations_by_hand() -> None:
+    """Human 0 0 1 2, judge 0 1 1 2: five pairs are untied on each side; four agree, none is opposed."""
+    found = from_tables([(0, 0, 0), (0, 1, 1), (1, 1, 2), (2, 2, 3)])
+    assert found["tau_b"].value == pytest.approx(4 / 5)
+    assert found["spearman"].value == pytest.approx(3.75 / 4.5)
