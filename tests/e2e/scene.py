@@ -70,8 +70,40 @@ def prepare() -> dict[str, Any]:
         now=now,
     )
     studies["links"] = str(links.uid)
+    studies["points"] = str(
+        _points_study(ada, [person(name, "annotator") for name in ("vera", "viktor")], now).uid
+    )
     makers.give_consent(*Annotator.objects.all(), now=now)
     return {"tasks": tasks, "studies": studies}
+
+
+def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
+    """A study of two questions of three key points each, dealt to everybody."""
+    from decimal import Decimal
+
+    from annotation import studies
+    from annotation.verification import planning
+    from tests import makers
+    from tests.annotation.points import TEXT, make_points_question
+
+    long = "\n\n".join(f"Paragraph {n} on the weather in the harbour." for n in range(120))
+    questions = [
+        make_points_question(
+            key=f"q{n}", texts=[f"{long}\n\n{TEXT}\n\n{long}", f"{long}\n\nThe new pier opens."], now=now
+        )
+        for n in (1, 2)
+    ]
+    study = planning.create_study(
+        details=studies.Details(name="Study points", contact="study@example.org"),
+        plan=planning.VerificationValues(control_share=Decimal(1)),
+        questions=questions,
+        guidelines="A yes means that the text says it.",
+        by=researcher,
+        now=now,
+        annotators=[makers.annotator_of(each) for each in people],
+    )
+    studies.open_study(study=study, by=researcher, now=now)
+    return study
 
 
 def score() -> dict[str, Any]:

@@ -1,0 +1,190 @@
+"""Two people verify key points by keyboard; one closes the browser in the middle of an item and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.e2e.conftest import SECONDS, Site, log_in
+from tests.e2e.test_session_looks import serious
+
+pytestmark = pytest.mark.browser
+Desk = Callable[[str], Page]
+N_POINTS = 6
+
+QUERY = """
+    SELECT l.grounded, l.keyness, l.is_unsure FROM annotation_pointlabel l
+    JOIN annotation_annotator a ON a.id = l.annotator_id
+    JOIN annotation_labeltask t ON t.id = l.task_id
+    WHERE a.label = ? AND t.position = ? AND l.is_current
+"""
+TIME = """
+    SELECT t.active_ms FROM annotation_labeltask t JOIN annotation_annotator a ON a.id = t.annotator_id
+    WHERE a.label = ? AND t.position = ?
+"""
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def ready(page: Page, number: int) -> None:
+    """Wait until a key point is there and takes keys."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / {N_POINTS}")
+    page.locator(".verification.has-scripts").wait_for()
+
+
+def saved(page: Page) -> None:
+    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+
+
+def open_work(page: Page, button: str = "Open") -> None:
+    """From the list of tasks to where one left off."""
+    page.goto("/work/")
+    page.get_by_role("link", name=button, exact=True).click()
+
+
+def chosen(page: Page) -> list[str]:
+    """The values of the answers that are chosen."""
+    values: list[str] = page.locator(".judgments input:checked").evaluate_all("all => all.map(one => one.value)")
+    return values
+
+
+def verify_all(page: Page, answers: str, *, first: int = 1) -> None:
+    """Answer key points in order with these keys, `y1 n …`; the last Enter leads to the end of the study."""
+    for number, keys in enumerate(answers.split(), first):
+        ready(page, number)
+        press(page, " ".join(keys))
+        expect(page.locator(".verification.is-complete")).to_be_attached()
+        press(page, "Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+
+def in_view(page: Page, selector: str) -> bool:
+    """Whether an element is where the documents show it."""
+    shown: bool = page.evaluate(
+        """(selector) => {
+            const box = document.querySelector(selector).getBoundingClientRect();
+            const frame = document.querySelector(".documents").getBoundingClientRect();
+            return box.top >= frame.top && box.bottom <= Math.min(frame.bottom, innerHeight);
+        }""",
+        selector,
+    )
+    return shown
+
+
+def sit_elsewhere(browser: Browser, site: Site, name: str, **looks: str) -> tuple[BrowserContext, Page]:
+    """Another person at another computer."""
+    context = browser.new_context(base_url=site.url, locale="en-GB", **looks)  # type: ignore[arg-type]
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    log_in(page, name)
+    return context, page
+
+
+def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_item(
+    desk: Desk, site: Site, browser: Browser, context: BrowserContext
+) -> None:
+    vera = desk("vera")
+    open_work(vera)
+    ready(vera, 1)
+
+    press(vera, "1")
+    expect(vera.locator("[data-announce]")).to_contain_text("Say yes to the first question")
+    press(vera, "Enter")
+    expect(vera.locator("[data-announce]")).to_contain_text("Answer that first")
+    expect(vera.get_by_label("agree", exact=False).first).to_be_disabled()
+    press(vera, "y 2 x")
+    saved(vera)
+    assert site.rows(QUERY, "Vera", 1) == [("yes", "neutral", 1)]
+    press(vera, "n")
+    expect(vera.get_by_label("agree", exact=False).first).to_be_disabled()
+    saved(vera)
+    assert site.rows(QUERY, "Vera", 1) == [("no", "", 1)]
+    press(vera, "u")
+    expect(vera.get_by_label("neutral")).to_be_checked()
+    press(vera, "x")
+    saved(vera)
+
+    press(vera, "?")
+    expect(vera.locator("[data-guide]")).to_contain_text("A yes means that the text says it.")
+    vera.get_by_label("Single keys do something").uncheck()
+    press(vera, "n")
+    assert chosen(vera) == ["yes", "neutral"]
+    vera.get_by_label("Single keys do something").check()
+    press(vera, "Escape s")
+    vera.keyboard.type("n 3 u f: no shortcut in here")
+    press(vera, "Escape")
+    assert chosen(vera) == ["yes", "neutral"]
+    assert serious(vera) == []
+
+    press(vera, "/")
+    vera.keyboard.type("paragraph 7 ON THE")
+    expect(vera.locator("[data-count]")).to_have_text("3 found")
+    press(vera, "Enter Escape f")
+    expect(vera.locator("[data-count]")).to_have_text("1 of 3")
+    expect(vera.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
+    expect(vera.locator(".documents")).to_be_focused()
+
+    marked = next(n for n in range(2, N_POINTS + 1) if _goes_to_marked(vera, n))
+    assert in_view(vera, "mark[data-span]")
+    vera.evaluate("document.querySelector('.documents').scrollTo(0, 0)")
+    assert not in_view(vera, "mark[data-span]")
+    press(vera, "h")
+    vera.wait_for_timeout(100)
+    assert in_view(vera, "mark[data-span]")
+    press(vera, "y")
+    saved(vera)
+    assert site.rows(QUERY, "Vera", marked) == [("yes", "", 0)]
+    context.close()  # the whole browser, in the middle of an item
+
+    again, vera = sit_elsewhere(browser, site, "vera")
+    open_work(vera, "Go on")
+    ready(vera, marked)
+    assert chosen(vera) == ["yes"]
+    expect(vera.get_by_label("agree", exact=False).first).to_be_enabled()
+    assert in_view(vera, "mark[data-span]")
+    vera.evaluate("window.isTheSamePage = true")
+    again.set_offline(True)
+    press(vera, "1")
+    expect(vera.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
+    again.set_offline(False)
+    saved(vera)
+    assert site.rows(QUERY, "Vera", marked) == [("yes", "agree", 0)]
+    expect(vera.locator("[data-done]")).to_have_text("2 done")
+    press(vera, "Enter")
+    expect(vera.locator("[data-all] summary strong")).not_to_have_text(f"{marked} / {N_POINTS}")
+    assert vera.evaluate("window.isTheSamePage")
+    while vera.locator(".verification").count():
+        press(vera, "n")
+        expect(vera.locator(".verification.is-complete")).to_be_attached()
+        here = vera.url
+        press(vera, "Enter")
+        vera.wait_for_url(lambda url, before=here: url != before)  # type: ignore[misc]
+    expect(vera.get_by_role("heading", name="All done")).to_be_visible()
+    assert all(site.rows(QUERY, "Vera", n)[0][0] in {"yes", "no"} for n in range(1, N_POINTS + 1))
+    assert site.rows(TIME, "Vera", 1)[0][0] > 0
+    again.close()
+
+    other, viktor = sit_elsewhere(browser, site, "viktor", color_scheme="dark")
+    open_work(viktor)
+    ready(viktor, 1)
+    verify_all(viktor, "y1 y1 y2 y3 n n")
+    assert "Vera" not in viktor.content()
+    assert site.rows(QUERY, "Viktor", 4) == [("yes", "disagree", 0)]
+    viktor.get_by_role("link", name="3", exact=True).click()
+    ready(viktor, 3)
+    assert chosen(viktor) == ["yes", "neutral"]
+    other.close()
+
+
+def _goes_to_marked(page: Page, number: int) -> bool:
+    """Go to a number; whether the key point there has a highlight."""
+    page.locator("[data-all] summary").click()
+    page.locator("[data-all] [name=n]").fill(str(number))
+    page.locator("[data-all]").get_by_role("button", name="Go").click()
+    ready(page, number)
+    return page.locator("mark[data-span]").count() > 0
