@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.views import assignments, members, studies, texts
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("annotation.verification.study_urls")),
     path("studies/", studies.study_list, name="studies"),
     path("studies/new/", studies.study_create, name="study-create"),
     path("studies/preview/", studies.study_preview, name="study-preview"),

@@ -31,6 +31,11 @@ class Speed:
     fast: Stat
 
     @property
+    def median_seconds(self) -> float:
+        """The median in seconds."""
+        return self.median_ms / 1000
+
+    @property
     def is_notable(self) -> bool:
         """Whether even the lower end of the interval is a share that deserves a look."""
         return self.fast.low is not None and self.fast.low > FAST_SHARE
@@ -76,6 +81,11 @@ class Overview:
     n_training: int
     n_gold: int
     remarks: list[LabelTask]
+
+    @property
+    def n_ordinary(self) -> int:
+        """Items that enter figures."""
+        return self.n_items - self.n_training - self.n_gold
 
     @property
     def n_tasks(self) -> int:

@@ -1,0 +1,143 @@
+"""Forms of verification studies. They check and translate; verbs do."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Study
+from annotation.study_forms import NewStudyForm, details_of
+from annotation.verification.planning import VerificationValues, draw_questions
+from benchmarks.models import Question
+
+WAYS = [("all", _("all of them")), ("sample", _("a sample, stratified by category and domain"))]
+FILTERS = ("category", "domain")
+
+
+class QuestionsForm(forms.Form):
+    """Which questions: of which set, of which categories and domains, all of them or a sample."""
+
+    dataset = forms.ChoiceField(label=_("Question set"))
+    category = forms.MultipleChoiceField(
+        label=_("Categories"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: all."),
+    )
+    domain = forms.MultipleChoiceField(
+        label=_("Domains"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: all."),
+    )
+    way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        help_text=_("The same seed draws and deals the same. Empty: from the name of the study."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = Question.objects.filter(archived_at=None)
+        for name in ("dataset", *FILTERS):
+            values = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """A sample has a size."""
+        data = super().clean() or {}
+        if data.get("way") == "sample" and not data.get("n_sample"):
+            self.add_error("n_sample", _("Say how many questions to draw."))
+        return data
+
+    def chosen(self, *, seed: int) -> list[Question]:
+        """The questions that have key points; `seed` is used where the form has none."""
+        data = self.cleaned_data
+        rows = Question.objects.filter(archived_at=None, dataset=data["dataset"], key_points__isnull=False)
+        for name in FILTERS:
+            if data[name]:
+                rows = rows.filter(**{f"{name}__in": data[name]})
+        found = list(rows.order_by("pk").distinct())
+        if data["way"] == "all":
+            return found
+        return draw_questions(found, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
+
+
+class VerificationStudyForm(NewStudyForm, QuestionsForm):
+    """All settings of a new verification study; shares as per cent."""
+
+    control_percent = forms.DecimalField(
+        label=_("For everyone, per cent of the questions"),
+        min_value=0,
+        max_value=100,
+        decimal_places=2,
+        initial=10,
+        help_text=_("The control group: agreement is measured on it. Nobody can tell which questions it has."),
+    )
+    people_per_question = forms.IntegerField(
+        label=_("People for each other question"), min_value=1, max_value=50, initial=1
+    )
+    n_attention_checks = forms.IntegerField(
+        label=_("Attention checks"),
+        min_value=0,
+        max_value=200,
+        initial=0,
+        help_text=_("Key points of other questions, among those that everyone gets. They enter no figure."),
+    )
+    plain_percent = forms.DecimalField(
+        label=_("Key points without a highlight, per cent"),
+        min_value=0,
+        max_value=100,
+        decimal_places=2,
+        initial=0,
+        help_text=_("To measure how much the marked passage steers the answer."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Attention checks sit among questions that everyone gets."""
+        data = super().clean()
+        if data.get("n_attention_checks") and not data.get("control_percent"):
+            self.add_error("n_attention_checks", _("They need questions that everyone gets."))
+        return data
+
+    def plan(self) -> VerificationValues:
+        """The settings for the verbs."""
+        data = self.cleaned_data
+        return VerificationValues(
+            control_share=data["control_percent"] / 100,
+            people_per_question=data["people_per_question"],
+            share_without_highlight=data["plain_percent"] / 100,
+            n_attention_checks=data["n_attention_checks"],
+        )
+
+
+def initial_from(study: Study) -> dict[str, Any]:
+    """What the form of a new study shows when it starts from the settings of another; the questions are open."""
+    plan = study.verification_plan
+    newest = study.guidelines.order_by("-version").first()
+    return {
+        **details_of(study),
+        "name": _("%(name)s (copy)") % {"name": study.name[:110]},
+        "due_at": None,
+        "control_percent": _percent(plan.control_share),
+        "people_per_question": plan.people_per_question,
+        "plain_percent": _percent(plan.share_without_highlight),
+        "n_attention_checks": plan.n_attention_checks,
+        "guidelines": newest.body if newest else "",
+        "annotators": list(study.memberships.current().values_list("annotator_id", flat=True)),
+        "researchers": list(study.researchers.values_list("pk", flat=True)),
+        "dataset": study.label_items.values_list("question__dataset", flat=True).first(),
+    }
+
+
+def _percent(share: Decimal) -> Decimal:
+    """A share of one as per cent, without needless zeros."""
+    value = (Decimal(share) * 100).quantize(Decimal("0.01"))
+    return value.to_integral() if value == value.to_integral() else value

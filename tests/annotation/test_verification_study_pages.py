@@ -1,0 +1,242 @@
+"""Researchers' pages of verification studies: set up, follow, add people and questions, change, open, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotation.guidelines import DEFAULT_VERIFICATION_BODY
+from annotation.models import LabelTask, PointLabel, Study
+from annotation.verification.overview import overview_of
+from tests.conftest import make_user
+from tests.makers import annotator_of
+from tests.makers_verification import make_questions, make_verification_study, say, say_all
+
+
+@pytest.fixture
+def study(ada: Any, ben: Any, cleo: Any) -> Study:
+    return make_verification_study(
+        questions=make_questions(4), annotators=[ben, cleo], researcher=ada, n_control=1
+    )
+
+
+def url(name: str, study: Study) -> str:
+    return reverse(f"annotation:{name}", args=[study.uid])
+
+
+def filled(**changes: Any) -> dict[str, Any]:
+    """What a browser sends from the form of a new study."""
+    return {
+        "name": "Harbour points",
+        "hourly_rate": "25",
+        "currency": "USD",
+        "dataset": "harbours",
+        "way": "all",
+        "control_percent": "10",
+        "people_per_question": "1",
+        "n_attention_checks": "0",
+        "plain_percent": "0",
+        "guidelines": "Look.\r\nThen judge.",
+        **changes,
+    }
+
+
+def test_a_study_is_set_up_dealt_and_opened(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    make_questions(20)
+    client, address = login(ada), reverse("annotation:verification-create")
+    shown = client.get(address).content.decode()
+    assert "harbours" in shown
+    assert DEFAULT_VERIFICATION_BODY.splitlines()[0] in shown
+    people = [annotator_of(ben).pk, annotator_of(cleo).pk]
+    answer = client.post(address, filled(annotators=people, n_attention_checks=1, plain_percent=50))
+    study = Study.objects.get()
+    assert answer.headers["Location"] == url("verification-study", study)
+    assert study.guidelines.get().body == "Look.\nThen judge.\n"
+    assert (study.label_items.count(), study.label_items.filter(highlight_of=None).count()) == (41, 20)
+    assert study.label_tasks.count() == 40 + 1 + 5
+    client.post(url("study-state", study), {"action": "open"})
+    study.refresh_from_db()
+    assert study.state == "open"
+    assert client.get(url("study", study)).headers["Location"] == url("verification-study", study)
+
+
+def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any, login: Any) -> None:
+    questions = make_questions(24)
+    client, address = login(ada), reverse("annotation:verification-create")
+    client.post(address, filled(category=[questions[0].category]))
+    first = Study.objects.get()
+    assert set(first.label_items.values_list("question__category", flat=True)) == {questions[0].category}
+    client.post(address, filled(name="Sample", way="sample", n_sample=6, seed=3, domain=[questions[0].domain]))
+    second = Study.objects.exclude(pk=first.pk).get()
+    assert second.seed == 3
+    assert set(second.label_items.values_list("question__domain", flat=True)) == {questions[0].domain}
+    assert second.label_items.values("question").distinct().count() == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": ""}, "This field is required"),
+        ({"dataset": "elsewhere"}, "Select a valid choice"),
+        ({"way": "sample"}, "Say how many questions to draw."),
+        ({"control_percent": "0", "n_attention_checks": "2"}, "They need questions that everyone gets."),
+        ({"control_percent": "101"}, "less than or equal to 100"),
+        ({"guidelines": ""}, "This field is required"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_made(ada: Any, login: Any, changes: Any, words: str) -> None:
+    make_questions(3)
+    answer = login(ada).post(reverse("annotation:verification-create"), filled(**changes))
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_attention_checks_need_two_questions(ada: Any, login: Any) -> None:
+    make_questions(1)
+    answer = login(ada).post(reverse("annotation:verification-create"), filled(n_attention_checks="1"))
+    assert answer.status_code == 422
+    assert "two or more" in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_archived_questions_are_not_offered(ada: Any, now: Any, login: Any) -> None:
+    for question in make_questions(2):
+        question.archived_at = now
+        question.save()
+    shown = login(ada).get(reverse("annotation:verification-create")).content.decode()
+    assert "harbours" not in shown
+    assert "There is no question set yet" in shown
+
+
+def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: Any, ben: Any, cleo: Any) -> None:
+    control, own = study.label_items.filter(is_overlap=True), study.label_tasks.filter(annotator__user=ben)
+    points = [task.item.key_point for task in own.order_by("position")]
+    for point, answer, seconds in zip(points, "AADx", (1, 2, 30, 40), strict=False):
+        say(study, ben, point, answer, seconds=seconds)
+    say(study, cleo, control[0].key_point, "N")
+    first, second = overview_of(study).people
+    assert first.grounded == {"yes": 3, "no": 1}
+    assert first.keyness == {"agree": 2, "neutral": 0, "disagree": 1}
+    assert (first.keep_share, first.n_done, first.n_tasks) == (0.5, 4, 4)
+    assert (first.speed.median_ms, first.speed.per_hour) == (16_000, pytest.approx(4 / 73 * 3600))
+    assert first.speed.fast.value == 0.5
+    assert first.speed.fast.low < 0.5 < first.speed.fast.high
+    assert first.speed.is_notable
+    assert second.speed.fast.value == 0
+    assert not second.speed.is_notable
+    assert overview_of(study).n_labels == 5
+
+
+def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login: Any) -> None:
+    item = study.label_items.filter(is_overlap=True).first()
+    assert item is not None
+    say(study, ben, item.key_point, "x", is_check=True)
+    item.role = "gold"
+    item.save()
+    row = overview_of(study).people[0]
+    assert (row.n_checks, row.n_checks_right, row.n_labels, row.speed) == (1, 1, 0, None)
+    shown = login(ada).get(url("verification-study", study)).content.decode()
+    assert "1 of 1" in shown
+    assert "1 attention check" in shown
+
+
+def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
+    study: Study, ada: Any, ben: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    say_all(study, ["AA", "xx"] + [".."] * 6)
+    LabelTask.objects.filter(annotator__user=ben, position=3).update(
+        state="skipped", skip_reason="too long", is_flagged=True
+    )
+    LabelTask.objects.filter(annotator__user=ben, position=1).update(active_ms=3_600_000, comment="see line 3")
+    client = login(ada)
+    with django_assert_max_num_queries(22):
+        shown = client.get(url("verification-study", study)).content.decode()
+    for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Agreement and dataset"):
+        assert words in shown
+
+
+def test_people_join_and_take_over_what_nobody_opened(
+    study: Study, ada: Any, ben: Any, dot: Any, login: Any
+) -> None:
+    control = study.label_items.filter(is_overlap=True).first()
+    assert control is not None
+    say(study, ben, control.key_point, "A")
+    data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
+    answer = login(ada).post(url("verification-more", study), data)
+    assert answer.headers["Location"] == url("verification-study", study)
+    assert study.label_tasks.filter(annotator__user=dot, item__is_overlap=True).count() == 2
+    assert study.label_tasks.filter(annotator__user=dot).count() >= 4
+    assert PointLabel.objects.get().task.annotator == annotator_of(ben)
+
+
+def test_what_somebody_left_is_dealt_to_others(study: Study, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    client = login(ada)
+    removal = reverse("annotation:annotator-remove", args=[study.uid, annotator_of(ben).uid])
+    assert client.post(removal, {"reason": "moved"}).headers["Location"] == url("study", study)
+    assert "fewer people than planned" in client.get(url("verification-study", study)).content.decode()
+    client.post(url("verification-more", study), {"action": "deal"})
+    assert "fewer people than planned" not in client.get(url("verification-more", study)).content.decode()
+    assert study.label_tasks.filter(annotator__user=cleo).count() == 8
+    assert client.post(url("verification-more", study), {"action": "steal"}).status_code == 404
+
+
+def test_questions_are_added(study: Study, ada: Any, login: Any) -> None:
+    make_questions(3, dataset="piers")
+    client = login(ada)
+    more = url("verification-more", study)
+    assert client.post(more, {"action": "items", "dataset": "piers", "way": "sample"}).status_code == 422
+    client.post(more, {"action": "items", "dataset": "piers", "way": "all"})
+    assert study.label_items.values("question").distinct().count() == 7
+
+
+def test_the_rate_freezes_with_the_first_answer(study: Study, ada: Any, ben: Any, login: Any) -> None:
+    client, address = login(ada), url("verification-settings", study)
+    data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
+    assert client.post(address, data).status_code == 302
+    task = study.label_tasks.filter(annotator__user=ben).first()
+    assert task is not None
+    say(study, ben, task.item.key_point, "A")
+    assert client.post(address, data | {"hourly_rate": "40"}).status_code == 422
+    study.refresh_from_db()
+    assert study.name == "Renamed"
+    assert study.hourly_rate == 30
+
+
+def test_a_study_with_answers_is_not_deleted(study: Study, ada: Any, ben: Any, login: Any) -> None:
+    client, address = login(ada), url("study-delete", study)
+    task = study.label_tasks.filter(annotator__user=ben).first()
+    assert task is not None
+    say(study, ben, task.item.key_point, "A")
+    assert "1 label is in it" in client.get(address).content.decode()
+    client.post(address)
+    assert Study.objects.filter(pk=study.pk).exists()
+    PointLabel.objects.all().delete()
+    client.post(address)
+    assert not Study.objects.filter(pk=study.pk).exists()
+
+
+def test_a_new_study_starts_with_the_settings_of_another(
+    study: Study, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study.verification_plan.control_share = "0.25"
+    study.verification_plan.save()
+    address = reverse("annotation:verification-create")
+    shown = login(ada).get(address, {"from": study.uid}).content.decode()
+    assert "Harbour points (copy)" in shown
+    assert 'value="25"' in shown
+    assert "Look before you judge." in shown
+    assert login(make_user("fay", "researcher")).get(address, {"from": study.uid}).status_code == 404
+    assert login(ada).get(address, {"from": "nonsense"}).status_code == 404
+
+
+def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, login: Any) -> None:
+    other = make_user("fay", "researcher")
+    for name in ("verification-study", "verification-settings", "verification-more"):
+        address = url(name, study)
+        assert login(other).get(address).status_code == 404
+        assert login(ben).get(address).status_code == 403
+        assert login(eve).get(address).status_code == 200
+    assert login(ben).get(reverse("annotation:verification-create")).status_code == 403
