@@ -6,6 +6,7 @@ request is sent by two of them.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from django.conf import settings
 
 from benchmarks import workers
 from benchmarks.judges.openai import Failure, Reply, Trouble
-from benchmarks.judges.questions import CoverageQuestion, ModelConfig, Rung, cache_key, request_body
+from benchmarks.judges.questions import ModelConfig, Question, Rung, cache_key, request_body
 from benchmarks.models import Endpoint, JudgeCall, JudgeRun
 
 CALL_LEASE = timedelta(minutes=15)
@@ -27,13 +28,13 @@ REST_WITHOUT_WORD = timedelta(seconds=1)
 class Request:
     """A question with the exact body that asks it."""
 
-    question: CoverageQuestion
+    question: Question
     rung: Rung
     body: dict[str, Any]
     key: str
 
     @classmethod
-    def of(cls, config: ModelConfig, question: CoverageQuestion, rung: Rung) -> Request:
+    def of(cls, config: ModelConfig, question: Question, rung: Rung) -> Request:
         """Word a question for a server."""
         body = request_body(config, question, rung)
         return cls(question, rung, body, cache_key(body, base_url=config.base_url, repeat=question.repeat))
@@ -111,7 +112,7 @@ def _new(*, run: JudgeRun, config: ModelConfig, request: Request, now: datetime)
         run=run,
         base_url=config.base_url,
         model=config.model,
-        prompt_sha256=config.prompt_sha256,
+        prompt_sha256=hashlib.sha256(request.body["messages"][0]["content"].encode()).hexdigest(),
         repeat=request.question.repeat,
         rung=request.rung.value,
         is_repair=request.question.repair is not None,

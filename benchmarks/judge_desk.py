@@ -71,18 +71,21 @@ def estimate(*, judge: Judge, summaries: Iterable[Summary], repeats: int, now: d
     config = model_judging.config_of(judge)
     waiting = judging.not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
     requests = list(requests_on(judge=judge, config=config, summaries=waiting, repeats=repeats))
+    return estimate_of(requests, config=config, n_texts=len(waiting), now=now)
+
+
+def estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_texts: int, now: datetime) -> Estimate:
+    """What requests on so many texts would need; those that were answered before need nothing."""
     known = _answered({request.key for request in requests})
     fresh = {request.key: request for request in requests if request.key not in known}
-    tokens = [
-        estimated_tokens(request.body, n_verdicts=len(request.question.insights)) for request in fresh.values()
-    ]
+    tokens = [estimated_tokens(request.body, n_verdicts=request.question.n_verdicts) for request in fresh.values()]
     prompt, completion = sum(sent for sent, _ in tokens), sum(back for _, back in tokens)
     price = costs.Prices().of(base_url=config.base_url, model=config.model, day=now.date())
     dollars = at_most = None
     if price is not None:
         dollars = costs.price_of_tokens(price, prompt=prompt, cached=0, completion=completion)
         at_most = sum((budgets.worst_case(request, price) for request in fresh.values()), Decimal(0))
-    return Estimate(len(waiting), len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
+    return Estimate(n_texts, len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
 
 
 def requests_on(

@@ -1,4 +1,4 @@
-"""Let a model judge the claimed summaries of a run: requests side by side, every verdict saved as it arrives.
+"""Let a model judge the claimed texts of a run: requests side by side, every verdict saved as it arrives.
 
 The event loop runs only between the transactions, so that the database is used from one thread. What a request
 is and what its answer means lives in `benchmarks.judges`; who may send it lives in `benchmarks.call_ledger`.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
@@ -30,15 +30,17 @@ from benchmarks.judges.openai import (
     open_client,
     read_reply,
 )
-from benchmarks.judges.parsing import Answer, Problem
+from benchmarks.judges.parsing import Problem
 from benchmarks.judges.questions import (
     BadConfiguration,
     CoverageQuestion,
     ModelConfig,
+    Question,
     Rung,
     questions_on,
 )
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
+from benchmarks.recall import asking
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -62,7 +64,7 @@ class CallFailed(Exception):
 class _Waiting:
     """A question on its way: in what shape, how often refused, and not before when (monotonic seconds)."""
 
-    question: CoverageQuestion
+    question: Question
     rung: Rung
     n_failed: int = 0
     n_busy: int = 0
@@ -145,6 +147,44 @@ def open_questions(
     return found
 
 
+def _open(
+    *, run: JudgeRun, config: ModelConfig, items: Sequence[JudgeRunItem]
+) -> Mapping[int, Sequence[Question]]:
+    """What is lacking on the items of a run, whatever its task."""
+    if run.task == JudgeRun.Task.COVERAGE:
+        return open_questions(judge=run.judge, config=config, items=items, repeats=run.repeats)
+    return asking.open_questions(judge=run.judge, config=config, items=items, repeats=run.repeats, task=run.task)
+
+
+def _store_coverage(
+    *, run: JudgeRun, question: Question, answers: Mapping[str, Any], call: JudgeCall, now: datetime
+) -> None:
+    assert isinstance(question, CoverageQuestion)  # noqa: S101  for the type checker
+    rows = [_row(run, question, key, answer, call, now) for key, answer in answers.items()]
+    Verdict.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _row(
+    run: JudgeRun, question: CoverageQuestion, key: str, answer: Any, call: JudgeCall, now: datetime
+) -> Verdict:
+    said = answer if isinstance(answer, CoverageVerdict) else None
+    return Verdict(
+        judge_id=run.judge_id,
+        summary_id=int(question.summary_key),
+        insight_id=int(key),
+        repeat=question.repeat,
+        coverage=said.coverage if said else "",
+        lines=list(said.lines) if said else [],
+        is_linked=bool(said and said.lines),
+        is_valid=said is not None,
+        raw={"problem": answer.reason} if isinstance(answer, Problem) else {},
+        input_sha256=question.input_of(key),
+        run=run,
+        call=call,
+        created_at=now,
+    )
+
+
 class _Batch:
     """The claimed items of one worker, until all their questions are answered."""
 
@@ -158,11 +198,11 @@ class _Batch:
         runner: asyncio.Runner,
     ) -> None:
         self.run, self.config, self.clock, self.runner = run, config, clock, runner
-        self.items = {str(item.summary_id): item for item in items}
+        self.items = {str(item.summary_id or item.response_id): item for item in items}
         self.state = _State()
         self.purse = budgets.Purse(run=run, config=config)
         rung = call_ledger.remembered_rung(config)
-        for pk, asked in open_questions(judge=run.judge, config=config, items=items, repeats=run.repeats).items():
+        for pk, asked in _open(run=run, config=config, items=items).items():
             self.state.n_open[pk] = len(asked)
             self.state.queue.extend(_Waiting(question, rung) for question in asked)
 
@@ -287,27 +327,9 @@ class _Batch:
             if again is not None:
                 self.state.queue.appendleft(_Waiting(again, waiting.rung))
                 return
-        rows = [self._row(question, key, answer, call) for key, answer in answers.items()]
-        Verdict.objects.bulk_create(rows, ignore_conflicts=True)
+        store = _store_coverage if isinstance(question, CoverageQuestion) else asking.store
+        store(run=self.run, question=question, answers=answers, call=call, now=self.clock())
         self._settle(question)
-
-    def _row(self, question: CoverageQuestion, key: str, answer: Answer, call: JudgeCall) -> Verdict:
-        said = answer if isinstance(answer, CoverageVerdict) else None
-        return Verdict(
-            judge_id=self.run.judge_id,
-            summary_id=int(question.summary_key),
-            insight_id=int(key),
-            repeat=question.repeat,
-            coverage=said.coverage if said else "",
-            lines=list(said.lines) if said else [],
-            is_linked=bool(said and said.lines),
-            is_valid=said is not None,
-            raw={"problem": answer.reason} if isinstance(answer, Problem) else {},
-            input_sha256=question.input_of(key),
-            run=self.run,
-            call=call,
-            created_at=self.clock(),
-        )
 
     def _recover(self, waiting: _Waiting, failure: Failure) -> None:
         """After a failure: wait, ask in another shape, pause the run, or give the question up."""
@@ -329,7 +351,7 @@ class _Batch:
             waiting.not_before = now + BACKOFF_S * 2 ** (waiting.n_failed - 1)
             state.queue.append(waiting)
         else:
-            item = self.items[waiting.question.summary_key]
+            item = self.items[waiting.question.subject_key]
             state.errors[item.pk] = CallFailed(failure.message)
             self._settle(waiting.question)
 
@@ -341,9 +363,9 @@ class _Batch:
             if below is not None and waiting.rung is shape:
                 waiting.rung = below
 
-    def _settle(self, question: CoverageQuestion) -> None:
+    def _settle(self, question: Question) -> None:
         """One question less; an item without any is done, or put back when one of them failed."""
-        item = self.items[question.summary_key]
+        item = self.items[question.subject_key]
         self.state.n_open[item.pk] -= 1
         if self.state.n_open[item.pk] == 0:
             self._close_items([item])
@@ -353,7 +375,7 @@ class _Batch:
         self.run.items.filter(pk__in=fine).update(state=JudgeRunItem.State.DONE, error="")
 
 
-def refused_answers(question: CoverageQuestion) -> dict[str, Answer]:
+def refused_answers(question: Question) -> dict[str, Any]:
     """The model would not answer: no repair helps, and every verdict is invalid."""
     return dict.fromkeys(question.keys, Problem("The model refused to answer."))
 

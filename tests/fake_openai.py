@@ -1,6 +1,7 @@
 """A model server on this machine that speaks the OpenAI protocol over real HTTP, well or badly, as told.
 
-By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all.
+By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all; so
+are points of responses and key points in passages. The points of a response are its sentences.
 `python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
 """
 
@@ -50,12 +51,34 @@ Behaviour = Callable[[int, dict[str, Any]], Answer | None]
 def judged(body: dict[str, Any]) -> str:
     """Judge one insight by its words."""
     asked = body["messages"][1]["content"]
+    if not asked.startswith("Bullets:"):
+        return on_points(asked)
     said, _, insight = asked.removesuffix("\nAnswer:").partition("\nInsight:\n")
     words = set(re.findall(r"\w+", insight.lower()))
     for number, text in _BULLET.findall(said):
         if words <= set(re.findall(r"\w+", text.lower())):
             return json.dumps({"coverage": "full", "bullet_ids": [int(number)]})
     return json.dumps({"coverage": "none", "bullet_ids": []})
+
+
+def on_points(asked: str) -> str:
+    """Take a response apart, or say which points passages say."""
+    asked = asked.removesuffix("\nReply:")
+    if asked.startswith("Question:"):
+        answer = asked.partition("\nAnswer:\n")[2]
+        return json.dumps({"points": [part.strip() + "." for part in answer.split(".") if part.strip()]})
+    parts = re.split(r"\n(Key points?|Points?):\n", asked)
+    said, kind, points = parts[0], parts[1], parts[2]
+    if not kind.endswith("s"):
+        return json.dumps(_entailed(said, points))
+    numbered = enumerate(re.findall(r"^\(\d+\) (.*)$", points, re.MULTILINE), 1)
+    return json.dumps({"verdicts": [{"point": n, **_entailed(said, point)} for n, point in numbered]})
+
+
+def _entailed(said: str, point: str) -> dict[str, Any]:
+    words = set(re.findall(r"\w+", point.lower()))
+    found = [int(n) for n, text in _BULLET.findall(said) if words <= set(re.findall(r"\w+", text.lower()))]
+    return {"answer": "yes" if found else "no", "evidence": found[:1]}
 
 
 def failing(status: int, message: str = "no", *, code: str | None = None, **headers: str) -> Answer:

@@ -52,13 +52,14 @@ def coverage_schema(*, protocol: str, n_insights: int) -> dict[str, Any]:
         "bullet_ids": {"type": "array", "items": {"type": "integer"}},
     }
     if protocol == "one":
-        return _strict_object(verdict)
+        return strict_object(verdict)
     numbers = {"type": "integer", "enum": list(range(1, n_insights + 1))}
-    rows = {"type": "array", "items": _strict_object({"insight": numbers, **verdict})}
-    return _strict_object({"verdicts": rows})
+    rows = {"type": "array", "items": strict_object({"insight": numbers, **verdict})}
+    return strict_object({"verdicts": rows})
 
 
-def _strict_object(properties: dict[str, Any]) -> dict[str, Any]:
+def strict_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """An object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -93,7 +94,7 @@ def read_one(text: str, *, insight_key: str, lines: Collection[int]) -> Answer:
     try:
         reply = _CoverageReply.model_validate(extract_json(text))
     except ValidationError as error:
-        return Problem(_named(error))
+        return Problem(named(error))
     except ValueError as error:
         return Problem(f"The reply holds {error}.")
     return _checked(reply, insight_key=insight_key, lines=lines)
@@ -108,15 +109,16 @@ def read_all(text: str, *, insight_keys: Sequence[str], lines: Collection[int]) 
     rows = found.get("verdicts") if isinstance(found, dict) else found
     if not isinstance(rows, list):
         return dict.fromkeys(insight_keys, Problem("The reply has no list “verdicts”."))
-    numbers = Counter(row.get("insight") for row in rows if isinstance(row, dict) and _is_int(row.get("insight")))
-    by_number = {row["insight"]: row for row in rows if isinstance(row, dict) and _is_int(row.get("insight"))}
+    numbers = Counter(row.get("insight") for row in rows if isinstance(row, dict) and is_int(row.get("insight")))
+    by_number = {row["insight"]: row for row in rows if isinstance(row, dict) and is_int(row.get("insight"))}
     return {
         key: _numbered(by_number.get(n), times=numbers[n], number=n, insight_key=key, lines=lines)
         for n, key in enumerate(insight_keys, 1)
     }
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
+    """Whether it is a whole number, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -126,7 +128,7 @@ def _numbered(row: Any, *, times: int, number: int, insight_key: str, lines: Col
     try:
         reply = _NumberedReply.model_validate(row)
     except ValidationError as error:
-        return Problem(f"Insight {number}: {_named(error)}")
+        return Problem(f"Insight {number}: {named(error)}")
     return _checked(reply, insight_key=insight_key, lines=lines)
 
 
@@ -143,7 +145,8 @@ def _checked(reply: _CoverageReply, *, insight_key: str, lines: Collection[int])
     return CoverageVerdict(insight_key, reply.coverage, named)
 
 
-def _named(error: ValidationError) -> str:
+def named(error: ValidationError) -> str:
+    """What is wrong first, and where."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the reply"
     return f"{place}: {first['msg']}."

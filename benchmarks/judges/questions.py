@@ -1,6 +1,7 @@
 """What a model is asked: the exact request of every call, and the key under which its answer is kept.
 
-Plain data, no database and no network. A judge of entailment adds a kind of question beside coverage.
+Plain data, no database and no network. Here are requests of any kind and the question of coverage; those about
+points of responses are in `entailment`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.judges.base import InsightRef, SummaryToJudge
 from benchmarks.judges.parsing import Answer, Problem, coverage_schema, read_all, read_one
@@ -20,6 +21,8 @@ from benchmarks.scoring.text import LineKind, lines_from_list
 TOKENS_PER_WORD = 1.25
 TOKENS_OF_A_VERDICT = 20
 PROTOCOLS = ("one", "all")
+TASKS = ("recall", "extraction", "support")
+"""What is asked of responses; each has a prompt of its own beside that of coverage."""
 
 
 class BadConfiguration(ValueError):
@@ -41,7 +44,10 @@ class Rung(StrEnum):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """All that a verdict of a model depends on, beside the texts; `max_tokens` bound one reply on one insight."""
+    """All that a verdict of a model depends on, beside the texts; `max_tokens` bound one reply on one insight.
+
+    `prompt` is that of coverage. Of documents, passages of `document_tokens` are shown at most, by words.
+    """
 
     base_url: str
     model: str
@@ -51,6 +57,10 @@ class ModelConfig:
     seed: int | None = None
     max_tokens: int = 400
     timeout_s: float = 60.0
+    recall_prompt: str = ""
+    extraction_prompt: str = ""
+    support_prompt: str = ""
+    document_tokens: int = 12_000
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ModelConfig:
@@ -68,16 +78,20 @@ class ModelConfig:
         protocol = values.get("protocol", "one")
         if protocol not in PROTOCOLS:
             raise BadConfiguration(f"protocol {protocol!r} is none of {', '.join(PROTOCOLS)}")
-        return cls(**{**values, "prompt": values.get("prompt") or default_prompt(protocol)})
+        prompts = {
+            f"{task}_prompt": values.get(f"{task}_prompt") or default_prompt(protocol, task) for task in TASKS
+        }
+        return cls(**{**values, "prompt": values.get("prompt") or default_prompt(protocol), **prompts})
 
     def as_mapping(self) -> dict[str, Any]:
         """Plain values, for storing."""
         return asdict(self)
 
-    @property
-    def prompt_sha256(self) -> str:
-        """Hash of the wording."""
-        return hashlib.sha256(self.prompt.encode()).hexdigest()
+    def prompt_of(self, task: str) -> str:
+        """The wording for a task."""
+        if task == "coverage":
+            return self.prompt
+        return str(getattr(self, f"{task}_prompt")) or default_prompt(self.protocol, task)
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,58 @@ class Repair:
     reply: str
     reason: str
     longer: bool = False
+
+
+class Question(Protocol):
+    """One call, of whatever task: how it is worded, what its reply must look like, and how that is read."""
+
+    @property
+    def task(self) -> str:
+        """Whose prompt it has."""
+
+    @property
+    def subject_key(self) -> str:
+        """The summary or response that it is about."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What it asks about, an answer each."""
+
+    @property
+    def repeat(self) -> int:
+        """Which of several answers to the same question."""
+
+    @property
+    def repair(self) -> Repair | None:
+        """What was wrong with the reply before."""
+
+    @property
+    def n_limits(self) -> int:
+        """How many times `max_tokens` a reply may have."""
+
+    @property
+    def n_verdicts(self) -> int:
+        """About how many verdicts long a reply is."""
+
+    def user_text(self) -> str:
+        """What follows the prompt."""
+
+    def shape(self) -> tuple[str, dict[str, Any]]:
+        """Name and schema of the reply."""
+
+    def read(self, reply: str) -> Mapping[str, Any]:
+        """What the reply says, by key: an answer or a `Problem`."""
+
+    def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Question | None:
+        """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
+
+
+def repair_of(question: Question, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Repair | None:
+    """What to say when asking again; None if nothing was wrong, or it was said before."""
+    reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
+    if not reasons or question.repair is not None:
+        return None
+    return Repair(reply=reply, reason=" ".join(reasons[:5]), longer=longer)
 
 
 @dataclass(frozen=True)
@@ -102,6 +168,26 @@ class CoverageQuestion:
     protocol: str
     repeat: int = 0
     repair: Repair | None = None
+    task = "coverage"
+
+    @property
+    def subject_key(self) -> str:
+        """The summary."""
+        return self.summary_key
+
+    @property
+    def n_limits(self) -> int:
+        """One for each verdict in the reply."""
+        return len(self.insights) if self.protocol == "all" else 1
+
+    @property
+    def n_verdicts(self) -> int:
+        """One for each insight."""
+        return len(self.insights)
+
+    def shape(self) -> tuple[str, dict[str, Any]]:
+        """Name and schema of the reply."""
+        return "coverage", coverage_schema(protocol=self.protocol, n_insights=len(self.insights))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -131,10 +217,8 @@ class CoverageQuestion:
 
     def repaired(self, *, reply: str, answers: Mapping[str, Answer], longer: bool) -> CoverageQuestion | None:
         """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
-        reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
-        if not reasons or self.repair is not None:
-            return None
-        return replace(self, repair=Repair(reply=reply, reason=" ".join(reasons[:5]), longer=longer))
+        repair = repair_of(self, reply=reply, answers=answers, longer=longer)
+        return replace(self, repair=repair) if repair else None
 
 
 def questions_on(
@@ -163,13 +247,13 @@ def _bullets(lines: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return tuple((line.number, line.plain) for line in points or known)
 
 
-def request_body(config: ModelConfig, question: CoverageQuestion, rung: Rung) -> dict[str, Any]:
+def request_body(config: ModelConfig, question: Question, rung: Rung) -> dict[str, Any]:
     """The exact body that is sent; every repeat has a seed of its own where there is one."""
     messages = [
-        {"role": "system", "content": config.prompt},
+        {"role": "system", "content": config.prompt_of(question.task)},
         {"role": "user", "content": question.user_text()},
     ]
-    tokens = config.max_tokens * (len(question.insights) if question.protocol == "all" else 1)
+    tokens = config.max_tokens * question.n_limits
     if question.repair is not None:
         messages.append({"role": "assistant", "content": question.repair.reply or "(nothing)"})
         again = f"This answer cannot be used. {question.repair.reason} Answer again, with JSON only."
@@ -183,13 +267,13 @@ def request_body(config: ModelConfig, question: CoverageQuestion, rung: Rung) ->
     return body | _response_format(question, rung)
 
 
-def _response_format(question: CoverageQuestion, rung: Rung) -> dict[str, Any]:
+def _response_format(question: Question, rung: Rung) -> dict[str, Any]:
     if rung is Rung.TEXT:
         return {}
     if rung is Rung.OBJECT:
         return {"response_format": {"type": "json_object"}}
-    schema = coverage_schema(protocol=question.protocol, n_insights=len(question.insights))
-    described = {"name": "coverage", "strict": True, "schema": schema}
+    name, schema = question.shape()
+    described = {"name": name, "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 

@@ -9,10 +9,13 @@ _FOLDER = Path(__file__).resolve().parent
 
 
 @cache
-def default_prompt(protocol: str) -> str:
-    """The text for a protocol of coverage: `one` insight per call or `all` of a summary.
+def default_prompt(protocol: str, task: str = "coverage") -> str:
+    """The text for a task and a protocol: `one` insight or point per call, or `all` of a summary or response.
+
+    Extraction has one text for both protocols.
 
     Raises:
-        FileNotFoundError: there is no such protocol.
+        FileNotFoundError: there is no such task or protocol.
     """
-    return (_FOLDER / f"coverage_{protocol}.md").read_text(encoding="utf-8").strip()
+    name = task if task == "extraction" else f"{task}_{protocol}"
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
