@@ -29,11 +29,12 @@ from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing import import_topic
 from benchmarks.importing_questions import import_questions
 from benchmarks.models import Haystack, Subtopic
-from summhay_site import accounts, demo_linking, demo_recall
+from summhay_site import accounts, demo_linking, demo_recall, demo_verification
 from summhay_site.models import User
 
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
 STUDY = "Island ferry: people against the clock"
+QUESTIONS = "demo"
 TAB = "demo"
 DAY = timedelta(days=1)
 LOGINS = (
@@ -106,6 +107,15 @@ def load(*, now: datetime, say: Say) -> None:
         researcher=cast.researcher,
         now=now,
     )
+    say("a study of key points, with answers")
+    ben, cleo = cast.annotators
+    demo_verification.load(
+        verifiers=[*cast.past_writers[:2], cast.past_writers[4], cleo],
+        newcomer=ben,
+        questions=QUESTIONS,
+        researcher=cast.researcher,
+        now=now,
+    )
 
 
 def _make_people(*, now: datetime) -> Cast:
@@ -133,7 +143,7 @@ def _import_corpora(*, actor: User, now: datetime) -> None:
         parsed = summhay.parse(io.BytesIO(orjson.dumps(topic)), name="demo")
         import_topic(parsed, actor=actor, now=now, dataset="demo", judge_name="example-judge")
         Haystack.objects.filter(key=topic["topic_id"]).update(is_practice=is_practice)
-    import_questions(long2rag.parse(demo_questions()), dataset="demo", actor=actor, now=now)
+    import_questions(long2rag.parse(demo_questions()), dataset=QUESTIONS, actor=actor, now=now)
 
 
 def _make_study(cast: Cast, *, now: datetime) -> Study:

@@ -9,8 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Session, Study
+from annotation.verification import planning
+from annotation.verification.overview import overview_of
 from benchmarks.models import Haystack, Question, Verdict
-from summhay_site import demo
+from summhay_site import demo, demo_verification
 
 
 @pytest.mark.django_db
@@ -20,6 +22,15 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     counts = [model.objects.count() for model in (Haystack, Study, Session, Question, Verdict)]
     assert all(counts)
     assert Session.objects.filter(assignment__is_practice=False, state="submitted").count() == 6
+    verification = Study.objects.get(name=demo_verification.NAME)
+    overview = overview_of(verification)
+    rows = {row.member.annotator.label: row for row in overview.people}
+    assert overview.n_gold == 1
+    assert [row.n_done for row in rows.values()].count(0) == 1
+    assert rows["Ben Ortiz"].n_done == 0 < rows["Ben Ortiz"].n_tasks
+    assert 0 < rows["Cleo Marsh"].n_done < rows["Cleo Marsh"].n_tasks
+    assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
+    assert planning.n_short(verification) == 0
     for username, _name, _role in demo.LOGINS:
         assert username in said.getvalue()
         answer = client.post("/login/", {"username": username, "password": demo.PASSWORD})
