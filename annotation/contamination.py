@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import datetime
 
 from django.db.models import Q
 
 from annotation.eligibility import Person, Target
-from annotation.models import Annotator, Assignment, Exposure, Study
+from annotation.models import Annotator, Assignment, Exposure, Session, Study
 from benchmarks.models import Subtopic
 
 
@@ -38,6 +39,29 @@ def load_people(
         )
         for pk in ids
     }
+
+
+def saw_insights_before_the_end(sessions: Iterable[Session]) -> set[int]:
+    """Sessions, by id, whose writer was shown insights of the haystack before they ended. One query.
+
+    No task is given to such a person; a role may change, though, while a session runs. Practice doesn't count.
+    """
+    rows = [row for row in sessions if not row.assignment.is_practice]
+    seen = Exposure.objects.contaminating().filter(
+        user__annotator__in={row.annotator_id for row in rows},
+        haystack__in={row.assignment.subtopic.haystack_id for row in rows},
+    )
+    first: dict[tuple[int, int], datetime] = {}
+    for annotator, haystack, at in seen.order_by("-first_at").values_list(
+        "user__annotator", "haystack", "first_at"
+    ):
+        first[annotator, haystack] = at
+    found = set()
+    for row in rows:
+        at = first.get((row.annotator_id, row.assignment.subtopic.haystack_id))
+        if at is not None and (row.ended_at is None or at < row.ended_at):
+            found.add(row.pk)
+    return found
 
 
 def target_of(subtopic: Subtopic, *, is_in_study: bool) -> Target:

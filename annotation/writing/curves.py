@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.contamination import saw_insights_before_the_end
 from annotation.models import CopyCheck, Session, SessionEvent, Study
 from annotation.writing.results import MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge
@@ -103,7 +104,7 @@ class StudyReport:
 def study_report(
     *, study: Study, judge: Judge | None, present_only: bool = False, carried: bool = True
 ) -> StudyReport:
-    """Score a study's sessions and average them over active time; eight queries."""
+    """Score a study's sessions and average them over active time; nine queries."""
     results = session_results(sessions=sessions_of(study), judge=judge, present_only=present_only)
     counted = [result for result in results if result.counts]
     rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
@@ -143,6 +144,8 @@ def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
     rows = SessionEvent.objects.filter(session__in=ids, type__in=REVIEW_EVENTS).order_by()
     for session, kind in rows.values_list("session", "type").distinct():
         events.setdefault(session, set()).add(kind)
+    for session in saw_insights_before_the_end(result.session for result in results):
+        events.setdefault(session, set()).add(_("saw insights before the end"))
     return tuple(_session_row(result, copied, events) for result in results)
 
 

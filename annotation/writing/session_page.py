@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.contamination import saw_insights_before_the_end
 from annotation.models import DraftRevision, Session, SessionEvent, Snapshot
 from annotation.writing import timeline
 from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_of
@@ -48,6 +49,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "requests": row.credit_requests.all(),
         "exclusions": row.exclusions.select_related("by"),
         "report": getattr(row, "report", None),
+        "saw_insights": bool(saw_insights_before_the_end([row])),
         "copied": [line for line in (copy_check.first() or []) if line["is_flagged"]],
         "events": row.events.order_by("pk")[:500],
     }

@@ -278,3 +278,17 @@ def test_the_command_writes_what_the_page_offers(
         assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
     with pytest.raises(CommandError, match="no writing study"):
         call_command("export_sessions", study="nothing", out=tmp_path)
+
+
+@pytest.mark.parametrize(("minutes_after_start", "flagged"), [(-5, True), (10, True), (60, False)])
+def test_a_writer_who_saw_insights_before_the_end_is_flagged(
+    minutes_after_start: int, flagged: bool, study: Any, ada: Any, ben: Any, login: Any
+) -> None:
+    session = Session.objects.get(annotator=ben.annotator)
+    assert session.started_at is not None
+    at = session.started_at + timedelta(minutes=minutes_after_start)
+    Exposure.objects.create(user=ben, haystack=session.assignment.subtopic.haystack, reason="page", first_at=at)
+    flags = [row.flags for row in study_report(study=study, judge=None).sessions]
+    assert flags == [("saw insights before the end",) if flagged else (), ()]
+    shown = login(ada).get(f"/sessions/{session.uid}/").text
+    assert ("shown reference insights of the haystack before" in shown) is flagged
