@@ -36,6 +36,7 @@ class BiasReport:
     reference: str
     summarizers: tuple[str, ...]
     rows: tuple[JudgeBias, ...]
+    n_reference: int
 
 
 def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> BiasReport:
@@ -50,7 +51,7 @@ def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampl
             own = worth[column(table, table.n_people + index).codes]
             rows.append(_of_judge(table, judge.name, human, own, resampling))
     names = sorted({info.summarizer for info in table.summaries})
-    return BiasReport(reference, tuple(names), tuple(rows))
+    return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
 
 def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats, resampling: Resampling) -> JudgeBias:
@@ -107,14 +108,15 @@ def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
 
 def as_json(report: BiasReport) -> list[dict[str, Any]]:
     """One object per judge: rows by summarizer, three averages, correlations with length."""
-    return [_row_json(row, report.reference) for row in report.rows]
+    return [_row_json(row, report.reference, report.n_reference) for row in report.rows]
 
 
-def _row_json(row: JudgeBias, reference: str) -> dict[str, Any]:
+def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any]:
     found = row.bias
     return {
         "judge": row.judge,
         "reference": reference,
+        "reference_items": n_reference,
         "n_summaries": row.n_summaries,
         "summarizers": [
             {

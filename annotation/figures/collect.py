@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,15 @@ from annotation.figures.table import (
     SummaryInfo,
     plain_table,
 )
-from annotation.models import Annotator, CoverageLabel, ExternalLabel, Membership, Study
+from annotation.linking.adjudicating import Gold, gold_of
+from annotation.models import (
+    Annotator,
+    CoverageAdjudication,
+    CoverageLabel,
+    ExternalLabel,
+    Membership,
+    Study,
+)
 from benchmarks.costs import Cost, cost_by_judge
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -35,7 +44,7 @@ _NOT_SELECTED = {None, "", "NA", "no_selection"}
 
 
 def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = None) -> LabelTable:
-    """Coverage labels beside every judge's verdicts on the same summaries. Six queries.
+    """Coverage labels beside every judge's verdicts on the same summaries, and what was decided. Seven queries.
 
     Where one person labelled an item in several studies, the latest label counts.
     """
@@ -57,7 +66,8 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
         .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid")
     )
     judges = _judges({row[0] for row in verdicts})
-    return _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
+    table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
+    return _with_gold(table, gold_of(labels.order_by().values("study")), items)
 
 
 def external_table(study: Study, *, task: str = "") -> LabelTable:
@@ -97,12 +107,15 @@ def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ra
 
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:
-    """Changes with every label made or superseded and every verdict on what was labelled; two queries."""
+    """Changes with every label, every verdict on what was labelled and every decision; three queries."""
     said = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
     judged = Verdict.objects.filter(summary__in=labels.order_by().values("summary")).aggregate(
         n=Count("pk"), last=Max("pk")
     )
-    return hashlib.sha256(repr((sorted(said.items()), sorted(judged.items()))).encode()).hexdigest()[:12]
+    decisions = CoverageAdjudication.objects.filter(study__in=labels.order_by().values("study"))
+    decided = decisions.aggregate(last=Max("pk"), current=Count("pk", filter=Q(is_current=True)))
+    state = [sorted(part.items()) for part in (said, judged, decided)]
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
 
 
 def _current() -> Any:
@@ -250,6 +263,16 @@ def _assemble(
         items=(),
         n_invalid=tuple(n_invalid.values()),
     )
+
+
+def _with_gold(table: LabelTable, gold: Gold, items: Mapping[tuple[int, int], int]) -> LabelTable:
+    codes = np.full(len(items), MISSING, dtype=np.int64)
+    links = np.zeros(len(items), dtype=object)
+    for key, (coverage, lines) in gold.items():
+        if key in items:
+            codes[items[key]] = CODES[coverage]
+            links[items[key]] = sum(1 << line for line in lines)
+    return replace(table, gold_codes=codes, gold_links=links)
 
 
 @lru_cache(maxsize=10_000)

@@ -19,7 +19,7 @@ from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.resampled import Batch, Spread
 from benchmarks.scoring.stat import Stat
 
-MEAN, MAJORITY = "mean", "majority"
+MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
 FIGURES = (
     "pearson",
     "exact_agreement",
@@ -35,7 +35,7 @@ COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
 
 
 class UnknownReference(ValueError):
-    """Nobody of this name labelled anything here."""
+    """Nobody of this name labelled anything here, or nothing was adjudicated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,10 @@ def consistency(table: LabelTable, repeated: Mapping[str, Ratings]) -> tuple[Con
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """The judge table against one reference; `ceiling` is None with fewer than two people on an item."""
+    """The judge table against one reference; `ceiling` is None with fewer than two people on an item.
+
+    The reference covers `n_reference` of `n_items` labelled items; judges are compared on these only.
+    """
 
     reference: str
     reference_note: str
@@ -103,6 +106,8 @@ class JudgeReport:
     n_clusters: int
     cluster_unit: str
     n_ties: int
+    n_reference: int
+    n_items: int
 
 
 def judge_report(
@@ -112,7 +117,9 @@ def judge_report(
     resampling: Resampling | None = DEFAULT,
     with_differences: bool = True,
 ) -> JudgeReport:
-    """Compare every judge with the reference: `mean` over people, the `majority` label, or one person's name.
+    """Compare every judge with the reference.
+
+    It is the `mean` over people, the `majority` label, what was `adjudicated`, or one person's name.
 
     Without `resampling` no figure has an interval, and all of them take milliseconds.
     """
@@ -135,6 +142,8 @@ def judge_report(
         n_clusters=table.n_clusters,
         cluster_unit=table.cluster_unit,
         n_ties=n_ties,
+        n_reference=int(_any_human(humans).sum()),
+        n_items=len(table.codes),
     )
 
 
@@ -147,11 +156,25 @@ def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], 
     if reference == MAJORITY:
         chosen, n_ties = _majority(table)
         return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
+    if reference == ADJUDICATED:
+        return [_adjudicated(table)], _adjudicated_note(table), 0
     for person, one in zip(table.people, columns, strict=True):
         if reference in {person.name, person.pseudonym, person.key}:
             return [one], f"annotator {person.name}", 0
-    known = ", ".join([MEAN, MAJORITY, *(person.name for person in table.people)])
+    known = ", ".join([MEAN, MAJORITY, ADJUDICATED, *(person.name for person in table.people)])
     raise UnknownReference(f"There is no reference “{reference}” here; use one of: {known}.")
+
+
+def _adjudicated(table: LabelTable) -> Column:
+    """What researchers decided, where they did."""
+    if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
+        raise UnknownReference("Nothing is adjudicated among these labels yet.")
+    return Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
+
+
+def _adjudicated_note(table: LabelTable) -> str:
+    n = 0 if table.gold_codes is None else int((table.gold_codes >= 0).sum())
+    return f"the adjudicated label, which {n} of {len(table.codes)} items have"
 
 
 def _majority(table: LabelTable) -> tuple[Column, int]:
@@ -300,7 +323,8 @@ def _on_common(
 
 def as_json(report: JudgeReport) -> list[dict[str, Any]]:
     """One object per judge, as `manage.py report judges` prints them."""
-    return [row_json(row, reference=report.reference) for row in report.rows]
+    covers = {"reference_items": report.n_reference, "labelled_items": report.n_items, "ties": report.n_ties}
+    return [row_json(row, reference=report.reference) | covers for row in report.rows]
 
 
 def row_json(row: JudgeRow, *, reference: str) -> dict[str, Any]:

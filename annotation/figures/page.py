@@ -85,6 +85,7 @@ class Options:
     people: tuple[tuple[str, str], ...]
     judges: tuple[tuple[str, str], ...]
     haystack_pks: tuple[int, ...]
+    n_adjudicated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ def options_of(table: LabelTable) -> Options:
         people=tuple((person.key, person.name) for person in table.people),
         judges=tuple((judge.key, judge.name) for judge in table.judges),
         haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
+        n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
     )
 
 

@@ -92,10 +92,19 @@ class LookForm(forms.Form):
         people = list(options.people)
         self._choices("annotator", people)
         self._choices(
-            "reference", [("mean", _("mean over annotators")), ("majority", _("majority label")), *people]
+            "reference",
+            [
+                ("mean", _("mean over annotators")),
+                ("majority", _("majority label")),
+                *([("adjudicated", _("adjudicated label"))] if options.n_adjudicated else []),
+                *people,
+            ],
         )
         self._choices("judge", list(options.judges))
-        unused = {"annotator": len(people) < 3, "reference": len(people) < 2 or not options.judges}
+        unused = {
+            "annotator": len(people) < 3,
+            "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
+        }
         unused |= {"judge": not options.judges, "measure": not options.judges, "clusters": is_external}
         for name, is_unused in unused.items():
             if is_unused:

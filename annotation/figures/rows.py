@@ -51,6 +51,7 @@ class RowView:
     insight: str
     insight_uid: str
     summary_uid: str
+    has_page: bool
     system: str
     subtopic: str
     dispute: float | None
@@ -106,7 +107,8 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
                 item="",
                 insight=insight.text,
                 insight_uid=str(insight.uid),
-                summary_uid=info.uid if texts[info.pk].has_page else "",
+                summary_uid=info.uid,
+                has_page=texts[info.pk].has_page,
                 system=f"{info.summarizer} · {info.retriever}",
                 subtopic=info.subtopic,
                 dispute=spot.dispute,
@@ -117,7 +119,8 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
 
 
 def _elsewhere(table: LabelTable, spot: Spot) -> RowView:
-    return RowView(table.items[spot.index], "", "", "", "", "", spot.dispute, _sayings(table, spot.index, []))
+    sayings = _sayings(table, spot.index, [])
+    return RowView(table.items[spot.index], "", "", "", False, "", "", spot.dispute, sayings)
 
 
 def _sayings(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Saying, ...]:

@@ -38,7 +38,7 @@ def add_reference(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--reference",
         default=MEAN,
-        help="mean (over annotators, the default), majority, or the name of one annotator",
+        help="mean (over annotators, the default), majority, adjudicated, or the name of one annotator",
     )
 
 

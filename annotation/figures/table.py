@@ -73,6 +73,7 @@ class LabelTable:
     linked lines, and whether the authors' rule counts the link: a person's selection, a judge's single line.
     `versions`, shape (n, people), are the guideline versions followed (0: none). `clusters`, shape (n,), number
     what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
+    `gold_codes` and `gold_links`, shape (n,), are what researchers decided, -1 where they did not; never a column.
     """
 
     categories: tuple[str, ...]
@@ -90,6 +91,8 @@ class LabelTable:
     summaries: tuple[SummaryInfo, ...]
     items: tuple[str, ...]
     n_invalid: tuple[int, ...]
+    gold_codes: Ints | None = None
+    gold_links: Masks | None = None
 
     @property
     def n_people(self) -> int:
@@ -136,6 +139,8 @@ class LabelTable:
             summary_of=self.summary_of[mask],
             insights=self.insights[mask],
             items=tuple(item for item, keep in zip(self.items, mask, strict=True) if keep) if self.items else (),
+            gold_codes=None if self.gold_codes is None else self.gold_codes[mask],
+            gold_links=None if self.gold_links is None else self.gold_links[mask],
         )
 
     def by_subtopic(self) -> LabelTable:

@@ -11,6 +11,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.labelling.dealing import Item, sample
+from annotation.linking.adjudicating import gold_of
 from annotation.models import CoverageLabel, Session, Snapshot, Study
 from benchmarks.models import Haystack, Summary
 
@@ -78,9 +79,10 @@ def read_list(text: str) -> list[Summary]:
 
 
 def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
-    """Summaries of a study on all whose insights everybody agreed: {summary: {insight: (coverage, lines)}}.
+    """Summaries of a study all whose insights have an answer: {summary: {insight: (coverage, lines)}}.
 
-    People agree where they chose the same coverage and, if covered, share a line; shared lines are the answer.
+    That is what was adjudicated, else what people agree on: they chose the same coverage and, if covered, share a
+    line; shared lines are the answer.
     """
     said: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
     rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
@@ -88,10 +90,14 @@ def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ..
         said[summary][insight].append((coverage, set(lines)))
     linkable: Any = _linkable().filter(pk__in=said)
     asked = dict(linkable.values_list("pk", "n_insights"))
+    gold = gold_of([study.pk])
     agreed = {}
     for summary, questions in said.items():
         answers = {}
         for insight, labels in questions.items():
+            if (summary, insight) in gold:
+                answers[insight] = gold[summary, insight]
+                continue
             shared = set.intersection(*(lines for _coverage, lines in labels))
             coverages = {coverage for coverage, _lines in labels}
             if len(coverages) == 1 and (coverages == {"none"} or shared):

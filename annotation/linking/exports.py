@@ -1,4 +1,4 @@
-"""The labels of a linking study as rows: the same for CSV and JSON lines, read in chunks.
+"""Labels and decisions of a linking study as rows: the same for CSV and JSON lines, read in chunks.
 
 `item`, `annotator`, `label` and `cluster` are what an import of labels asks for. People appear as annotator1,
 annotator2 …, stable within the study. Times are UTC.
@@ -6,10 +6,12 @@ annotator2 …, stable within the study. Times are UTC.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.models import Study
+from django.db.models import Count, OuterRef, Subquery
+
+from annotation.models import CoverageLabel, Study
 
 COLUMNS = (
     "annotator",
@@ -51,6 +53,20 @@ FIELDS = (
     "guideline__version",
     "made_at",
 )
+DECISION_COLUMNS = (*COLUMNS[: COLUMNS.index("lines") + 1], "is_current", "note", "n_labels", "decided_at")
+DECISION_FIELDS = (
+    "coverage",
+    "summary__haystack__key",
+    "summary__subtopic__key",
+    "summary__uid",
+    "summary__system__key",
+    "insight__key",
+    "lines",
+    "is_current",
+    "note",
+    "n_labels",
+    "made_at",
+)
 CHUNK = 2_000
 
 
@@ -89,9 +105,35 @@ def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[An
 
 def csv_rows(study: Study, *, with_history: bool = False) -> Iterator[list[Any]]:
     """The rows with lines as “3 7”."""
+    return spaced(label_rows(study, with_history=with_history))
+
+
+def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
+    """Rows with lines as “3 7”, in either order of columns."""
     at = COLUMNS.index("lines")
-    for row in label_rows(study, with_history=with_history):
+    for row in rows:
         yield [*row[:at], " ".join(map(str, row[at])), *row[at + 1 :]]
+
+
+def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
+    """One row a decision, in the order of `DECISION_COLUMNS`: those that hold, or all that were made."""
+    rows = study.coverage_adjudications.order_by("pk")
+    if not with_history:
+        rows = rows.filter(is_current=True)
+    same = CoverageLabel.objects.for_figures().filter(
+        study=OuterRef("study"), summary=OuterRef("summary"), insight=OuterRef("insight")
+    )
+    counts = same.order_by().values("study").annotate(n=Count("pk")).values("n")
+    rows = rows.annotate(n_labels=Subquery(counts))
+    for label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*DECISION_FIELDS).iterator(
+        chunk_size=CHUNK
+    ):
+        lines, is_current, note, n_labels, at = rest
+        item = f"{summary}/{insight}"
+        yield (
+            *("adjudicated", item, label, str(summary), haystack, subtopic, str(summary), system, insight),
+            *(lines, is_current, note, n_labels or 0, at.isoformat()),
+        )
 
 
 def objects(study: Study, *, with_history: bool = False) -> Iterator[dict[str, Any]]:

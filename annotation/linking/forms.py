@@ -144,7 +144,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
         label=_("Agreed answers from"),
         queryset=Study.objects.none(),
         required=False,
-        help_text=_("Summaries of that study on which everybody agreed on every insight."),
+        help_text=_("Summaries of that study on which everybody agreed on every insight, or it was adjudicated."),
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.linking import study_views, views
+from annotation.linking import dispute_views, study_views, views
 
 urlpatterns = [
     path("work/linking/<uuid:uid>/choice/", views.choice, name="linking-choice"),
@@ -15,4 +15,8 @@ urlpatterns = [
     path("studies/<uuid:uid>/linking/settings/", study_views.change, name="linking-settings"),
     path("studies/<uuid:uid>/linking/more/", study_views.more, name="linking-more"),
     path("studies/<uuid:uid>/linking/labels.<slug:kind>", study_views.labels, name="linking-labels"),
+    path("studies/<uuid:uid>/disagreements/", dispute_views.queue, name="disagreements"),
+    path("studies/<uuid:uid>/disagreements/next/", dispute_views.onward, name="disagreements-next"),
+    path("studies/<uuid:uid>/adjudicated.<slug:kind>", dispute_views.gold, name="adjudicated"),
+    path("studies/<uuid:uid>/disagreements/<uuid:summary>/<uuid:insight>/", dispute_views.dispute, name="dispute"),
 ]

@@ -109,7 +109,7 @@ def test_the_majority_leaves_ties_out_and_counts_them() -> None:
 
 
 def test_an_unknown_reference_names_those_there_are(table: LabelTable) -> None:
-    with pytest.raises(UnknownReference, match="mean, majority, anna, bert, cora"):
+    with pytest.raises(UnknownReference, match="mean, majority, adjudicated, anna, bert, cora"):
         judge_report(table, reference="dora")
 
 
@@ -224,15 +224,15 @@ def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) 
 def test_reading_takes_the_same_queries_whatever_the_size(
     study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         coverage_table(CoverageLabel.objects.all(), study=study)
     make_labelled_study(
         summaries=make_summaries(n=30, dataset="boats"), people=("anna", "dora"), judges=("third",), name="Two"
     )
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         table = coverage_table(CoverageLabel.objects.all(), study=study)
     assert [person.name for person in table.people] == ["anna (1)", "anna (2)", "bert", "cora", "dora"]
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         data_version(CoverageLabel.objects.all())
 
 

@@ -177,7 +177,7 @@ def test_every_report_is_also_a_table_for_a_console(name: str) -> None:
 @pytest.mark.django_db
 def test_a_reference_or_annotator_who_labelled_nothing_is_named_with_those_who_did() -> None:
     make_labelled_study(summaries=make_summaries())
-    with pytest.raises(CommandError, match="use one of: mean, majority, anna, bert, cora"):
+    with pytest.raises(CommandError, match="use one of: mean, majority, adjudicated, anna, bert, cora"):
         report("judges", "--reference", "zoe")
     with pytest.raises(CommandError, match="there are: anna, bert, cora"):
         report("agreement", "--annotator", "zoe")

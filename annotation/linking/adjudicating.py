@@ -1,0 +1,123 @@
+"""What researchers decide where people disagree on coverage. Labels stay; agreement never sees a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.exposures import record_exposure
+from annotation.linking.bullets import linkable_numbers
+from annotation.linking.recording import COVERAGES, COVERED
+from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
+from benchmarks import audit
+from benchmarks.models import Insight, Summary
+
+MAX_NOTE = 4_000
+
+Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
+"""{(summary pk, insight pk): (coverage, lines)}."""
+
+
+class DecisionRefused(Exception):
+    """A decision is not one that can be stored; the message says why."""
+
+
+@transaction.atomic
+def adjudicate(
+    *,
+    study: Study,
+    summary: Summary,
+    insight: Insight,
+    coverage: str,
+    lines: Iterable[int],
+    by: Any,
+    now: datetime,
+    note: str = "",
+) -> CoverageAdjudication:
+    """Decide how far a summary covers an insight, and in which lines; an earlier decision is superseded.
+
+    Raises:
+        DecisionRefused: nobody labelled this in the study, not an answer, or covered without a line.
+    """
+    chosen = _checked(study, summary, insight, coverage, lines)
+    before = _locked(study, summary, insight)
+    _retire(before)
+    row = CoverageAdjudication.objects.create(
+        study=study,
+        summary=summary,
+        insight=insight,
+        coverage=coverage,
+        lines=list(chosen),
+        is_linked=bool(chosen),
+        note=note.strip()[:MAX_NOTE],
+        supersedes=before,
+        made_by=by,
+        made_at=now,
+    )
+    record_exposure(user=by, haystack=summary.haystack, reason=Exposure.Reason.ADJUDICATION, now=now)
+    _log("label.adjudicate", row, by=by, now=now)
+    return row
+
+
+@transaction.atomic
+def take_back(*, study: Study, summary: Summary, insight: Insight, by: Any, now: datetime) -> bool:
+    """Let a decision hold no longer; its row stays. Gives whether there was one."""
+    row = _locked(study, summary, insight)
+    if row is None:
+        return False
+    _retire(row)
+    _log("label.adjudication_taken_back", row, by=by, now=now)
+    return True
+
+
+def gold_of(studies: Any) -> Gold:
+    """The decisions that hold in some studies; where several decided, the newest. One query."""
+    rows = CoverageAdjudication.objects.filter(study__in=studies, is_current=True).order_by("made_at", "pk")
+    return {
+        (summary, insight): (coverage, tuple(lines))
+        for summary, insight, coverage, lines in rows.values_list("summary", "insight", "coverage", "lines")
+    }
+
+
+def history_of(*, study: Study, summary: Summary, insight: Insight) -> QuerySet[CoverageAdjudication]:
+    """Every decision on one question, the newest first."""
+    rows = CoverageAdjudication.objects.filter(study=study, summary=summary, insight=insight)
+    return rows.select_related("made_by").order_by("-pk")
+
+
+def _checked(
+    study: Study, summary: Summary, insight: Insight, coverage: str, lines: Iterable[int]
+) -> tuple[int, ...]:
+    labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight)
+    if insight.subtopic_id != summary.subtopic_id or not labels.exists():
+        raise DecisionRefused(_("Nobody has labelled this in the study."))
+    if coverage not in COVERAGES:
+        raise DecisionRefused(_("Coverage is none, partial or full."))
+    chosen = tuple(sorted(set(lines))) if coverage in COVERED else ()
+    if coverage in COVERED and not chosen:
+        raise DecisionRefused(_("Say which bullet covers the insight."))
+    if not set(chosen) <= linkable_numbers(summary):
+        raise DecisionRefused(_("The summary has no such bullet."))
+    return chosen
+
+
+def _locked(study: Study, summary: Summary, insight: Insight) -> CoverageAdjudication | None:
+    Study.objects.select_for_update().get(pk=study.pk)
+    rows = CoverageAdjudication.objects.filter(study=study, summary=summary, insight=insight, is_current=True)
+    found: CoverageAdjudication | None = rows.first()
+    return found
+
+
+def _retire(row: CoverageAdjudication | None) -> None:
+    if row is not None:
+        CoverageAdjudication.objects.filter(pk=row.pk).update(is_current=False)
+
+
+def _log(action: str, row: CoverageAdjudication, *, by: Any, now: datetime) -> None:
+    about = {"summary": str(row.summary.uid), "insight": str(row.insight.uid), "coverage": row.coverage}
+    audit.record(actor=by, action=action, target=row.study, now=now, **about)

@@ -1,0 +1,201 @@
+"""Pages on which researchers go through disagreements of a study and decide them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.guidelines import current_guideline, render_markdown
+from annotation.linking import adjudicating, disputes, exports
+from annotation.models import Study
+from benchmarks.models import Haystack, Insight, Summary
+from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+if TYPE_CHECKING:
+    from annotation.figures.table import LabelTable
+
+A_PAGE = 25
+MAX_LINES = 200
+
+
+@requires("annotation.view_session")
+@require_safe
+def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Items in dispute, most disputed first; `between` sets a judge against people."""
+    from annotation.figures.rows import views
+
+    study = _study(request, uid)
+    table = _table(study)
+    between, show = request.GET.get("between", ""), request.GET.get("show", disputes.OPEN)
+    everything = disputes.queue_of(table, between=between)
+    shown = Paginator(disputes.narrowed(everything, show), A_PAGE).get_page(request.GET.get("page"))
+    rows = views(table, [place.spot for place in shown])
+    saw_insights(request.user, *_haystacks(table))
+    context = {
+        "study": study,
+        "page": shown,
+        "rows": list(zip(shown, rows, strict=True)),
+        "between": between,
+        "show": show,
+        "judges": table.judges,
+        "judge": next((one.name for one in table.judges if one.key == between), ""),
+        "n_all": len(everything),
+        "n_decided": sum(place.is_decided for place in everything),
+        "n_labelled": len(table.codes),
+        "query": urlencode({"between": between} if between else {}),
+    }
+    return page(request, "annotation/disagreements.html", context)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def dispute(request: HttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: uuid.UUID) -> HttpResponse:
+    """One item: everybody's label beside the bullets, and the decision."""
+    study = _study(request, uid)
+    about = _item(study, summary, insight)
+    if request.method == "POST":
+        done = _decide(request, about)
+        if done is not None:
+            return done
+    saw_insights(request.user, about["summary"].haystack)
+    found = disputes.dispute_of(**about)
+    guideline = current_guideline(study)
+    context = {
+        "study": study,
+        "dispute": found,
+        "haystack": found.summary.haystack,
+        "subtopic": found.summary.subtopic,
+        "given": _given(request, found),
+        "allows_several": _allows_several(study, found),
+        "guideline": guideline,
+        "guideline_html": render_markdown(guideline.body) if guideline else "",
+        "between": request.GET.get("between", ""),
+    }
+    status = 422 if request.method == "POST" else 200
+    return page(request, "annotation/dispute.html", context, status=status)
+
+
+@requires("annotation.view_session")
+@require_safe
+def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """To the next undecided item after `summary` and `insight`, or to the queue where there is none."""
+    study, between = _study(request, uid), request.GET.get("between", "")
+    after = None
+    if "summary" in request.GET:
+        about = _item(study, _uuid(request.GET["summary"]), _uuid(request.GET.get("insight", "")))
+        after = (about["summary"].pk, about["insight"].pk)
+    place = disputes.next_open(disputes.queue_of(_table(study), between=between), after=after)
+    query = f"?{urlencode({'between': between})}" if between else ""
+    if place is None:
+        messages.info(request, _("Nothing is undecided."))
+        return redirect(reverse("annotation:disagreements", args=[study.uid]) + query)
+    summary, insight = Summary.objects.get(pk=place.summary), Insight.objects.get(pk=place.insight)
+    return redirect(reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid]) + query)
+
+
+@requires("annotation.view_session")
+@require_safe
+def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
+    """What was decided, as CSV or JSON lines; with `history=1` every decision ever made."""
+    study = _study(request, uid)
+    with_history = request.GET.get("history") == "1"
+    name = f"adjudicated-{study.uid}{'-history' if with_history else ''}"
+    rows = exports.decision_rows(study, with_history=with_history)
+    if kind == "csv":
+        return csv_download(exports.DECISION_COLUMNS, exports.spaced(rows), name=f"{name}.csv")
+    if kind == "jsonl":
+        found = (dict(zip(exports.DECISION_COLUMNS, row, strict=True)) for row in rows)
+        return jsonl_download(found, name=f"{name}.jsonl")
+    raise Http404
+
+
+def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    from annotation.figures.page_views import readable
+
+    kinds = [Study.Kind.LINKING, Study.Kind.EXTERNAL]
+    study: Study = get_object_or_404(readable(request.user).filter(kind__in=kinds), uid=uid)
+    return study
+
+
+def _table(study: Study) -> LabelTable:
+    from annotation.figures.collect import coverage_table
+
+    return coverage_table(study.coverage_labels.all(), study=study)
+
+
+def _haystacks(table: LabelTable) -> Any:
+    return Haystack.objects.filter(pk__in={info.haystack_pk for info in table.summaries}).only("pk")
+
+
+def _item(study: Study, summary: uuid.UUID, insight: uuid.UUID) -> dict[str, Any]:
+    labels = study.coverage_labels.filter(summary__uid=summary, insight__uid=insight)
+    found: Any = labels.select_related("summary__haystack", "summary__subtopic", "insight").first()
+    if found is None:
+        raise Http404
+    return {"study": study, "summary": found.summary, "insight": found.insight}
+
+
+def _decide(request: HttpRequest, about: dict[str, Any]) -> HttpResponse | None:
+    """Store what was decided and go on; None where it cannot be stored."""
+    here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
+    if request.POST.get("action") == "take_back":
+        if adjudicating.take_back(**about, by=request.user, now=timezone.now()):
+            messages.success(request, _("The decision holds no longer; it stays in the history."))
+        return redirect(here)
+    lines = [int(line) for line in request.POST.getlist("line")[:MAX_LINES] if line.isdecimal()]
+    try:
+        adjudicating.adjudicate(
+            **about,
+            coverage=request.POST.get("coverage", ""),
+            lines=lines,
+            note=request.POST.get("note", ""),
+            by=request.user,
+            now=timezone.now(),
+        )
+    except adjudicating.DecisionRefused as problem:
+        messages.error(request, str(problem))
+        return None
+    messages.success(request, _("Decided."))
+    after = {"summary": about["summary"].uid, "insight": about["insight"].uid}
+    if between := request.GET.get("between", ""):
+        after["between"] = between
+    return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
+
+
+def _given(request: HttpRequest, found: disputes.Dispute) -> dict[str, Any]:
+    """What the form holds: what was sent and refused, else the decision that holds."""
+    if request.method == "POST":
+        lines = {int(line) for line in request.POST.getlist("line") if line.isdecimal()}
+        return {"coverage": request.POST.get("coverage", ""), "lines": lines, "note": request.POST.get("note", "")}
+    current = found.current
+    return {
+        "coverage": current.coverage if current else "",
+        "lines": found.chosen_lines,
+        "note": current.note if current else "",
+    }
+
+
+def _allows_several(study: Study, found: disputes.Dispute) -> bool:
+    """Whether more than one bullet can be chosen: where people could, or did."""
+    plan = getattr(study, "linking_plan", None)
+    return bool(plan and plan.allow_several_lines) or any(len(said.bullets) > 1 for said in found.people)
+
+
+def _uuid(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError as problem:
+        raise Http404 from problem

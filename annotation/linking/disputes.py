@@ -1,0 +1,161 @@
+"""Where people, or people and a judge, disagree on coverage: the queue of a study, and one item side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotation.linking.adjudicating import history_of
+from annotation.linking.bullets import Bullet, bullets_of
+from annotation.models import CoverageAdjudication, CoverageLabel, Study
+from benchmarks.models import Insight, Summary, Verdict
+
+if TYPE_CHECKING:
+    from annotation.figures.rows import Spot
+    from annotation.figures.table import LabelTable
+
+OPEN, DECIDED, ALL = "open", "decided", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item of the queue: its summary and insight by primary key, and where it is in the table."""
+
+    summary: int
+    insight: int
+    spot: Spot
+    is_decided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one person or judge says: coverage, the bullets it points at, and when, under which guidelines."""
+
+    name: str
+    coverage: str
+    bullets: tuple[Bullet, ...]
+    is_unsure: bool = False
+    guideline: int | None = None
+    made_at: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """One item with all that is said of it; `current` is the decision that holds."""
+
+    summary: Summary
+    insight: Insight
+    bullets: tuple[Bullet, ...]
+    people: tuple[Said, ...]
+    judges: tuple[Said, ...]
+    history: tuple[tuple[CoverageAdjudication, str], ...]
+    current: CoverageAdjudication | None
+
+    @property
+    def chosen_lines(self) -> frozenset[int]:
+        """The lines of the decision that holds."""
+        return frozenset(self.current.lines if self.current else ())
+
+    @property
+    def linked_by(self) -> list[tuple[Bullet, list[str]]]:
+        """Every bullet with the people who point at it."""
+        return [(bullet, [said.name for said in self.people if bullet in said.bullets]) for bullet in self.bullets]
+
+
+def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
+    """All items in dispute, most disputed first; `between` names a judge to set against people instead.
+
+    Decided items stay in the queue whatever people say of them.
+    """
+    from annotation.figures.rows import PEOPLE, Wanted, spots
+
+    if not len(table.codes):
+        return []
+    found = spots(table, Wanted(between=between or PEOPLE))
+    decided = _decided(table)
+    known = {spot.index for spot in found}
+    if not between:
+        found += _others(decided, known)
+    return [
+        Place(
+            summary=table.summaries[table.summary_of[spot.index]].pk,
+            insight=int(table.insights[spot.index]),
+            spot=spot,
+            is_decided=spot.index in decided,
+        )
+        for spot in found
+    ]
+
+
+def narrowed(queue: Sequence[Place], show: str) -> list[Place]:
+    """The part of a queue that is open or decided; anything else shows all."""
+    if show == OPEN:
+        return [place for place in queue if not place.is_decided]
+    if show == DECIDED:
+        return [place for place in queue if place.is_decided]
+    return list(queue)
+
+
+def next_open(queue: Sequence[Place], *, after: tuple[int, int] | None) -> Place | None:
+    """The first undecided item after (summary, insight), then from the top; never that item itself."""
+    keys = [(place.summary, place.insight) for place in queue]
+    start = keys.index(after) + 1 if after in keys else 0
+    around = [*queue[start:], *queue[:start]]
+    return next(
+        (place for place in around if not place.is_decided and (place.summary, place.insight) != after), None
+    )
+
+
+def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
+    """One item with current labels of people, verdicts of judges and earlier decisions; a few queries."""
+    bullets = bullets_of(summary)
+    by_number = {bullet.number: bullet for bullet in bullets}
+
+    def named(lines: Sequence[int]) -> tuple[Bullet, ...]:
+        return tuple(by_number[line] for line in lines if line in by_number)
+
+    labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight).for_figures()
+    people = tuple(
+        Said(
+            name=label.annotator.label,
+            coverage=label.coverage,
+            bullets=named(label.lines),
+            is_unsure=label.is_unsure,
+            guideline=label.guideline.version if label.guideline else None,
+            made_at=label.made_at,
+        )
+        for label in labels.select_related("annotator", "guideline").order_by("annotator__label", "pk")
+    )
+    verdicts = Verdict.objects.valid().filter(summary=summary, insight=insight, repeat=0, judge__archived_at=None)
+    judges = tuple(
+        Said(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
+        for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
+    )
+    history = tuple(history_of(study=study, summary=summary, insight=insight))
+    return Dispute(
+        summary=summary,
+        insight=insight,
+        bullets=bullets,
+        people=people,
+        judges=judges,
+        history=tuple((row, _names(named(row.lines))) for row in history),
+        current=next((row for row in history if row.is_current), None),
+    )
+
+
+def _names(bullets: Sequence[Bullet]) -> str:
+    return ", ".join(bullet.key or bullet.name for bullet in bullets)
+
+
+def _decided(table: LabelTable) -> set[int]:
+    if table.gold_codes is None:
+        return set()
+    return {int(index) for index in (table.gold_codes >= 0).nonzero()[0]}
+
+
+def _others(decided: set[int], known: set[int]) -> list[Spot]:
+    """Decided items on which people do not differ, at the end."""
+    from annotation.figures.rows import Spot
+
+    return [Spot(index, None) for index in sorted(decided - known)]

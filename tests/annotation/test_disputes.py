@@ -1,0 +1,228 @@
+"""Disagreements are decided by researchers; decisions are a reference for judges and never a label."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.figures.collect import coverage_table, data_version
+from annotation.figures.people import agreement
+from annotation.linking import adjudicating, choosing, disputes, exports
+from annotation.linking.adjudicating import DecisionRefused
+from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
+from benchmarks.models import AuditEvent, Insight, Summary
+from tests.annotation.labelled import make_labelled_study, make_summaries
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_labelled_study(summaries=make_summaries(n=8), researcher=ada)
+
+
+def first(study: Study) -> tuple[Summary, Insight]:
+    place = disputes.queue_of(coverage_table(study.coverage_labels.all(), study=study))[0]
+    return Summary.objects.get(pk=place.summary), Insight.objects.get(pk=place.insight)
+
+
+def decide(study: Study, by: Any, now: datetime, **values: Any) -> CoverageAdjudication:
+    summary, insight = first(study)
+    given = {"coverage": "full", "lines": [2], **values}
+    return adjudicating.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
+
+
+def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: Any, study: Study, now: Any) -> None:
+    labels = list(CoverageLabel.objects.order_by("pk").values())
+    old = decide(study, ada, now, note=" Both say it. ")
+    new = decide(study, ada, now, coverage="none", lines=[2])
+    old.refresh_from_db()
+    assert (old.is_current, old.note, new.supersedes, new.lines, new.is_linked) == (
+        False,
+        "Both say it.",
+        old,
+        [],
+        False,
+    )
+    assert list(CoverageLabel.objects.order_by("pk").values()) == labels
+    assert Exposure.objects.get(user=ada, reason="adjudication").haystack == old.summary.haystack
+    assert AuditEvent.objects.filter(action="label.adjudicate", actor=ada).count() == 2
+    place = {"study": study, "summary": new.summary, "insight": new.insight}
+    assert adjudicating.take_back(**place, by=ada, now=now)
+    assert not adjudicating.take_back(**place, by=ada, now=now)
+    assert adjudicating.gold_of([study]) == {}
+    assert CoverageAdjudication.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"coverage": "some"}, {"coverage": "full", "lines": []}, {"lines": [1]}, {"lines": [99]}, {"coverage": ""}],
+    ids=["no category", "no line", "a lead-in", "no such line", "nothing"],
+)
+def test_what_is_no_answer_is_refused(ada: Any, study: Study, now: Any, values: dict[str, Any]) -> None:
+    with pytest.raises(DecisionRefused):
+        decide(study, ada, now, **values)
+    assert not CoverageAdjudication.objects.exists()
+
+
+def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> None:
+    summary, insight = first(study)
+    CoverageLabel.objects.filter(summary=summary, insight=insight).delete()
+    with pytest.raises(DecisionRefused):
+        adjudicating.adjudicate(
+            study=study, summary=summary, insight=insight, coverage="none", lines=[], by=ada, now=now
+        )
+
+
+def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study, now: Any) -> None:
+    def seen() -> Any:
+        table = coverage_table(study.coverage_labels.all(), study=study)
+        return repr(agreement(table)), list(exports.label_rows(study, with_history=True)), table.n_people
+
+    before, version = seen(), data_version(study.coverage_labels.all())
+    decide(study, ada, now)
+    assert seen() == before
+    assert data_version(study.coverage_labels.all()) != version
+
+
+def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Study, now: Any) -> None:
+    queue = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    strengths = [place.spot.dispute for place in queue]
+    assert strengths == sorted(strengths, reverse=True, key=lambda one: one or 0)
+    decide(study, ada, now)
+    after = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    assert [place.is_decided for place in after] == [True, *[False] * (len(queue) - 1)]
+    assert disputes.narrowed(after, "open") == after[1:]
+    assert disputes.next_open(after, after=(after[-1].summary, after[-1].insight)) == after[1]
+    assert disputes.next_open(after[:1], after=None) is None
+
+
+def test_an_item_on_which_people_agree_joins_the_queue_once_it_is_decided(
+    ada: Any, study: Study, now: Any
+) -> None:
+    queue = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    known = {(place.summary, place.insight) for place in queue}
+    label = next(row for row in study.coverage_labels.all() if (row.summary_id, row.insight_id) not in known)
+    adjudicating.adjudicate(
+        study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
+    )
+    last = disputes.queue_of(coverage_table(study.coverage_labels.all()))[-1]
+    assert (last.summary, last.insight, last.is_decided) == (label.summary_id, label.insight_id, True)
+
+
+def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: Any) -> None:
+    def report() -> Any:
+        out = io.StringIO()
+        call_command("report", "judges", "--study", study.name, "--reference", "adjudicated", "--json", stdout=out)
+        return json.loads(out.getvalue())
+
+    with pytest.raises(Exception, match="adjudicated"):
+        report()
+    verdicts = {"none": [], "partial": [2], "full": [2]}
+    rows = list(study.coverage_labels.order_by("pk"))
+    for label in {(row.summary_id, row.insight_id): row for row in rows}.values():
+        said = label.summary.verdicts.get(judge__name="strict", insight=label.insight).coverage
+        adjudicating.adjudicate(
+            study=study,
+            summary=label.summary,
+            insight=label.insight,
+            coverage=said,
+            lines=verdicts[said],
+            by=ada,
+            now=now,
+        )
+    rows_by_judge = {row["judge"]: row for row in report()}
+    assert rows_by_judge["strict"]["exact_agreement"] == 1
+    assert rows_by_judge["kind"]["exact_agreement"] < 1
+    assert rows_by_judge["strict"]["n_insights"] == len(adjudicating.gold_of([study]))
+
+
+def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:
+    summary, _ = first(study)
+    assert summary.pk not in choosing.agreed_answers(study)
+    for insight in summary.subtopic.insights.all():
+        adjudicating.adjudicate(
+            study=study, summary=summary, insight=insight, coverage="partial", lines=[3], by=ada, now=now
+        )
+    answers = choosing.agreed_answers(study)[summary.pk]
+    assert set(answers.values()) == {("partial", (3,))}
+
+
+def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, login: Any) -> None:
+    client: Client = login(ada)
+    queue = client.get(reverse("annotation:disagreements", args=[study.uid]))
+    n_all = queue.context["n_all"]
+    assert n_all > 1
+    item = client.get(reverse("annotation:disagreements-next", args=[study.uid])).url
+    page = client.get(item)
+    assert page.status_code == 200
+    assert len(page.context["dispute"].people) == 3
+    done = client.post(item, {"coverage": "full", "line": ["2"], "note": "Line two."}, follow=True)
+    assert done.redirect_chain[-1][0] != item
+    assert CoverageAdjudication.objects.get().note == "Line two."
+    queue = client.get(reverse("annotation:disagreements", args=[study.uid]), {"show": "decided"})
+    assert (queue.context["n_decided"], len(queue.context["rows"])) == (1, 1)
+    wrong = client.post(item, {"coverage": "full", "note": "<script>"})
+    assert wrong.status_code == 422
+    assert b"<script>" not in wrong.content.split(b"<textarea")[1]
+    client.post(item, {"action": "take_back"})
+    assert not CoverageAdjudication.objects.filter(is_current=True).exists()
+    judge = study.coverage_labels.first().summary.verdicts.first().judge
+    between = client.get(reverse("annotation:disagreements", args=[study.uid]), {"between": str(judge.uid)})
+    assert between.context["judge"] == judge.name
+
+
+def test_the_queue_takes_the_same_queries_whatever_the_size(
+    ada: Any, study: Study, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client: Client = login(ada)
+    with django_assert_max_num_queries(24):
+        client.get(reverse("annotation:disagreements", args=[study.uid]))
+    larger = make_labelled_study(summaries=make_summaries(n=30, dataset="trams"), researcher=ada, name="Larger")
+    with django_assert_max_num_queries(24):
+        client.get(reverse("annotation:disagreements", args=[larger.uid]))
+
+
+def test_strangers_and_annotators_are_kept_out(ben: Any, eve: Any, study: Study, login: Any) -> None:
+    summary, insight = first(study)
+    addresses = [
+        reverse("annotation:disagreements", args=[study.uid]),
+        reverse("annotation:disagreements-next", args=[study.uid]),
+        reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid]),
+        reverse("annotation:adjudicated", args=[study.uid, "csv"]),
+    ]
+    assert {login(ben).get(address).status_code for address in addresses} == {403}
+    other = make_summaries(n=2, dataset="strange")[0]
+    client: Client = login(eve)
+    missing = reverse("annotation:dispute", args=[study.uid, other.uid, other.subtopic.insights.first().uid])
+    assert client.get(missing).status_code == 404
+
+
+def test_the_gold_set_is_downloaded_and_can_be_taken_in(
+    ada: Any, study: Study, login: Any, now: Any, tmp_path: Any
+) -> None:
+    decide(study, ada, now, note="Because, “so”.")
+    client: Client = login(ada)
+    answer = client.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
+    text = b"".join(answer.streaming_content).decode()
+    [row] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    assert (row["annotator"], row["label"], row["lines"], row["n_labels"]) == ("adjudicated", "full", "2", "3")
+    assert row["note"] == "Because, “so”."
+    file = tmp_path / "gold.csv"
+    file.write_text(text)
+    call_command("import_labels", str(file), "--study", "Gold", stdout=io.StringIO())
+    assert (
+        Study.objects.get(name="Gold").external_labels.count()
+        + Study.objects.get(name="Gold").coverage_labels.count()
+        == 1
+    )
+    lines = b"".join(client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)
+    assert json.loads(lines)["n_labels"] == 3
