@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from summhay_site.bench.stage import Stage
 
-MODULES = ("saving", "labelling", "verifying", "pages", "browsing", "processes", "offline")
+MODULES = ("saving", "labelling", "verifying", "pages", "browsing", "processes", "offline", "figures")
 
 
 class Unmeasurable(Exception):

@@ -92,6 +92,7 @@ class Stage:
     say: Callable[[str], None] = lambda _: None
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bench-")))
     _server: Server | None = None
+    _has_static_files: bool = False
     _kept: ExitStack = field(default_factory=ExitStack)
 
     @cached_property
@@ -130,9 +131,15 @@ class Stage:
         """The site with the floor beside it, started when first asked for."""
         if self._server is None:
             _ = self.scene
-            self.manage("collectstatic", "--no-input", "-v0")
+            self.static_files()
             self._server = self.start_server(WITH_FLOOR)
         return self._server
+
+    def static_files(self) -> None:
+        """Collect them, once."""
+        if not self._has_static_files:
+            self.manage("collectstatic", "--no-input", "-v0")
+            self._has_static_files = True
 
     def start_server(self, application: str, *, health: str = "/health/") -> Server:
         """Start gunicorn with the configuration of production and wait for its first answer."""
