@@ -1,7 +1,7 @@
 """Plain labels made elsewhere: a CSV or JSONL with annotator, item, label and, where there are, links and cluster.
 
-Read row by row. A row without a label is a missing rating. What is wrong with a row is said by its number, the
-head being row 1 of a CSV.
+Exports of this site say `lines` for links. Read row by row. A row without a label is a missing rating. What is
+wrong with a row is said by its number, the head being row 1 of a CSV.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _label(
     if _is_missing(row):
         return None
     values = {name: _text(where, row, name, problems, required=name in REQUIRED) for name in LENGTHS}
-    links = _links(row.get("links"))
+    links = _links(row["links"] if row.get("links") is not None else row.get("lines"))
     if links is None:
         problems.error(
             "unreadable_link", where, "links", expected="numbers or names, as 2;3", got=row.get("links")

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.linking import exports
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.models import AuditEvent
+from benchmarks.web.downloads import csv_lines, json_lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_report import report
 
@@ -121,6 +123,23 @@ def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_
     assert CoverageLabel.objects.filter(is_imported=True, lines=[2], breaks_rule=False).count() == 6
     assert [row["n_insights"] for row in report("judges", "--study", "Zoe")] == [12, 12]
     assert run(write(tmp_path, "\n".join(lines)), "--study", "Zoe")[1]["unchanged"] == {"coverage_labels": 12}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: str) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=2), judges=())
+    study.coverage_labels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
+    if kind == "csv":
+        text = "".join(csv_lines(exports.COLUMNS, exports.csv_rows(study)))
+    else:
+        text = b"".join(json_lines(exports.objects(study))).decode()
+    assert run(write(tmp_path, text, f"labels.{kind}"), "--study", "Back")[0] == 0
+    values = ("summary", "insight", "coverage", "lines")
+    back = CoverageLabel.objects.exclude(study=study)
+    assert list(back.order_by("annotator__label", *values[:2]).values_list(*values)) == list(
+        study.coverage_labels.order_by("annotator__label", *values[:2]).values_list(*values)
+    )
+    assert not back.filter(breaks_rule=True).exists()
 
 
 def make_labels_of() -> Any:

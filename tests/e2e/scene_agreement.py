@@ -1,0 +1,67 @@
+"""What the story of agreement finds: one subtopic, two systems' summaries, two people to link them, two judges.
+
+Run as a program against the site's own database; prints the study's id.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import django
+
+
+def prepare() -> dict[str, str]:
+    """Make the study, its people and the verdicts: `strict` calls nothing covered, `kind` everything partly."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from benchmarks.models import Judge, Verdict
+    from tests import makers
+    from tests.e2e.scene import PASSWORD
+
+    now = timezone.now()
+    users: Any = get_user_model()
+    people = []
+    for name in ("olga", "otto"):
+        user = users.objects.create_user(username=name, password=PASSWORD)
+        user.groups.add(Group.objects.get(name="annotator"))
+        people.append(Annotator.objects.create(user=user, label=name.title(), created_at=now))
+    haystack = makers.make_haystack(
+        key="decided", title="Ferries decided", golds=(((1, 2, 3), (2, 3, 4), (3, 5)),), now=now
+    )
+    subtopic = haystack.subtopics.get()
+    summaries = [makers.make_summary(subtopic=subtopic, system=f"system-{name}", now=now) for name in "ab"]
+    study = makers.make_linking_study(
+        summaries=summaries,
+        name="Study decided",
+        researcher=users.objects.get(username="ada"),
+        annotators=people,
+        people_per_item=2,
+        now=now,
+    )
+    said = {"strict": ("none", []), "kind": ("partial", [4])}
+    for name, (coverage, lines) in said.items():
+        judge = Judge.objects.create(name=name, kind="imported", config_sha256=name, created_at=now)
+        Verdict.objects.bulk_create(
+            Verdict(
+                judge=judge,
+                summary=summary,
+                insight=insight,
+                coverage=coverage,
+                lines=lines,
+                is_linked=bool(lines),
+                is_imported=True,
+                created_at=now,
+            )
+            for summary in summaries
+            for insight in subtopic.insights.all()
+        )
+    return {"study": str(study.uid)}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(prepare()))

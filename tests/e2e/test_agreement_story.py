@@ -1,0 +1,129 @@
+"""Two people link the same summaries by keyboard; a researcher sees agreement change, decides, and keeps it all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ROOT, SECONDS, Site, log_in
+from tests.e2e.test_session_looks import serious
+
+pytestmark = pytest.mark.browser
+NOTE = "The third bullet is about the price; the second says it, less the hour."
+
+
+@pytest.fixture(scope="module")
+def study(site: Site) -> str:
+    """The study's id."""
+    args = [sys.executable, "-m", "tests.e2e.scene_agreement"]
+    done = subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
+    return str(json.loads(done.stdout)["study"])
+
+
+@pytest.fixture
+def sit(browser: Browser, site: Site) -> Iterator[Callable[[str], Page]]:
+    """Sit somebody down at a browser of their own; an error in a script fails the story."""
+    contexts = []
+    errors: list[str] = []
+
+    def _sit(name: str) -> Page:
+        context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=site.url, locale="en-GB")
+        context.set_default_timeout(SECONDS * 1000)
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        contexts.append(context)
+        page = context.new_page()
+        log_in(page, name)
+        return page
+
+    yield _sit
+    for context in contexts:
+        context.close()
+    assert not errors
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def link(page: Page, number: int, keys: str) -> None:
+    """Answer the three insights of a summary by keys alone, and wait until all is stored."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / 2")
+    page.locator(".has-scripts .is-current").wait_for()
+    press(page, keys)
+    expect(page.locator("[data-answered]")).to_have_text("3 / 3")
+    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+
+
+def agreement(page: Page, study: str, query: str = "") -> str:
+    """Open the figures and give the share of agreeing pairs as it stands there."""
+    page.goto(f"/studies/{study}/agreement/{query}")
+    card = page.locator(".card").filter(has=page.get_by_role("heading", name="Agreement (%)", exact=True))
+    return card.locator(".figure-value > span").first.inner_text()
+
+
+def rows_of(page: Page, link: str, file: Path) -> list[dict[str, str]]:
+    with page.expect_download() as download:
+        page.get_by_role("link", name=link, exact=True).click()
+    download.value.save_as(file)
+    return list(csv.DictReader(file.read_text().splitlines()))
+
+
+def test_from_two_peoples_links_to_judges_beside_what_was_decided(
+    sit: Callable[[str], Page], study: str, tmp_path: Path
+) -> None:
+    olga, otto, ada = sit("olga"), sit("otto"), sit("ada")
+    for page in (olga, otto):
+        page.goto("/work/")
+        page.get_by_role("link", name="Open", exact=True).focus()
+        press(page, "Enter")
+    link(olga, 1, "3 a Enter 1 Enter 1")
+    press(olga, "Enter")
+    link(olga, 2, "3 a Enter 1 Enter 1")
+    link(otto, 1, "3 a Enter 1 Enter 1")
+    assert agreement(ada, study) == "100.0"
+    press(otto, "Enter")
+    link(otto, 2, "3 a Enter 2 b Enter 1")
+    assert agreement(ada, study) == "83.3"
+    assert serious(ada) == []
+
+    ada.get_by_role("link", name="go through them and decide").click()
+    main = ada.get_by_role("main")
+    expect(main).to_contain_text("0 of 1 decided")
+    assert serious(ada) == []
+    ada.get_by_role("link", name="Decide the next").focus()
+    press(ada, "Enter")
+    expect(main).to_contain_text("Olga")
+    expect(main).to_contain_text("Otto")
+    expect(ada.get_by_text("strict", exact=False).first).to_be_hidden()
+    assert serious(ada) == []
+    ada.get_by_label("Note").fill(NOTE)
+    ada.get_by_role("heading", level=1).click()
+    press(ada, "2 b Enter")
+    expect(main).to_contain_text("1 of 1 decided")
+
+    assert agreement(ada, study, "?reference=adjudicated") == "83.3", "a decision is nobody's label"
+    table = ada.locator(".judge-table")
+    heads = table.locator("thead th").all_inner_texts()
+    exact, n = heads.index("Exact %"), heads.index("n")
+    for judge, share in (("strict", "0.0"), ("kind", "100.0")):
+        cells = table.locator("tbody tr").filter(has=ada.get_by_role("link", name=judge)).locator("th, td")
+        expect(cells.nth(exact)).to_contain_text(share)
+        expect(cells.nth(n)).to_have_text("1")
+
+    ada.goto(f"/studies/{study}/")
+    labels = rows_of(ada, "Labels, CSV", tmp_path / "labels.csv")
+    assert len(labels) == 12
+    assert {row["annotator"] for row in labels} == {"annotator1", "annotator2"}
+    ada.get_by_role("link", name="Disagreements").click()
+    [gold] = rows_of(ada, "Decisions, CSV", tmp_path / "gold.csv")
+    assert (gold["annotator"], gold["label"], gold["lines"], gold["note"]) == ("adjudicated", "partial", "4", NOTE)
+    said = {row["label"] for row in labels if row["item"] == gold["item"]}
+    assert said == {"none", "partial"}
