@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from annotation.writing import scoring, snapshots
+from annotation.writing import pane, scoring, snapshots
 from benchmarks.tasks import run_judge
 
 
@@ -23,3 +23,9 @@ def score_snapshots() -> None:
         run_judge(str(run.uid))
     while scoring.check_copying(now=timezone.now()):
         pass
+
+
+@shared_task
+def sweep_panes() -> None:
+    """Remove rendered documents that were made long ago; beat calls it once a day."""
+    pane.sweep(now=timezone.now())

@@ -190,6 +190,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(minute="7"),
         "options": {"expires": 3600},
     },
+    "sweep-panes": {
+        "task": "annotation.tasks.sweep_panes",
+        "schedule": crontab(hour="3", minute="27"),
+        "options": {"expires": 3600},
+    },
     "purge-web-sessions": {
         "task": "summhay_site.purge_web_sessions",
         "schedule": crontab(hour="3", minute="17"),

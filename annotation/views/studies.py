@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -24,6 +25,7 @@ from annotation.writing.study_form import StudyForm
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 
+ON_A_PAGE = 50
 RULE_FIELDS = {
     "setting",
     "retriever",
@@ -49,11 +51,8 @@ def study_list(request: HttpRequest) -> HttpResponse:
     rows = Study.objects.for_user(request.user).with_progress()
     archived = Study.State.ARCHIVED
     rows = rows.filter(state=archived) if shows_archive else rows.exclude(state=archived)
-    return page(
-        request,
-        "annotation/study_list.html",
-        {"studies": rows.order_by("-created_at"), "shows_archive": shows_archive},
-    )
+    shown = Paginator(rows.order_by("-created_at", "-pk"), ON_A_PAGE).get_page(request.GET.get("page"))
+    return page(request, "annotation/study_list.html", {"studies": shown, "shows_archive": shows_archive})
 
 
 @requires("annotation.add_study")

@@ -12,6 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +26,7 @@ from django.utils.translation import get_language
 
 from benchmarks.models import Document, Haystack
 
+KEPT = timedelta(days=14)
 VERSION = 1
 """Part of every name: raise it when the markup changes."""
 
@@ -52,12 +54,25 @@ def pane_for(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool)
 
 def kept(shown: tuple[Any, ...], render: Callable[[], bytes]) -> Pane:
     """The pane that shows this: from its file, or rendered now and stored. Equal tuples must show the same."""
-    path = Path(settings.DATA_DIR) / "panes" / f"{sha256(repr(shown).encode()).hexdigest()}.pane"
+    path = _folder() / f"{sha256(repr(shown).encode()).hexdigest()}.pane"
     pane = _load(path)
     if pane is None:
         pane = compress(render())
         _store(path, pane)
     return pane
+
+
+def sweep(*, now: datetime) -> int:
+    """Remove files that were made a while ago, so that they don't pile up; a pane still shown is made anew."""
+    n_removed = 0
+    for path in _folder().glob("*"):
+        try:
+            if path.stat().st_mtime < (now - KEPT).timestamp():
+                path.unlink()
+                n_removed += 1
+        except OSError:
+            continue
+    return n_removed
 
 
 def joined(panes: Iterable[Pane]) -> Pane:
@@ -105,6 +120,10 @@ def respond(request: HttpRequest, page: HttpResponse, pane: Pane) -> HttpRespons
     page["Cache-Control"] = "no-store"
     patch_vary_headers(page, ["Accept-Encoding"])
     return page
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "panes"
 
 
 def _shown(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> tuple[Any, ...]:

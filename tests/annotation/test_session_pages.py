@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import zlib
 from datetime import timedelta
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from annotation import exposures
 from annotation.models import ConsentText, CreditRequest, Session, SessionReport
+from annotation.writing import pane
 from annotation.writing.pane import compress, joined_crc32, pane_for, stitch
 from tests import makers
 
@@ -312,3 +314,16 @@ def test_three_pieces_stitch_to_one_stream(head: bytes, middle: bytes, tail: byt
 @given(st.binary(max_size=500), st.binary(max_size=500))
 def test_checksums_join_as_if_the_texts_had(first: bytes, second: bytes) -> None:
     assert joined_crc32(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
+
+
+def test_rendered_documents_of_long_ago_are_swept_away_and_made_anew(panes: Path) -> None:
+    now = timezone.now()
+    pane.kept(("old",), lambda: b"<p>text</p>")
+    [old] = panes.iterdir()
+    pane.kept(("new",), lambda: b"<p>text</p>")
+    long_ago = (now - pane.KEPT).timestamp() - 1
+    os.utime(old, (long_ago, long_ago))
+    assert pane.sweep(now=now) == 1
+    assert not old.exists()
+    assert len(list(panes.iterdir())) == 1
+    assert pane.kept(("old",), lambda: b"<p>anew</p>").size == len(b"<p>anew</p>")

@@ -439,6 +439,18 @@ def test_the_list_of_studies_asks_no_more_with_more_studies(
         client.get(reverse("annotation:studies"))
 
 
+def test_a_long_list_of_studies_comes_in_pages(ada: Any, login: Any) -> None:
+    Study.objects.bulk_create(
+        Study(name=f"No. {n:02}", kind="writing", created_at=NOW, created_by=ada) for n in range(51)
+    )
+    client, address = login(ada), reverse("annotation:studies")
+    first, second = client.get(address).text, client.get(address + "?page=2").text
+    assert "Page 1 of 2" in first
+    assert "No. 00" not in first
+    assert "No. 00" in second
+    assert "No. 01" not in second
+
+
 def test_the_overview_counts_time_and_cost_per_person(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     make_session(

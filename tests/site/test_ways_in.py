@@ -47,3 +47,10 @@ def test_a_form_sent_after_the_login_ended_leads_back_to_its_page(
     response = client.post(reverse("annotation:study-state", args=[study.uid]), HTTP_REFERER=referer)
     assert response.status_code == 302
     assert response["Location"] == f"/login/?next={next_page}"
+
+
+def test_a_superuser_is_not_led_to_work_that_is_not_there(login: Any, django_user_model: Any) -> None:
+    root = django_user_model.objects.create_superuser("root", "", "correct horse")
+    shown = login(root).get("/").text
+    assert reverse("annotation:studies") in shown
+    assert f'href="{reverse("annotation:work")}"' not in shown
