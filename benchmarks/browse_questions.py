@@ -19,13 +19,13 @@ class Choices:
     domains: list[str]
 
 
-def choices() -> Choices:
+def choices(*, archived: bool = False) -> Choices:
     """Names that occur. Three queries."""
-    return Choices(*(_names(name) for name in ("dataset", "category", "domain")))
+    return Choices(*(_names(name, archived) for name in ("dataset", "category", "domain")))
 
 
-def _names(field: str) -> list[str]:
-    rows: QuestionQuerySet = Question.objects.order_by(field)
+def _names(field: str, archived: bool) -> list[str]:
+    rows: QuestionQuerySet = Question.objects.in_archive(archived).order_by(field)
     return list(rows.exclude(**{field: ""}).values_list(field, flat=True).distinct())
 
 

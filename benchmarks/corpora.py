@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from benchmarks import audit
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
 
 PATHS: dict[type[models.Model], str] = {
-    Haystack: "",
+    Haystack: "pk",
     Subtopic: "haystack",
     Insight: "subtopic__haystack",
     Summary: "haystack",
@@ -37,18 +38,23 @@ class HaystackInUse(Exception):
 
 
 def obstacles(haystack: Haystack) -> list[Obstacle]:
-    """Count the rows of other apps that refer to the haystack or its parts, and do not go with it by themselves.
+    """Count the rows of other apps that refer to the haystack or its parts, and do not go along by themselves."""
+    return dependants(PATHS, haystack.pk)
+
+
+def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obstacle]:
+    """Count the rows of other apps that refer to rows whose `paths` lead to a value, unless they go along.
 
     One query for each kind of reference, found from the models, so that this app need not know the others.
     """
     found: dict[str, int] = {}
-    for model, path in PATHS.items():
+    for model, path in paths.items():
         for relation in model._meta.related_objects:
             related: Any = relation.related_model
             if related._meta.app_label == "benchmarks" or _goes_along(relation):
                 continue
-            through = f"{relation.field.name}__{path}" if path else relation.field.name
-            count = related._default_manager.filter(Q(**{through: haystack})).distinct().count()
+            through = f"{relation.field.name}__{path}"
+            count = related._default_manager.filter(Q(**{through: value})).distinct().count()
             if count:
                 label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
                 found[label] = found.get(label, 0) + count

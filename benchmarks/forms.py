@@ -13,29 +13,29 @@ from benchmarks.importing import PUBLISHED_JUDGE
 
 
 class UploadForm(forms.Form):
-    """A file of a corpus, and what to call it."""
+    """A file of a corpus or of questions, and what to call it."""
 
     format = forms.ChoiceField(
         label=_("Format"),
-        choices=[(entry.name, entry.title) for entry in FORMATS.values() if entry.holds is Holds.CORPUS],
+        choices=[(entry.name, entry.title) for entry in FORMATS.values() if entry.holds is not Holds.LABELS],
         initial="summhay",
     )
     file = forms.FileField(
         label=_("File"),
         error_messages={"required": _("Choose a file."), "empty": _("The file is empty.")},
-        widget=forms.FileInput(attrs={"accept": ".json,application/json"}),
+        widget=forms.FileInput(attrs={"accept": ".json,.jsonl,application/json"}),
     )
     dataset = forms.SlugField(
         label=_("Dataset"),
         required=False,
         max_length=80,
-        help_text=_("Optional: one name for corpora that belong together; letters, digits, - and _."),
+        help_text=_("Optional: one name for what belongs together; letters, digits, - and _."),
     )
     judge = forms.CharField(
         label=_("Name of the imported judge"),
         initial=PUBLISHED_JUDGE,
         max_length=120,
-        help_text=_("Evaluations in the file become verdicts of this judge."),
+        help_text=_("Evaluations in a haystack file become verdicts of this judge."),
     )
 
     def __init__(self, *args: Any, was_too_large: bool = False, **kwargs: Any) -> None:

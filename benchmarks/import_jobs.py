@@ -20,10 +20,11 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from benchmarks.exchange.formats import get_format
+from benchmarks.exchange.formats import Holds, get_format
 from benchmarks.exchange.jsonstream import megabytes
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.importing import import_topic, merged_json
+from benchmarks.importing_questions import DATASET, import_questions
 from benchmarks.models import ImportJob
 
 logger = logging.getLogger(__name__)
@@ -66,11 +67,25 @@ def count_rows(job: ImportJob) -> list[CountRow]:
         "verdicts": _("verdicts"),
         "retriever_scores": _("retriever scores"),
     }
+    if holds_questions(job):
+        labels = {
+            "questions": _("questions"),
+            "documents": _("documents"),
+            "key_points": _("key points"),
+            "spans": _("passages"),
+            "systems": _("systems"),
+            "responses": _("responses"),
+        }
     report = job.report
     return [
         CountRow(label, *(report.get(name, {}).get(kind, 0) for name in ("created", "unchanged", "updated")))
         for kind, label in labels.items()
     ]
+
+
+def holds_questions(job: ImportJob) -> bool:
+    """Whether the file brings questions, and no corpus."""
+    return get_format(job.format).holds is Holds.QUESTIONS
 
 
 def path_of(job: ImportJob) -> Path:
@@ -204,6 +219,8 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
             ImportJob.objects.filter(pk=job.pk).update(n_done=done, claimed_at=now)
 
     try:
+        if holds_questions(job):
+            return _take_questions(job, problems, now=clock(), dry_run=dry_run), True
         topic = get_format(job.format).parse(
             path_of(job),
             problems=problems,
@@ -223,6 +240,17 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
     except ImportFailed as failure:
         return merged_json([], [(job.file_name, failure.problems)]), False
     return merged_json([report], []), True
+
+
+def _take_questions(job: ImportJob, problems: Problems, *, now: datetime, dry_run: bool) -> dict[str, Any]:
+    questions = get_format(job.format).parse(
+        path_of(job), problems=problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES
+    )
+    dataset = job.dataset or DATASET
+    report = import_questions(
+        questions, dataset=dataset, actor=job.created_by, now=now, problems=problems, dry_run=dry_run
+    )
+    return {**report.as_json(), "errors": [], "n_errors": 0, "question_set": dataset}
 
 
 def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime) -> None:

@@ -109,6 +109,10 @@ class QuestionQuerySet(models.QuerySet[Any]):
         """Those whose text or id holds `text`, whatever its case."""
         return self.filter(Q(text__icontains=text) | Q(key__icontains=text)) if text else self
 
+    def in_archive(self, archived: bool) -> QuestionQuerySet:
+        """Those that are archived, or those that are not."""
+        return self.filter(archived_at__isnull=not archived)
+
     def of(self, *, dataset: str = "", category: str = "", domain: str = "") -> QuestionQuerySet:
         """Those of a dataset, a category and a domain; empty means any."""
         wanted = {"dataset": dataset, "category": category, "domain": domain}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from benchmarks.views import corpora, imports, judges, questions
 
@@ -24,6 +24,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("corpora/<uuid:uid>/archive/", corpora.haystack_archive, name="haystack-archive"),
     path("corpora/<uuid:uid>/delete/", corpora.haystack_delete, name="haystack-delete"),
     path("questions/", questions.question_list, name="questions"),
+    path("", include("benchmarks.recall.urls")),
+    path("questions/sets/<slug:dataset>/archive/", questions.question_set_archive, name="question-set-archive"),
+    path("questions/sets/<slug:dataset>/delete/", questions.question_set_delete, name="question-set-delete"),
     path("questions/<uuid:uid>/", questions.question_detail, name="question-detail"),
     path("questions/<slug:dataset>.jsonl", questions.question_download, name="question-download"),
     path("judges/", judges.judge_list, name="judges"),

@@ -1,4 +1,4 @@
-"""Import a corpus in the browser: send a file, look at what it holds and what is wrong, confirm."""
+"""Import a corpus or questions in the browser: send a file, look at what it holds and what is wrong, confirm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ STOP_POLLING = 286
 @requires(ADD)
 def import_new(request: HttpRequest) -> HttpResponse:
     """Send a file; it is stored and checked, not yet imported."""
-    form = UploadForm(request.POST or None, request.FILES or None, was_too_large=was_too_large(request))
+    initial = {"format": request.GET["format"]} if "format" in request.GET else None
+    form = UploadForm(
+        request.POST or None, request.FILES or None, initial=initial, was_too_large=was_too_large(request)
+    )
     if request.method == "POST" and form.is_valid():
         upload = form.cleaned_data["file"]
         try:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks import question_sets
 from benchmarks.browse_questions import choices, question_page
 from benchmarks.exchange import long2rag
 from benchmarks.exporting_questions import questions_of
@@ -29,10 +33,14 @@ def question_list(request: HttpRequest) -> HttpResponse:
     find = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in ("dataset", "category", "domain")}
     sort = request.GET.get("sort", "")
-    rows = Question.objects.search(find).of(**chosen).with_counts().sorted_by(sort)
+    archived, sets = request.GET.get("archived") == "1", question_sets.sets()
+    rows = Question.objects.in_archive(archived).search(find).of(**chosen).with_counts().sorted_by(sort)
     context = {
+        "archived": archived,
+        "sets": [row for row in sets if row.is_archived == archived],
+        "n_archived": sum(row.is_archived for row in sets),
         "questions": Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page")),
-        "choices": choices(),
+        "choices": choices(archived=archived),
         "chosen": chosen,
         "is_filtered": bool(find or any(chosen.values())),
         "find": find,
@@ -60,3 +68,45 @@ def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
     return download(
         long2rag.dump(questions_of(rows)), name=f"{dataset}.jsonl", content_type="application/x-ndjson"
     )
+
+
+@require_POST
+@requires("benchmarks.change_haystack")
+def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
+    """Archive a question set, or bring it back."""
+    found = _set(dataset)
+    if found.is_archived:
+        question_sets.restore(dataset=dataset, actor=request.user, now=timezone.now())
+        messages.success(request, _("“%(name)s” is back.") % {"name": dataset})
+    else:
+        question_sets.archive(dataset=dataset, actor=request.user, now=timezone.now())
+        messages.success(request, _("“%(name)s” is archived.") % {"name": dataset})
+    return redirect("benchmarks:questions")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.delete_haystack")
+def question_set_delete(request: HttpRequest, dataset: str) -> HttpResponse:
+    """Show what would go with a question set and what stands in the way; delete it when that is confirmed."""
+    found = _set(dataset)
+    if request.method == "POST":
+        try:
+            question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
+        except question_sets.QuestionSetInUse as in_use:
+            messages.error(request, _("It was not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            return redirect("benchmarks:question-set-delete", dataset)
+        messages.success(request, _("“%(name)s” is deleted.") % {"name": dataset})
+        return redirect("benchmarks:questions")
+    context = {
+        "set": found,
+        "contents": question_sets.contents(dataset),
+        "obstacles": question_sets.obstacles(dataset),
+    }
+    return page(request, "benchmarks/question_set_delete.html", context)
+
+
+def _set(dataset: str) -> question_sets.QuestionSet:
+    found = question_sets.find(dataset)
+    if found is None:
+        raise Http404
+    return found

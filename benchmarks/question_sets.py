@@ -1,0 +1,99 @@
+"""Keeping question sets in order: archive, bring back, delete with what stands in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import Count
+
+from benchmarks import audit
+from benchmarks.corpora import Obstacle, dependants
+from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
+
+PATHS: dict[type[models.Model], str] = {
+    Question: "dataset",
+    QuestionDocument: "question__dataset",
+    KeyPoint: "question__dataset",
+    Span: "key_point__question__dataset",
+    Response: "question__dataset",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """The questions of one name; archived when all of them are."""
+
+    name: str
+    n: int
+    is_archived: bool
+
+
+class QuestionSetInUse(Exception):
+    """The question set is part of people's work."""
+
+    def __init__(self, obstacles: list[Obstacle]) -> None:
+        self.obstacles = obstacles
+        super().__init__(", ".join(f"{row.count} {row.label}" for row in obstacles))
+
+
+def sets() -> list[QuestionSet]:
+    """All sets by name. One query."""
+    return _sets(Question.objects.all())
+
+
+def find(name: str) -> QuestionSet | None:
+    """The set of this name. One query."""
+    return next(iter(_sets(Question.objects.filter(dataset=name))), None)
+
+
+def _sets(rows: models.QuerySet[Any]) -> list[QuestionSet]:
+    counted = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"))
+    return [QuestionSet(name, n, n == n_archived) for name, n, n_archived in counted]
+
+
+def obstacles(name: str) -> list[Obstacle]:
+    """Count the rows of other apps that refer to its questions or their parts, and do not go along."""
+    return dependants(PATHS, name)
+
+
+def contents(name: str) -> list[Obstacle]:
+    """Count what would go with the set."""
+    counted: list[tuple[models.QuerySet[Any], str]] = [
+        (Question.objects.filter(dataset=name), "questions"),
+        (QuestionDocument.objects.filter(question__dataset=name), "documents"),
+        (KeyPoint.objects.filter(question__dataset=name), "key points"),
+        (Response.objects.filter(question__dataset=name), "responses"),
+        (PointVerdict.objects.filter(response__question__dataset=name), "verdicts"),
+    ]
+    return [Obstacle(label=label, count=rows.count()) for rows, label in counted]
+
+
+@transaction.atomic
+def archive(*, dataset: str, actor: Any, now: datetime) -> None:
+    """Take a set out of lists and new studies; what runs on it goes on."""
+    if Question.objects.filter(dataset=dataset, archived_at=None).update(archived_at=now):
+        audit.record(actor=actor, action="questions.archived", target=None, now=now, dataset=dataset)
+
+
+@transaction.atomic
+def restore(*, dataset: str, actor: Any, now: datetime) -> None:
+    """Bring an archived set back."""
+    if Question.objects.filter(dataset=dataset, archived_at__isnull=False).update(archived_at=None):
+        audit.record(actor=actor, action="questions.restored", target=None, now=now, dataset=dataset)
+
+
+@transaction.atomic
+def delete(*, dataset: str, actor: Any, now: datetime) -> None:
+    """Delete the questions of a set with documents, key points, responses and verdicts.
+
+    Raises:
+        QuestionSetInUse: work of people stands on it.
+    """
+    if found := obstacles(dataset):
+        raise QuestionSetInUse(found)
+    gone = {row.label.replace(" ", "_"): row.count for row in contents(dataset)}
+    audit.record(actor=actor, action="questions.deleted", target=None, now=now, dataset=dataset, **gone)
+    Question.objects.filter(dataset=dataset).delete()

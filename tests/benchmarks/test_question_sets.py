@@ -1,0 +1,142 @@
+"""Question sets in the browser: sent, checked and imported, archived and brought back, deleted unless in use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks import import_jobs
+from benchmarks.models import AuditEvent, ImportJob, Question
+from tests.makers_verification import make_questions, make_verification_study
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+@pytest.fixture(autouse=True)
+def uploads(settings: Any, tmp_path: Path) -> Path:
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    return tmp_path / "uploads"
+
+
+LINE = {
+    "key": "q1",
+    "question": "What stopped the boats?",
+    "documents": [{"key": "d", "title": "Winter", "text": "Ice stopped the boats."}],
+    "key_points": [{"key": "k", "text": "Ice did.", "spans": ["Ice stopped the boats."]}],
+    "responses": [{"system": "m", "text": "Ice."}],
+}
+
+
+def send(client: Client, *lines: Any, **fields: Any) -> ImportJob:
+    data = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
+    upload = SimpleUploadedFile("harbour.jsonl", data, content_type="application/json")
+    form = {"format": "long2rag", "judge": "published", "file": upload, **fields}
+    assert client.post(reverse("benchmarks:import-new"), form).status_code == 302
+    job: ImportJob = ImportJob.objects.get()
+    return job
+
+
+def step(post: str, job: ImportJob) -> str:
+    return reverse(f"benchmarks:import-{post}", args=[job.uid])
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_questions_are_sent_checked_and_imported(ada: Any, login: Login, uploads: Path) -> None:
+    client = login(ada)
+    assert 'value="long2rag" selected' in text_of(client, reverse("benchmarks:import-new") + "?format=long2rag")
+    job = send(client, LINE, dataset="harbour")
+    shown = text_of(client, step("job", job))
+    assert "What would be imported" in shown
+    assert "key points" in shown
+    assert "judge published" not in shown
+    assert not Question.objects.exists()
+    client.post(step("confirm", job))
+    job.refresh_from_db()
+    assert (job.state, job.report["created"]["key_points"], job.report["question_set"]) == ("done", 1, "harbour")
+    assert Question.objects.get().dataset == "harbour"
+    assert "?dataset=harbour" in text_of(client, step("job", job))
+    assert list(uploads.iterdir()) == []
+
+
+def test_a_large_file_of_questions_is_taken_in_by_the_worker(
+    ada: Any, login: Login, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_jobs, "INLINE_BYTES", 10)
+    job = send(login(ada), LINE)
+    assert job.state == "uploaded"
+    import_jobs.advance(uid=job.uid, clock=lambda: now)
+    import_jobs.confirm(job=job)
+    import_jobs.advance(uid=job.uid, clock=lambda: now)
+    assert Question.objects.get().dataset == "long2rag"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("{", "Nothing was imported."), (LINE | {"question": ""}, "1 error."), ("[]", "Nothing was imported.")],
+)
+def test_a_bad_file_is_refused_in_sentences(ada: Any, login: Login, line: Any, words: str) -> None:
+    client = login(ada)
+    job = send(client, LINE | {"key": "q2"}, line)
+    assert job.state == "failed"
+    assert words in text_of(client, step("job", job))
+    assert not Question.objects.exists()
+
+
+def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, login: Login) -> None:
+    make_questions(2, dataset="harbours")
+    make_questions(1, dataset="piers")
+    client, questions = login(ada), reverse("benchmarks:questions")
+    archive = reverse("benchmarks:question-set-archive", args=["harbours"])
+    client.post(archive)
+    shown = text_of(client, questions + "?dataset=harbours")
+    assert "No question fits these filters." in shown
+    assert "1 archived set" in text_of(client, questions)
+    archived = text_of(client, questions + "?archived=1")
+    assert "harbours as JSONL" in archived
+    assert "piers as JSONL" not in archived
+    client.post(archive)
+    assert not Question.objects.exclude(archived_at=None).exists()
+    assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
+        "questions.archived",
+        "questions.restored",
+    ]
+    assert client.post(reverse("benchmarks:question-set-archive", args=["none"])).status_code == 404
+
+
+def test_only_an_admin_deletes_a_set_and_everything_goes_along(ada: Any, eve: Any, login: Login) -> None:
+    make_questions(2, dataset="harbours")
+    make_questions(1, dataset="piers")
+    address = reverse("benchmarks:question-set-delete", args=["harbours"])
+    assert login(ada).post(address).status_code == 403
+    client = login(eve)
+    assert "4 key points" in text_of(client, address)
+    assert Question.objects.count() == 3
+    client.post(address)
+    assert Question.objects.get().dataset == "piers"
+    event = AuditEvent.objects.get(action="questions.deleted")
+    assert (event.actor, event.detail["dataset"], event.detail["key_points"]) == (eve, "harbours", 4)
+    assert client.get(address).status_code == 404
+
+
+def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben: Any, eve: Any, login: Login) -> None:
+    make_verification_study(questions=make_questions(2, dataset="harbours"), annotators=[ben])
+    client, address = login(eve), reverse("benchmarks:question-set-delete", args=["harbours"])
+    shown = text_of(client, address)
+    assert "label items" in shown
+    assert "Delete for good" not in shown
+    assert "depend on it" in client.post(address, follow=True).content.decode()
+    assert Question.objects.count() == 2
