@@ -12,7 +12,7 @@ from annotation.labelling.answers import page_of
 from annotation.labelling.course import OPEN_STATES, Stop
 from annotation.models import LabelTask
 
-NEAR = 25
+NEAR = 15
 """Stops shown on either side."""
 
 

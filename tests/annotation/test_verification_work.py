@@ -291,7 +291,7 @@ def test_the_list_of_numbers_shows_those_around(ben: Any, login: Any) -> None:
     html = shown(login(ben), label_task(study, ben, position=40))
     assert "<strong>40 / 80</strong>" in html
     numbers = [int(n) for n in re.findall(r'class="stop is-todo"[^>]*>(\d+)<', html)]
-    assert numbers == list(range(15, 66))
+    assert numbers == list(range(25, 56))
     assert html.count('aria-current="page"') == 1
 
 
