@@ -15,10 +15,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation import studies
-from annotation.labelling.dealing import Item, Pair, sample
-from annotation.labelling.setting_up import close_ranks, new_study, present_people
-from annotation.models import Annotator, LabelItem, LabelTask, Study, VerificationPlan
-from annotation.verification.dealing import Asked, control_group, deal_questions, order_for
+from annotation.labelling import wholes
+from annotation.labelling.dealing import Item, sample
+from annotation.labelling.setting_up import new_study
+from annotation.labelling.wholes import Dealt
+from annotation.models import Annotator, LabelItem, Study, VerificationPlan
+from annotation.verification.dealing import Asked, control_group
 from benchmarks import audit
 from benchmarks.models import KeyPoint, Question
 
@@ -37,15 +39,6 @@ class VerificationValues:
 
 class NoRoomForChecks(Exception):
     """Attention checks sit among the questions that everyone gets, and there is no such question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """What a deal gave: new tasks, questions that everyone has, and questions that still lack people."""
-
-    n_new: int
-    n_control: int
-    n_short: int
 
 
 @transaction.atomic
@@ -130,96 +123,18 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     return len(asked)
 
 
-@transaction.atomic
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
     """Give every question the people it lacks. With `rebalance`, questions that nobody opened are shared anew.
 
     A question that somebody left unfinished goes whole to somebody else; what was answered stays.
     """
-    study = Study.objects.select_for_update().get(pk=study.pk)
-    people = present_people(study)
-    items: dict[int, list[int]] = defaultdict(list)
-    shared: set[int] = set()
-    for pk, question, is_overlap in study.label_items.order_by("pk").values_list("pk", "question", "is_overlap"):
-        items[question].append(pk)
-        if is_overlap:
-            shared.add(question)
-    asked = _asked(items)
-    held = _held(study)
-    fixed, movable = _split(held, items, set(people), rebalance=rebalance)
-    dealt = deal_questions(
-        asked,
-        list(people),
-        control=shared,
-        seed=study.seed,
-        per_question=study.verification_plan.people_per_question,
-        fixed=fixed,
-        movable=movable,
-    )
-    _take_back(study, dealt.taken)
-    unfinished = [pair for pair in fixed if pair[1] in shared and held[pair].n < len(items[pair[1]])]
-    given = [*dealt.given, *(pair for pair in unfinished if pair[0] in people)]
-    n_new = _write_tasks(study, items, people, given, held=held, now=now)
-    if given or dealt.taken:
-        audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
-    return Dealt(n_new, len(shared), n_short(study))
+    wanted = study.verification_plan.people_per_question
+    return wholes.deal(study=study, whole="question", wanted=wanted, by=by, now=now, rebalance=rebalance)
 
 
 def n_short(study: Study) -> int:
     """Questions that fewer people have than the plan wants; of those for everyone, that somebody lacks."""
-    people = set(study.memberships.current().values_list("annotator_id", flat=True))
-    sizes: dict[int, int] = defaultdict(int)
-    shared: set[int] = set()
-    for question, is_overlap in study.label_items.values_list("question", "is_overlap"):
-        sizes[question] += 1
-        if is_overlap:
-            shared.add(question)
-    whole = {pair for pair, tasks in _held(study).items() if tasks.n == sizes[pair[1]]}
-    holders: dict[int, set[int]] = defaultdict(set)
-    for person, question in whole:
-        holders[question].add(person)
-    wanted = study.verification_plan.people_per_question
-    return sum(
-        not people <= holders[question] if question in shared else len(holders[question]) < wanted
-        for question in sizes
-    )
-
-
-@dataclass(slots=True)
-class _Held:
-    """How many tasks of a question a person has, and whether any was opened."""
-
-    n: int = 0
-    is_begun: bool = False
-
-
-def _held(study: Study) -> dict[Pair, _Held]:
-    """{(person, question): tasks}."""
-    found: dict[Pair, _Held] = defaultdict(_Held)
-    rows = study.label_tasks.order_by().values_list("annotator_id", "item__question_id", "begun_at")
-    for person, question, begun_at in rows:
-        row = found[person, question]
-        row.n += 1
-        row.is_begun = row.is_begun or begun_at is not None
-    return dict(found)
-
-
-def _split(
-    held: Mapping[Pair, _Held], items: Mapping[int, Sequence[int]], people: set[int], *, rebalance: bool
-) -> tuple[set[Pair], set[Pair]]:
-    """Pairs that stay and pairs that may move. What somebody who left did not finish counts for neither."""
-    fixed, movable = set(), set()
-    for pair, tasks in held.items():
-        is_present = pair[0] in people
-        if not tasks.is_begun and (rebalance or not is_present):
-            movable.add(pair)
-        elif is_present or tasks.n == len(items[pair[1]]):
-            fixed.add(pair)
-    return fixed, movable
-
-
-def _asked(items: Mapping[int, Sequence[int]]) -> list[Asked]:
-    return [Asked(question, len(pks)) for question, pks in items.items()]
+    return wholes.n_short(study, whole="question", wanted=study.verification_plan.people_per_question)
 
 
 def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:
@@ -305,52 +220,3 @@ def _items(
         )
         for point, marked, role in rows
     ]
-
-
-def _take_back(study: Study, pairs: Iterable[Pair]) -> None:
-    """Delete tasks that nobody opened."""
-    by_person: dict[int, list[int]] = defaultdict(list)
-    for person, question in pairs:
-        by_person[person].append(question)
-    for person, questions in by_person.items():
-        for start in range(0, len(questions), IN_A_QUERY):
-            study.label_tasks.filter(
-                annotator=person, begun_at=None, item__question__in=questions[start : start + IN_A_QUERY]
-            ).delete()
-
-
-def _write_tasks(
-    study: Study,
-    items: Mapping[int, Sequence[int]],
-    people: Mapping[int, str],
-    pairs: Iterable[Pair],
-    *,
-    held: Mapping[Pair, _Held],
-    now: datetime,
-) -> int:
-    """New tasks come after those that a person has, question by question; places count from 1 without holes.
-
-    A person who holds part of a question gets the part that is missing.
-    """
-    dealt: dict[int, list[int]] = defaultdict(list)
-    for person, question in pairs:
-        dealt[person].append(question)
-    made = []
-    for person, questions in dealt.items():
-        n_held = close_ranks(study, person)
-        partly = [question for question in questions if (person, question) in held]
-        owned = set(
-            study.label_tasks.filter(annotator=person, item__question__in=partly).values_list("item", flat=True)
-        )
-        order = [
-            pk
-            for question in order_for(questions, seed=study.seed, person=people[person])
-            for pk in items[question]
-            if pk not in owned
-        ]
-        made += [
-            LabelTask(study=study, annotator_id=person, item_id=pk, position=place, n_questions=1, created_at=now)
-            for place, pk in enumerate(order, n_held + 1)
-        ]
-    LabelTask.objects.bulk_create(made, batch_size=IN_A_QUERY)
-    return len(made)
