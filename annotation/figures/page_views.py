@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.figures.page_forms import LookForm, filter_words, view_of
-from annotation.models import CoverageLabel, Study
+from annotation.models import CoverageLabel, ExternalLabel, Study
+from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.exposure import saw_insights
@@ -77,6 +78,12 @@ def _addresses(uid: uuid.UUID | None) -> dict[str, str]:
     }
 
 
+def _judges_points(study: Study) -> bool:
+    """Whether labels made elsewhere are judgments on key points, which have a page of their own."""
+    rows = ExternalLabel.objects.filter(study=study, task__in=POINT_TASKS)
+    return study.kind == Study.Kind.EXTERNAL and rows.exists()
+
+
 @requires("annotation.view_session")
 @require_safe
 def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
@@ -84,6 +91,8 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
     from annotation.figures import files, present
 
     source, view, found = _figures(request, uid)
+    if source.study is not None and _judges_points(source.study):
+        return redirect("annotation:verification-agreement", uid=source.study.uid)
     _expose(request, found.options.haystack_pks)
     datasets: list[str] = []
     if uid is None:

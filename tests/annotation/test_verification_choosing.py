@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.models import PointLabel, Study
+from annotation.labels_in import imported_annotator
+from annotation.models import ExternalLabel, PointLabel, Study
 from annotation.verification import choosing, datasets
 from annotation.verification.agreement import task_agreement
 from annotation.verification.labels import PointTable, Said, collect, said_elsewhere
 from annotation.verification.planning import VerificationValues
 from annotation.verification.simulating import simulate
 from annotation.verification.simulation import CARELESS, Rates
+from benchmarks.exchange.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT
 from benchmarks.scoring.retention import Task, halves
@@ -178,3 +180,25 @@ def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
     assert {task: one["q"] for task, one in told["tasks"].items()} == {"grounded": 2, "key_point": 3, "keep": 2}
     # Task 1: five of twelve answers of cora differ from what anna and bert say together.
     assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1
+
+
+def test_labels_made_elsewhere_have_the_same_page(ada: Any, login: Any, db: None) -> None:
+    made = Study.objects.create(
+        name="Elsewhere", kind="external", state="closed", categories=list(POINT_CATEGORIES), created_at=NOW
+    )
+    for name in ("anna", "bert"):
+        annotator = imported_annotator(name, study=made, now=NOW)
+        for at in range(3):
+            ExternalLabel.objects.create(
+                study=made, annotator=annotator, task="grounded", item=str(at), label="yes", imported_at=NOW
+            )
+    client = login(ada)
+    page = client.get(reverse("annotation:study-agreement", args=[made.uid]), follow=True)
+    text = page.content.decode()
+    assert page.redirect_chain
+    assert "Can it be found in the text?" in text
+    assert "No key point has answers of two people" in text  # of the second judgment
+    for name in ("dataset", "choosing"):
+        assert client.get(reverse(f"annotation:verification-{name}", args=[made.uid])).status_code == 404
+    made.external_labels.all().delete()
+    assert client.get(reverse("annotation:verification-agreement", args=[made.uid])).status_code == 404
