@@ -31,7 +31,6 @@ def page_context(task: LabelTask, documents: list[QuestionDocument], highlight: 
         "answer": said(PointLabel.objects.filter(task=task, is_current=True).first()),
         "documents": [(document, highlight.in_document(document)) for document in documents],
         "highlight": highlight,
-        "is_marked": task.item.highlight_of_id is not None,
         "place": place,
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
