@@ -15,6 +15,7 @@ from benchmarks import audit, budgets, call_ledger, costs, judging, model_judgin
 from benchmarks.call_ledger import Request
 from benchmarks.judges.questions import ModelConfig, estimated_tokens
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
+from benchmarks.recall import lacking
 
 KEYS_IN_A_QUERY = 500
 REPLIES_SHOWN = 20
@@ -154,11 +155,14 @@ class RunState:
 
 def run_state(run: JudgeRun) -> RunState:
     """Counts of a run; a fixed number of queries."""
-    counts = run.verdicts.aggregate(n=Count("pk"), bad=Count("pk", filter=Q(is_valid=False)))
+    n_verdicts, n_invalid = lacking.answers_of(run) if run.task != JudgeRun.Task.COVERAGE else _coverage_of(run)
     failed = run.calls.filter(state=JudgeCall.State.FAILED).count()
-    return RunState(
-        run, judging.run_progress(run), counts["n"], counts["bad"], failed, costs.cost_of(run.calls.all())
-    )
+    return RunState(run, judging.run_progress(run), n_verdicts, n_invalid, failed, costs.cost_of(run.calls.all()))
+
+
+def _coverage_of(run: JudgeRun) -> tuple[int, int]:
+    counts = run.verdicts.aggregate(n=Count("pk"), bad=Count("pk", filter=Q(is_valid=False)))
+    return counts["n"], counts["bad"]
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ _RESEARCHER = (
     "benchmarks.add_judge",
     "benchmarks.change_judge",
     "benchmarks.add_judgerun",
+    "benchmarks.add_responsepointcheck",
     "annotation.view_study",
     "annotation.add_study",
     "annotation.change_study",

@@ -46,6 +46,12 @@ def task_states(*, judge: Judge, responses: Sequence[Response]) -> list[TaskStat
     return found
 
 
+def n_waiting(*, judge: Judge, task: str, responses: Iterable[Response], repeats: int) -> int:
+    """Responses that a run would be about."""
+    several = task == Task.RECALL and judge.kind == Judge.Kind.OPENAI
+    return len(lacking.responses(judge=judge, task=task, among=responses, repeats=repeats if several else 1))
+
+
 def estimate(*, judge: Judge, task: str, responses: Iterable[Response], repeats: int, now: datetime) -> Estimate:
     """Word every request that is lacking and see which were answered before; sends nothing."""
     config = model_judging.config_of(judge)
@@ -64,17 +70,6 @@ def _requests(
         asked = asking.open_questions(judge=judge, config=config, items=items, repeats=repeats, task=task)
         for questions in asked.values():
             yield from (Request.of(config, question, rung) for question in questions)
-
-
-def verdict_count(run: JudgeRun) -> int:
-    """Answers that a run on responses has stored."""
-    return run.extractions.count() if run.task == Task.EXTRACTION else run.point_verdicts.count()
-
-
-def invalid_count(run: JudgeRun) -> int:
-    """Answers of a run on responses that could not be used."""
-    rows = run.extractions if run.task == Task.EXTRACTION else run.point_verdicts
-    return rows.filter(is_valid=False).count()
 
 
 def stale_count(*, judge: Judge) -> int:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
+from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, recall, scores
+from benchmarks.scoring.stat import Stat
 
 DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
 RESPONSE_EDGES = (25, 50, 100, 200, 300, 400, 600, 800)
@@ -95,12 +96,12 @@ def table(wanted: Wanted) -> Table:
     judges = {judge.pk: judge for judge in Judge.objects.all()}
     chosen = {pk for pk, judge in judges.items() if wanted.judge in {"", judge.name, str(judge)}}
     inside = _Inside(frozenset(keys), chosen, _limits(wanted, "response__"))
-    recall, precision = _recall(inside, wanted.key_points), _precision(inside)
-    speakers = sorted({judge for judge, _ in (*recall, *precision)}, key=lambda pk: str(judges[pk]))
+    recalled, precision = _recall(inside, wanted.key_points), _precision(inside)
+    speakers = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
     for judge in speakers:
         for response, question, system, category, domain, document_words, response_words in found:
-            n_key_points, said = key_points[question], recall.get((judge, response))
+            n_key_points, said = key_points[question], recalled.get((judge, response))
             parts = precision.get((judge, response))
             if n_key_points and said is None and parts is None:
                 continue
@@ -263,14 +264,17 @@ def _place(name: str, dimension: str) -> tuple[int, str]:
 
 def cross(
     rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT
-) -> dict[str, dict[str, KeyPointScores]]:
-    """{system: {group: figures}}, for the table of systems by category."""
+) -> dict[str, dict[str, Stat]]:
+    """{system: {group: macro recall}}, for the table of systems by category."""
     cells: dict[str, dict[str, list[Judged]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         cells[row.system][row.group(dimension)].append(row)
     with shared_draws():
         return {
-            system: {name: whole(members, resampling=resampling) for name, members in groups.items()}
+            system: {
+                name: recall([row.answer for row in members], resampling=resampling)
+                for name, members in groups.items()
+            }
             for system, groups in sorted(cells.items())
         }
 

@@ -108,3 +108,10 @@ def n_invalid(*, judge: Judge, task: str, among: Iterable[Response]) -> int:
             verdicts = PointVerdict.objects.filter(judge=judge, response__in=part, is_valid=False)
             found += verdicts.filter(premise__in=premises).count()
     return found
+
+
+def answers_of(run: JudgeRun) -> tuple[int, int]:
+    """(answers that a run on responses has stored, those of them that could not be used)."""
+    rows = run.extractions.all() if run.task == Task.EXTRACTION else run.point_verdicts.all()
+    counted = rows.aggregate(n=Count("pk"), bad=Count("pk", filter=Q(is_valid=False)))
+    return counted["n"], counted["bad"]

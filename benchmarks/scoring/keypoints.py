@@ -128,13 +128,16 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         n_points_unjudged={
             by: sum((answer.n_points or 0) - answer.n_checked(by) for answer in answers) for by in SupportedBy
         },
-        kpr_macro=_mean(
-            answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling
-        ),
+        kpr_macro=recall(answers, resampling=resampling),
         kpr_micro=micro,
         kpp={by: _precision(answers, by, resampling) for by in SupportedBy},
         kpf={by: _f_score(answers, by, resampling) for by in SupportedBy},
     )
+
+
+def recall(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Stat:
+    """Macro recall alone, for tables that show nothing else."""
+    return _mean(answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling)
 
 
 def by_group(

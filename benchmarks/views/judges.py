@@ -149,7 +149,7 @@ def judge_run(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Where a run stands; the fragment is polled while somebody works on it."""
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
     state = judge_desk.run_state(run)
-    failed = run.items.filter(state="failed").select_related("summary__system")[:20]
+    failed = run.items.filter(state="failed").select_related("summary__system", "response__system")[:20]
     is_last = wants_fragment(request) and not state.is_working
     return page(
         request,

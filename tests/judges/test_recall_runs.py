@@ -29,7 +29,7 @@ from benchmarks.models import (
     Response,
     ResponsePoint,
 )
-from benchmarks.recall import desk
+from benchmarks.recall import desk, lacking
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, serving
 from tests.makers_recall import make_response
 
@@ -195,7 +195,7 @@ def test_a_refusal_is_invalid_at_once(server: FakeServer, response: Response, ta
     judge = make_judge(server)
     run = request(judge, task)
     assert work(run).n_done == 1
-    assert desk.invalid_count(run) == (2 if task == Task.RECALL else 1)
+    assert lacking.answers_of(run)[1] == (2 if task == Task.RECALL else 1)
     assert server.n_asked == (2 if task == Task.RECALL else 1)
 
 

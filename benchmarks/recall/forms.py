@@ -1,0 +1,78 @@
+"""Forms of runs on responses, and what the page of recall can be narrowed down to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks import judging
+from benchmarks.judges.registry import lexical_config
+from benchmarks.models import Judge, JudgeRun, Question, Response
+
+OFFLINE = "lexical"
+
+
+def _datasets() -> list[tuple[str, str]]:
+    rows = Question.objects.filter(archived_at=None).order_by("dataset").values_list("dataset", flat=True)
+    return [(name, name) for name in rows.distinct()]
+
+
+def _judges() -> list[tuple[str, Any]]:
+    """The offline judge, then models that are not archived, each version by itself."""
+    models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
+    return [(OFFLINE, _("the offline judge (lexical)")), *((str(judge.uid), str(judge)) for judge in models)]
+
+
+class ResponseRunForm(forms.Form):
+    """Which responses a judge is to look at, for which task."""
+
+    judge = forms.ChoiceField(label=_("Judge"), choices=_judges)
+    task = forms.ChoiceField(
+        label=_("Task"),
+        choices=[
+            (JudgeRun.Task.RECALL, _("recall: which key points does a response say?")),
+            (JudgeRun.Task.EXTRACTION, _("extraction: which points does a response make?")),
+            (JudgeRun.Task.SUPPORT, _("support: are those points in the documents, and among the key points?")),
+        ],
+        help_text=_("Recall needs nothing else. Precision needs extraction first and support after it."),
+    )
+    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
+    concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
+    repeats = forms.IntegerField(
+        label=_("Answers per key point"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=_("Of models, recall only."),
+    )
+    budget = forms.DecimalField(
+        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text=_("Optional: the run pauses before it is passed. It needs a price."),
+    )  # fmt: skip
+
+    def judge_of(self, *, now: datetime | None = None) -> Judge:
+        """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""
+        name = self.cleaned_data["judge"]
+        if name != OFFLINE:
+            return Judge.objects.get(uid=name)
+        if now is not None:
+            return judging.default_judge(now=now)
+        digest = judging.config_hash(lexical_config())
+        found = Judge.objects.filter(name=OFFLINE, config_sha256=digest).first()
+        return found or Judge(pk=0, name=OFFLINE, kind=Judge.Kind.LEXICAL)
+
+    def responses(self) -> list[Response]:
+        """The responses of a valid form."""
+        questions = Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None)
+        rows = Response.objects.filter(question__in=questions).select_related("question")
+        return list(rows.order_by("question", "pk"))
+
+
+class CheckForm(forms.Form):
+    """Whether an extracted point is right."""
+
+    is_right = forms.ChoiceField(choices=[("yes", _("right")), ("no", _("not right"))])
+    note = forms.CharField(required=False, max_length=2000)

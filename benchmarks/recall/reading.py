@@ -1,0 +1,95 @@
+"""What the page of one response shows: its key points and its own points as a judge sees them. Fixed queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.models import (
+    Extraction,
+    Judge,
+    KeyPoint,
+    PointVerdict,
+    Response,
+    ResponsePoint,
+    ResponsePointCheck,
+)
+
+Premise = PointVerdict.Premise
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPointRow:
+    """A key point and the verdict on it, if there is one."""
+
+    point: KeyPoint
+    verdict: PointVerdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """An extracted point, what supports it, and how many people call it right; `own` is the reader's word."""
+
+    point: ResponsePoint
+    documents: PointVerdict | None
+    key_points: PointVerdict | None
+    n_right: int
+    n_wrong: int
+    own: ResponsePointCheck | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePage:
+    """A response as one judge sees it; `extraction` is None before it was taken apart."""
+
+    judges: list[Judge]
+    judge: Judge | None
+    key_points: list[KeyPointRow]
+    extraction: Extraction | None
+    points: list[PointRow]
+
+
+def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponsePage:
+    """Read what a judge says of a response; the first one that said anything, unless another is named."""
+    speaking = PointVerdict.objects.filter(response=response).order_by().values("judge")
+    taking = Extraction.objects.filter(response=response).order_by().values("judge")
+    judges = list(Judge.objects.filter(pk__in=speaking.union(taking)).order_by("name", "-version"))
+    judge = next((one for one in judges if str(one.uid) == judge_uid), judges[0] if judges else None)
+    said: dict[tuple[str, int | None], PointVerdict] = {}
+    if judge is not None:
+        for verdict in PointVerdict.objects.filter(response=response, judge=judge, repeat=0):
+            said[verdict.premise, verdict.key_point_id or verdict.point_id] = verdict
+    key_points = [
+        KeyPointRow(point, said.get((Premise.RESPONSE.value, point.pk)))
+        for point in response.question.key_points.order_by("number")
+    ]
+    extraction = Extraction.objects.filter(response=response, judge=judge).first() if judge else None
+    points = list(extraction.points.order_by("number")) if extraction else []
+    return ResponsePage(judges, judge, key_points, extraction, _rows(points, said, user))
+
+
+def point_row(point: ResponsePoint, *, user: Any) -> PointRow:
+    """One point, after somebody has checked it."""
+    verdicts = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
+    said: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in verdicts}
+    return _rows([point], said, user)[0]
+
+
+def _rows(
+    points: list[ResponsePoint], said: dict[tuple[str, int | None], PointVerdict], user: Any
+) -> list[PointRow]:
+    newest: dict[int, dict[int | None, ResponsePointCheck]] = defaultdict(dict)
+    for row in ResponsePointCheck.objects.filter(point__in=[point.pk for point in points]).order_by("pk"):
+        newest[row.point_id][row.made_by_id] = row
+    return [
+        PointRow(
+            point=point,
+            documents=said.get((Premise.DOCUMENTS.value, point.pk)),
+            key_points=said.get((Premise.KEY_POINTS.value, point.pk)),
+            n_right=sum(row.is_right for row in newest[point.pk].values()),
+            n_wrong=sum(not row.is_right for row in newest[point.pk].values()),
+            own=newest[point.pk].get(user.pk),
+        )
+        for point in points
+    ]
