@@ -90,6 +90,12 @@ def history_of(*, study: Study, summary: Summary, insight: Insight) -> QuerySet[
     return rows.select_related("made_by").order_by("-pk")
 
 
+def may_link_several(study: Study) -> bool:
+    """Whether a decision may name several bullets: as its people may; labels made elsewhere set no limit."""
+    plan = getattr(study, "linking_plan", None)
+    return plan is None or plan.allow_several_lines
+
+
 def _checked(
     study: Study, summary: Summary, insight: Insight, coverage: str, lines: Iterable[int]
 ) -> tuple[int, ...]:
@@ -103,6 +109,8 @@ def _checked(
         raise DecisionRefused(_("Say which bullet covers the insight."))
     if not set(chosen) <= linkable_numbers(summary):
         raise DecisionRefused(_("The summary has no such bullet."))
+    if len(chosen) > 1 and not may_link_several(study):
+        raise DecisionRefused(_("Choose the one bullet that covers the insight best."))
     return chosen
 
 

@@ -28,18 +28,26 @@ if TYPE_CHECKING:
     from annotation.figures.table import LabelTable
 
 A_PAGE = 25
+NARROWED_BY = ("between", "summarizer")
+"""What of an address says which queue one goes through."""
 MAX_LINES = 200
 
 
 @requires("annotation.view_session")
 @require_safe
 def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Items in dispute, most disputed first; `between` sets a judge against people."""
+    """Items in dispute, most disputed first; `between` sets a judge against people, `summarizer` keeps one.
+
+    Items made elsewhere have no text here to decide on: their rows are all there is to see.
+    """
     from annotation.figures.rows import views
 
     study = _study(request, uid)
-    table = _table(study)
-    between, show = request.GET.get("between", ""), request.GET.get("show", disputes.OPEN)
+    if not study.coverage_labels.exists() and study.external_labels.exists():
+        return redirect("annotation:study-agreement-rows", uid=study.uid)
+    whole, which = _table(study), _which(request)
+    table = _narrowed(whole, which)
+    between, show = which.get("between", ""), request.GET.get("show", disputes.OPEN)
     everything = disputes.queue_of(table, between=between)
     shown = Paginator(disputes.narrowed(everything, show), A_PAGE).get_page(request.GET.get("page"))
     rows = views(table, [place.spot for place in shown])
@@ -51,11 +59,13 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "between": between,
         "show": show,
         "judges": table.judges,
+        "summarizers": sorted({info.summarizer for info in whole.summaries}),
+        "summarizer": which.get("summarizer", ""),
         "judge": next((one.name for one in table.judges if one.key == between), ""),
         "n_all": len(everything),
         "n_decided": sum(place.is_decided for place in everything),
         "n_labelled": len(table.codes),
-        "query": urlencode({"between": between} if between else {}),
+        "query": urlencode(which),
     }
     return page(request, "annotation/disagreements.html", context)
 
@@ -79,10 +89,10 @@ def dispute(request: HttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: u
         "haystack": found.summary.haystack,
         "subtopic": found.summary.subtopic,
         "given": _given(request, found),
-        "allows_several": _allows_several(study, found),
+        "allows_several": adjudicating.may_link_several(study),
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
-        "between": request.GET.get("between", ""),
+        "query": urlencode(_which(request)),
     }
     status = 422 if request.method == "POST" else 200
     return page(request, "annotation/dispute.html", context, status=status)
@@ -92,13 +102,14 @@ def dispute(request: HttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: u
 @require_safe
 def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """To the next undecided item after `summary` and `insight`, or to the queue where there is none."""
-    study, between = _study(request, uid), request.GET.get("between", "")
+    study, which = _study(request, uid), _which(request)
     after = None
     if "summary" in request.GET:
         about = _item(study, _uuid(request.GET["summary"]), _uuid(request.GET.get("insight", "")))
         after = (about["summary"].pk, about["insight"].pk)
-    place = disputes.next_open(disputes.queue_of(_table(study), between=between), after=after)
-    query = f"?{urlencode({'between': between})}" if between else ""
+    queued = disputes.queue_of(_narrowed(_table(study), which), between=which.get("between", ""))
+    place = disputes.next_open(queued, after=after)
+    query = f"?{urlencode(which)}" if which else ""
     if place is None:
         messages.info(request, _("Nothing is undecided."))
         return redirect(reverse("annotation:disagreements", args=[study.uid]) + query)
@@ -115,7 +126,7 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     name = f"adjudicated-{study.uid}{'-history' if with_history else ''}"
     rows = exports.decision_rows(study, with_history=with_history)
     if kind == "csv":
-        return csv_download(exports.DECISION_COLUMNS, exports.spaced(rows), name=f"{name}.csv")
+        return csv_download(exports.DECISION_COLUMNS, exports.decision_cells(rows), name=f"{name}.csv")
     if kind == "jsonl":
         found = (dict(zip(exports.DECISION_COLUMNS, row, strict=True)) for row in rows)
         return jsonl_download(found, name=f"{name}.jsonl")
@@ -134,6 +145,17 @@ def _table(study: Study) -> LabelTable:
     from annotation.figures.collect import coverage_table
 
     return coverage_table(study.coverage_labels.all(), study=study)
+
+
+def _which(request: HttpRequest) -> dict[str, str]:
+    """Which queue the address names."""
+    return {name: value for name in NARROWED_BY if (value := request.GET.get(name, ""))}
+
+
+def _narrowed(table: LabelTable, which: dict[str, str]) -> LabelTable:
+    from annotation.figures.table import Filters
+
+    return table.filtered(Filters(summarizer=which.get("summarizer", "")))
 
 
 def _haystacks(table: LabelTable) -> Any:
@@ -169,9 +191,7 @@ def _decide(request: HttpRequest, about: dict[str, Any]) -> HttpResponse | None:
         messages.error(request, str(problem))
         return None
     messages.success(request, _("Decided."))
-    after = {"summary": about["summary"].uid, "insight": about["insight"].uid}
-    if between := request.GET.get("between", ""):
-        after["between"] = between
+    after = {"summary": about["summary"].uid, "insight": about["insight"].uid, **_which(request)}
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 
 
@@ -186,12 +206,6 @@ def _given(request: HttpRequest, found: disputes.Dispute) -> dict[str, Any]:
         "lines": found.chosen_lines,
         "note": current.note if current else "",
     }
-
-
-def _allows_several(study: Study, found: disputes.Dispute) -> bool:
-    """Whether more than one bullet can be chosen: where people could, or did."""
-    plan = getattr(study, "linking_plan", None)
-    return bool(plan and plan.allow_several_lines) or any(len(said.bullets) > 1 for said in found.people)
 
 
 def _uuid(text: str) -> uuid.UUID:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Exists, OuterRef
 
-from annotation.models import CoverageLabel, Study
+from annotation.models import Study
 
 COLUMNS = (
     "annotator",
@@ -53,7 +53,14 @@ FIELDS = (
     "guideline__version",
     "made_at",
 )
-DECISION_COLUMNS = (*COLUMNS[: COLUMNS.index("lines") + 1], "is_current", "note", "n_labels", "decided_at")
+DECISION_COLUMNS = (
+    *COLUMNS[: COLUMNS.index("lines") + 1],
+    "is_current",
+    "note",
+    "n_people",
+    "labels",
+    "decided_at",
+)
 DECISION_FIELDS = (
     "coverage",
     "summary__haystack__key",
@@ -64,8 +71,9 @@ DECISION_FIELDS = (
     "lines",
     "is_current",
     "note",
-    "n_labels",
     "made_at",
+    "summary",
+    "insight",
 )
 CHUNK = 2_000
 
@@ -116,24 +124,45 @@ def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
 
 
 def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
-    """One row a decision, in the order of `DECISION_COLUMNS`: those that hold, or all that were made."""
+    """One row a decision, in the order of `DECISION_COLUMNS`: those that hold, or all that were made.
+
+    `labels` are those that hold now on the item, of everybody under their pseudonyms.
+    """
     rows = study.coverage_adjudications.order_by("pk")
     if not with_history:
         rows = rows.filter(is_current=True)
-    same = CoverageLabel.objects.for_figures().filter(
-        study=OuterRef("study"), summary=OuterRef("summary"), insight=OuterRef("insight")
-    )
-    counts = same.order_by().values("study").annotate(n=Count("pk")).values("n")
-    rows = rows.annotate(n_labels=Subquery(counts))
+    said = _said_of_decided(study)
     for label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*DECISION_FIELDS).iterator(
         chunk_size=CHUNK
     ):
-        lines, is_current, note, n_labels, at = rest
-        item = f"{summary}/{insight}"
+        lines, is_current, note, at, *item = rest
+        labels = said.get(tuple(item), [])
         yield (
-            *("adjudicated", item, label, str(summary), haystack, subtopic, str(summary), system, insight),
-            *(lines, is_current, note, n_labels or 0, at.isoformat()),
+            *("adjudicated", f"{summary}/{insight}", label, str(summary)),
+            *(haystack, subtopic, str(summary), system, insight),
+            *(lines, is_current, note, len(labels), labels, at.isoformat()),
         )
+
+
+def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
+    """Rows of decisions with lines as “3 7” and labels as “annotator1 none; annotator2 full 3 7”."""
+    at = DECISION_COLUMNS.index("labels")
+    for row in spaced(rows):
+        said = ((one["annotator"], one["label"], *one["lines"]) for one in row[at])
+        yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in said), *row[at + 1 :]]
+
+
+def _said_of_decided(study: Study) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+    decided = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
+    labels = study.coverage_labels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for person, summary, insight, label, lines in labels.values_list(
+        "annotator", "summary", "insight", "coverage", "lines"
+    ):
+        one = {"annotator": names.get(person, "unknown"), "label": label, "lines": lines}
+        found.setdefault((summary, insight), []).append(one)
+    return found
 
 
 def objects(study: Study, *, with_history: bool = False) -> Iterator[dict[str, Any]]:

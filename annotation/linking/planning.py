@@ -45,7 +45,7 @@ class LinkingValues:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How many training and hidden gold items, and the study on whose agreed answers they stand."""
+    """How many training and hidden gold items, and the study on whose agreed or decided answers they stand."""
 
     source: Study
     n_training: int = 0
@@ -53,7 +53,7 @@ class Checks:
 
 
 class TooFewAgreed(Exception):
-    """The source has not enough summaries on which everybody agreed; the message says how many."""
+    """The source has not enough summaries whose answers are agreed on or decided; the message says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +188,12 @@ def _draw_overlap(study: Study, plan: LinkingPlan, *, dealt: set[int]) -> None:
 
 
 def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
-    """Draw training and gold items among the summaries on which everybody in the source agreed."""
+    """Draw training and gold items among the summaries whose answers are agreed on or decided in the source."""
     agreed = agreed_answers(checks.source)
     wanted = checks.n_training + checks.n_gold
     if len(agreed) < wanted:
         raise TooFewAgreed(
-            _("%(n)d summaries were asked for; in “%(name)s” everybody agreed on all insights of %(found)d.")
+            _("%(n)d summaries were asked for; in “%(name)s” all insights of %(found)d are agreed on or decided.")
             % {"n": wanted, "name": checks.source.name, "found": len(agreed)}
         )
     rows = Summary.objects.in_bulk(agreed)

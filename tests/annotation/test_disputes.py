@@ -214,7 +214,7 @@ def test_the_gold_set_is_downloaded_and_can_be_taken_in(
     answer = client.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
     text = b"".join(answer.streaming_content).decode()
     [row] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
-    assert (row["annotator"], row["label"], row["lines"], row["n_labels"]) == ("adjudicated", "full", "2", "3")
+    assert (row["annotator"], row["label"], row["lines"], row["n_people"]) == ("adjudicated", "full", "2", "3")
     assert row["note"] == "Because, “so”."
     file = tmp_path / "gold.csv"
     file.write_text(text)
@@ -225,4 +225,4 @@ def test_the_gold_set_is_downloaded_and_can_be_taken_in(
         == 1
     )
     lines = b"".join(client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)
-    assert json.loads(lines)["n_labels"] == 3
+    assert json.loads(lines)["n_people"] == 3

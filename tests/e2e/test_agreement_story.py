@@ -1,4 +1,4 @@
-"""Two people link the same summaries by keyboard; a researcher sees agreement change, decides, and keeps it all."""
+"""Two people link the same summaries by keyboard; a researcher sees agreement change, decides, and keeps all."""
 
 from __future__ import annotations
 
