@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from summhay_site.bench.stage import Stage
 
-MODULES = ("saving", "labelling", "verifying", "pages", "browsing", "processes", "offline", "figures")
+MODULES = (
+    "saving",
+    "labelling",
+    "verifying",
+    "pages",
+    "browsing",
+    "processes",
+    "offline",
+    "figures",
+    "points",
+    "model_judge",
+)
 
 
 class Unmeasurable(Exception):

@@ -83,8 +83,8 @@ def _pairs(n_summaries: int, *, now: datetime) -> Iterator[tuple[Any, int]]:
                 subtopic=subtopic,
                 haystack=haystack,
                 system=system,
-                text=f"{TEXT}\n- Part {number}.",
-                text_sha256=f"{number:064x}",
+                text=f"{TEXT}\n- Part {number}, told by {system.key}.",
+                text_sha256=f"{system.pk * 100_000 + number:064x}",
                 created_at=now,
             )
             for system in systems[: n_summaries - (number - 1) * len(systems)]

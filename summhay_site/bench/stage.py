@@ -175,11 +175,18 @@ class Stage:
         return self._run([sys.executable, "manage.py", *arguments])
 
     def run_module(
-        self, name: str, *arguments: str, job: Any = None, cpus: Sequence[int] = (), database_url: str = ""
+        self,
+        name: str,
+        *arguments: str,
+        job: Any = None,
+        cpus: Sequence[int] = (),
+        database_url: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> Any:
         """Run a module of this package in a process of its own; gives the JSON that it prints last."""
         command = [sys.executable, "-m", f"summhay_site.bench.{name}", *arguments]
-        printed = self._run(command, job=job, cpus=cpus, database_url=database_url)
+        given = {**(environment or {}), **({"DATABASE_URL": database_url} if database_url else {})}
+        printed = self._run(command, job=job, cpus=cpus, environment=given)
         return json.loads(printed.strip().splitlines()[-1])
 
     @contextmanager
@@ -212,12 +219,17 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(
-        self, command: Sequence[str], *, job: Any = None, cpus: Sequence[int] = (), database_url: str = ""
+        self,
+        command: Sequence[str],
+        *,
+        job: Any = None,
+        cpus: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> str:
         done = subprocess.run(  # noqa: S603 - our own programs
             command,
             cwd=ROOT,
-            env=self.environment | ({"DATABASE_URL": database_url} if database_url else {}),
+            env={**self.environment, **(environment or {})},
             input=json.dumps(job).encode() if job is not None else b"",
             capture_output=True,
             timeout=GIVE_UP_S,
