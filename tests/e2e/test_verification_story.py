@@ -1,8 +1,13 @@
-"""Two people verify key points by keyboard; one closes the browser in the middle of an item and comes back."""
+"""Two people verify key points by keyboard; one closes the browser in the middle of an item and comes back.
+
+A researcher then takes the labels of one of them for the dataset and downloads it.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -136,7 +141,13 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     press(vera, "h")
     vera.wait_for_timeout(100)
     assert in_view(vera, "mark[data-span]")
-    press(vera, "y")
+    across = vera.locator("mark[data-span]").evaluate(
+        "one => one.textContent.slice(-6) + one.nextSibling.data.slice(0, 1)"
+    )
+    press(vera, "/")
+    vera.keyboard.type(across)
+    expect(vera.locator("[data-count]")).to_have_text("1 found")  # half of it inside the highlight
+    press(vera, "Enter Escape y")
     saved(vera)
     assert site.rows(QUERY, "Vera", marked) == [("yes", "", 0)]
     context.close()  # the whole browser, in the middle of an item
@@ -179,6 +190,32 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     ready(viktor, 3)
     assert chosen(viktor) == ["yes", "neutral"]
     other.close()
+
+    third, ada = sit_elsewhere(browser, site, "ada")
+    take_one_and_export(ada, site.scene["studies"]["points"])
+    third.close()
+
+
+def take_one_and_export(page: Page, study: str) -> None:
+    """See how far the two agree, take the labels of Viktor alone, and download what he kept: two of six."""
+    page.goto(f"/studies/{study}/verification/")
+    page.get_by_role("link", name="Agreement and dataset").click()
+    expect(page.get_by_role("heading", name="Is it a key point?")).to_contain_text("q = 3")
+    assert serious(page) == []
+    page.get_by_role("link", name="Dataset", exact=True).click()
+    page.get_by_label("Vera").uncheck()
+    page.get_by_role("button", name="Show what this keeps").click()
+    expect(page.get_by_text("2 / 6").first).to_be_visible()
+    expect(page.get_by_text("not recorded")).to_be_visible()
+    page.get_by_label("Why").fill("Viktor read more closely")
+    page.get_by_role("button", name="Make this the dataset").click()
+    expect(page.get_by_role("heading", name="Version 1 of the dataset")).to_be_visible()
+    assert serious(page) == []
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Dataset, JSON lines").click()
+    rows = [json.loads(line) for line in Path(waiting.value.path()).read_text().splitlines()]
+    assert [len(row["documents"]) for row in rows] == [2, 2]
+    assert sum(len(row.get("key_points", [])) for row in rows) == 2
 
 
 def _goes_to_marked(page: Page, number: int) -> bool:
