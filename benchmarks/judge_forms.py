@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.prompts import default_prompt
-from benchmarks.judges.questions import ModelConfig
+from benchmarks.judges.questions import TASKS, ModelConfig
 from benchmarks.models import Haystack, Judge
 
 
@@ -20,6 +20,11 @@ def _addresses() -> list[tuple[str, str]]:
 def _datasets() -> list[tuple[str, str]]:
     names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
     return [(name, name) for name in names.distinct()]
+
+
+def _prompt(label: Any, help_text: Any) -> forms.CharField:
+    area = forms.Textarea(attrs={"rows": 8, "spellcheck": "false"})
+    return forms.CharField(label=label, help_text=help_text, required=False, widget=area)
 
 
 class ModelJudgeForm(forms.Form):
@@ -50,6 +55,19 @@ class ModelJudgeForm(forms.Form):
         label=_("Prompt"), required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
         help_text=_("Empty: the default wording of the protocol. Bullets and insight follow it by themselves."),
     )  # fmt: skip
+    recall_prompt = _prompt(
+        _("Prompt for recall"), _("Of responses: sentences and key point follow it by themselves.")
+    )
+    extraction_prompt = _prompt(
+        _("Prompt for extraction"), _("Of responses: question and response follow it by themselves.")
+    )
+    support_prompt = _prompt(
+        _("Prompt for support"), _("Of responses: passages and a point of the response follow it by themselves.")
+    )
+    document_tokens = forms.IntegerField(
+        label=_("Most tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
+        help_text=_("For support: longer documents are cut to the passages closest to the point."),
+    )  # fmt: skip
     note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def clean_name(self) -> str:
@@ -64,7 +82,15 @@ class ModelJudgeForm(forms.Form):
         data = self.cleaned_data
         prompt = data["prompt"].replace("\r\n", "\n").strip() or default_prompt(data["protocol"])
         names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s")
-        return ModelConfig(prompt=prompt, **{name: data[name] for name in names})
+        prompts = {
+            f"{task}_prompt": data[f"{task}_prompt"].replace("\r\n", "\n").strip()
+            or default_prompt(data["protocol"], task)
+            for task in TASKS
+        }
+        tokens = data["document_tokens"] or ModelConfig.document_tokens
+        return ModelConfig(
+            prompt=prompt, document_tokens=tokens, **prompts, **{name: data[name] for name in names}
+        )
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from benchmarks.hints import hint
 from benchmarks.judge_forms import ModelJudgeForm, PriceForm, RunForm
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.recall import desk as recall_desk
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
@@ -82,6 +83,7 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
         "runs": judge.runs.all()[:20],
         "form": form,
         "n_stale": judge_desk.stale_count(judge=judge) if is_model else 0,
+        "n_stale_points": recall_desk.stale_count(judge=judge) if is_model else 0,
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
         "some_summary": Summary.objects.of_systems().first(),
     }

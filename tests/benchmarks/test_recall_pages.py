@@ -1,0 +1,198 @@
+"""Pages of key point recall: who sees them, what they show and mark, files, runs, and checks of points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from benchmarks import judging
+from benchmarks.models import AuditEvent, Judge, JudgeRun, PointVerdict, Response, ResponsePointCheck
+from benchmarks.recall import checking
+from tests.makers_recall import NOW, extract, make_judge, make_response, say, support
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+RECALL = "/questions/recall/"
+RUN = "/questions/recall/run/"
+
+
+@pytest.fixture
+def judge(db: None) -> Judge:
+    """heron has 2 of 2, wren 1 of 2, jay 0 of 2 in one category; heron alone in another."""
+    judge = make_judge("owl")
+    for system, answers, letters in (
+        ("heron", ["yes", "yes"], "yy"),
+        ("wren", ["yes", "no"], "yn"),
+        ("jay", ["no", ""], "nn"),
+    ):
+        response = make_response("a", system=system, category="causal", domain="history", n_points=2)
+        say(judge, response, answers)
+        support(judge, extract(judge, response, 2), documents=letters, key_points="nn")
+    say(judge, make_response("b", system="heron", category="factual", n_points=1, n_words=90), ["no"])
+    return judge
+
+
+def body(client: Client, address: str, **headers: Any) -> str:
+    answer = client.get(address, headers=headers)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_researchers_see_figures_and_annotators_do_not(
+    judge: Judge, ada: Any, ben: Any, login: Login, client: Client
+) -> None:
+    response = Response.objects.filter(system__key="wren").get()
+    point = response.extractions.get().points.first()
+    assert point is not None
+    check = reverse("benchmarks:point-check", args=[point.uid])
+    for address in (RECALL, RUN, RECALL + "files/recall.json", f"/questions/responses/{response.uid}/"):
+        assert login(ada).get(address).status_code == 200
+        assert login(ben).get(address).status_code == 403
+        assert client.get(address).status_code == 302
+    assert login(ben).post(check, {"is_right": "yes"}).status_code == 403
+    assert not ResponsePointCheck.objects.exists()
+
+
+def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, ada: Any, login: Login) -> None:
+    html = body(login(ada), RECALL)
+    table = html.partition('id="categories"')[2].partition("</table>")[0]
+    rows = {
+        name: re.sub(r"<[^>]+>", "", cells)
+        for name, cells in re.findall(r'<th scope="row">(\w+)</th>(.*?)</tr>', table, re.DOTALL)
+    }
+    assert "100.0 (best)" in rows["heron"]
+    assert "50.0 (second)" in rows["wren"] or "50.0 (best)" in rows["wren"]
+    assert "0.0" in rows["jay"]
+    assert "—" in rows["jay"], "jay answered nothing factual"
+    assert '<strong class="best">' in table
+    assert '<span class="second">' in table
+    assert "the only" not in table
+
+
+def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, ada: Any, login: Login) -> None:
+    html = body(login(ada), RECALL + "?system=wren", HX_Request="true")
+    assert "<html" not in html
+    assert "heron" not in html
+    assert '<p class="figure-value">50.0' in html
+
+
+def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(
+    judge: Judge, ada: Any, login: Login
+) -> None:
+    other = make_judge("tern")
+    say(other, Response.objects.get(system__key="jay"), ["yes", "yes"])
+    client = login(ada)
+    assert "judge owl" in body(client, RECALL)
+    chosen = body(client, RECALL + "?judge=tern")
+    assert "judge tern" in chosen
+    assert "3 responses were not judged" in chosen
+
+
+def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login: Login) -> None:
+    client = login(ada)
+    assert "import_dataset long2rag" in body(client, RECALL)
+    make_response("z", system="heron", n_points=1)
+    assert "run_judge lexical --task recall" in body(client, RECALL)
+
+
+def test_files_hold_the_figures_the_counts_and_the_plot(judge: Judge, ada: Any, login: Login) -> None:
+    client = login(ada)
+    found = client.get(RECALL + "files/recall.json").json()
+    assert found["overall"]["judge"] == "owl"
+    text = b"".join(client.get(RECALL + "files/recall.csv")).decode()  # type: ignore[call-overload]
+    rows = list(csv.DictReader(io.StringIO(text)))
+    undefined = [row for row in rows if not row["value"]]
+    assert undefined
+    assert all(row["reason"] for row in undefined)
+    counts = b"".join(client.get(RECALL + "files/responses.csv")).decode()  # type: ignore[call-overload]
+    jay = next(row for row in csv.DictReader(io.StringIO(counts)) if row["system"] == "jay")
+    assert (jay["n_key_points"], jay["n_entailed"], jay["n_unjudged"], jay["n_points"]) == ("1", "0", "1", "2")
+    for name, start in (("lengths.svg", b"<?xml"), ("lengths.png", b"\x89PNG"), ("lengths.pdf", b"%PDF")):
+        assert client.get(RECALL + "files/" + name).content.startswith(start)
+    assert client.get(RECALL + "files/other.txt").status_code == 404
+
+
+def test_a_run_is_looked_at_started_and_followed(ada: Any, login: Login) -> None:
+    make_response("z", system="heron", n_points=1, text="z 1. And more of it.")
+    client = login(ada)
+    asked = {"judge": "lexical", "task": "recall", "concurrency": 16, "repeats": 1, "dataset": ""}
+    html = body(client, RUN + "?judge=lexical&task=recall&concurrency=16&repeats=1&dataset=")
+    assert "Start the run" in html
+    assert not Judge.objects.exists(), "looking writes nothing"
+    started = client.post(RUN, asked)
+    run = JudgeRun.objects.get()
+    assert started.headers["Location"] == f"/judges/runs/{run.uid}/"
+    assert (run.task, run.requested_by, run.items.count()) == ("recall", ada, 1)
+    assert AuditEvent.objects.filter(action="run.requested").exists()
+    judging.run_pending(run=run, clock=lambda: NOW)
+    assert "1 of 1 responses done" in body(client, f"/judges/runs/{run.uid}/")
+    assert client.post(RUN, asked).headers["Location"].startswith(RUN), "nothing is lacking"
+    assert JudgeRun.objects.count() == 1
+    assert client.post(RUN, {**asked, "judge": "nobody"}).status_code == 422
+
+
+def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(
+    judge: Judge, ada: Any, login: Login
+) -> None:
+    response = Response.objects.get(system__key="wren")
+    PointVerdict.objects.filter(response=response, answer="yes", premise="response").update(
+        raw={"sentence": 4, "evidence": "<b>bold</b>"}
+    )
+    html = body(login(ada), f"/questions/responses/{response.uid}/")
+    assert "sentence 4:" in html
+    assert "&lt;b&gt;bold" in html
+    assert html.count("Not right") == 2
+    jay = Response.objects.get(system__key="jay")
+    assert "unusable answer" in body(login(ada), f"/questions/responses/{jay.uid}/")
+
+
+def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
+    judge: Judge, ada: Any, eve: Any, login: Login
+) -> None:
+    response = Response.objects.get(system__key="wren")
+    first, second = response.extractions.get().points.order_by("number")
+    address = reverse("benchmarks:point-check", args=[first.uid])
+    client = login(ada)
+    plain = client.post(address, {"is_right": "no", "note": "Half of it."})
+    assert plain.headers["Location"].endswith("#point-1")
+    fragment = client.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    assert "1 right, 0 not" in fragment
+    login(eve).post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
+    assert ResponsePointCheck.objects.count() == 3
+    share = checking.share_right(judge="owl")
+    assert (share.value, share.n_items) == (0.5, 2)
+    assert checking.share_right(judge="tern").value is None
+    assert AuditEvent.objects.filter(action="point.checked").count() == 3
+    assert client.post(address, {"is_right": "perhaps"}).status_code == 422
+    assert "2 checks" in body(client, RECALL)
+
+
+def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, ada: Any, login: Login) -> None:
+    client = login(ada)
+    response = Response.objects.get(system__key="wren")
+    addresses = (RECALL, f"/questions/responses/{response.uid}/")
+
+    def costs() -> list[int]:
+        found = []
+        for address in addresses:
+            with CaptureQueriesContext(connection) as queries:
+                body(client, address)
+            found.append(sum("benchmarks_" in query["sql"] for query in queries.captured_queries))
+        return found
+
+    costs()
+    before = costs()
+    for number in range(4):
+        say(judge, make_response(f"more-{number}", system="heron", category="causal", n_points=2), ["yes", "no"])
+    assert costs() == before
+    assert max(before) <= 16
