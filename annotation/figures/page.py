@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -13,6 +13,7 @@ from django.db.models import Avg, Case, FloatField, QuerySet, Value, When
 from annotation.figures.biases import BiasReport, bias_report
 from annotation.figures.collect import coverage_table, data_version, external_table, repeated
 from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
+from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
 from annotation.figures.rows import RowView, Spot, Wanted, spots, views
@@ -177,7 +178,9 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
             version=version,
             options=options_of(whole),
             people=agreement(table),
-            judges=judge_report(table, reference=view.reference) if has_judges else None,
+            judges=_with_paid_time(judge_report(table, reference=view.reference), source, table)
+            if has_judges
+            else None,
             bias=bias_report(table, reference=view.reference) if has_judges else None,
             consistency=consistency(table, repeated(source.labels, table)) if has_judges else (),
             rankings=rankings(table, reference=view.reference) if has_judges else (),
@@ -192,6 +195,13 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
             if has_judges
             else {},
         )
+
+
+def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> JudgeReport:
+    """The report with what the people's labels cost in their row."""
+    if report.ceiling is None:
+        return report
+    return replace(report, ceiling=replace(report.ceiling, cost=paid_time(source.labels, table)))
 
 
 def _everywhere(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int, float]]:

@@ -1,0 +1,43 @@
+"""What people's labels cost: their active time on what a table holds, at the hourly rate of their study."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from annotation.earnings import pay
+from annotation.figures.table import LabelTable
+from annotation.models import CoverageLabel, LabelTask
+from benchmarks.scoring.stat import Stat
+
+CURRENCY = "USD"
+"""What judges are priced in."""
+METHOD = "active time on the labelled summaries, at the hourly rate"
+
+
+def paid_time(labels: QuerySet[CoverageLabel], table: LabelTable) -> Stat:
+    """The cost of the labels of a table in US dollars; `n_items` counts tasks with time on them. One query.
+
+    Undefined where somebody's time is not known, as with labels made elsewhere, or paid in another currency.
+    """
+    of_studies = LabelTask.objects.filter(study__in=labels.order_by().values("study"), active_ms__gt=0)
+    rows = of_studies.order_by().values_list(
+        "annotator__uid", "item__summary", "study__hourly_rate", "study__currency", "active_ms"
+    )
+    summaries = {table.summaries[place].pk for place in set(table.summary_of.tolist()) if place >= 0}
+    people = {person.key for person in table.people}
+    worked: dict[tuple[Decimal, str], int] = {}
+    known: set[str] = set()
+    n_tasks = 0
+    for uid, summary, rate, currency, active_ms in rows:
+        if summary in summaries and str(uid) in people:
+            worked[rate, currency] = worked.get((rate, currency), 0) + active_ms
+            known.add(str(uid))
+            n_tasks += 1
+    if not people or people - known:
+        return Stat.undefined("no working time is known of some of these labels", method=METHOD)
+    if other := sorted({currency for _, currency in worked} - {CURRENCY}):
+        return Stat.undefined(f"paid in {', '.join(other)}, and judges in {CURRENCY}", method=METHOD)
+    total = sum((pay(ms, rate) for (rate, _), ms in worked.items()), Decimal(0))
+    return Stat(float(total), n_items=n_tasks, method=METHOD)

@@ -1,0 +1,196 @@
+"""The gold set as reference, file and queue: what it covers is said, and figures of people stay as they were."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.linking import adjudicating
+from annotation.linking.adjudicating import DecisionRefused
+from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
+from benchmarks.models import Insight, Judge, Summary, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import label_task, make_linking_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_labelled_study(summaries=make_summaries(), researcher=ada)
+
+
+def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[tuple[Summary, Insight]]:
+    """Decide the first n items; gives them."""
+    rows = study.coverage_labels.order_by("summary", "insight").values_list("summary", "insight").distinct()
+    items = [(Summary.objects.get(pk=summary), Insight.objects.get(pk=insight)) for summary, insight in rows[:n]]
+    given = {"coverage": "full", "lines": [2], **values}
+    for summary, insight in items:
+        adjudicating.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
+    return items
+
+
+def report(*args: str) -> Any:
+    out = io.StringIO()
+    call_command("report", *args, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.mark.parametrize("scope", [("--study", "Ferry links"), ()])
+def test_a_report_against_the_decisions_is_on_the_decided_items_and_says_how_many(
+    study: Study, ada: Any, now: datetime, scope: tuple[str, ...]
+) -> None:
+    with pytest.raises(CommandError, match="adjudicated"):
+        report("judges", *scope, "--reference", "adjudicated")
+    items = decide(study, 10, ada, now)
+    for row in report("judges", *scope, "--reference", "adjudicated"):
+        judge = Judge.objects.get(name=row["judge"])
+        said = [
+            Verdict.objects.get(judge=judge, summary=summary, insight=insight).coverage
+            for summary, insight in items
+        ]
+        assert (row["reference_items"], row["labelled_items"], row["n_insights"]) == (10, 36, 10)
+        assert row["exact_agreement"] == pytest.approx(said.count("full") / 10)
+        assert sum(sum(counts.values()) for counts in row["confusion"].values()) == 10
+    for row in report("bias", *scope, "--reference", "adjudicated"):
+        assert row["reference_items"] == 10
+        assert sum(one["n"] for one in row["summarizers"]) == row["n_summaries"] == 4
+    assert {row["reference_items"] for row in report("judges", *scope)} == {36}
+
+
+def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
+    study: Study, ada: Any, now: datetime, login: Any
+) -> None:
+    client: Client = login(ada)
+    page = reverse("annotation:study-agreement-file", args=[study.uid, "figures.json"])
+    before, told = client.get(page).json(), report("agreement", "--study", study.name)
+    labels = reverse("annotation:linking-labels", args=[study.uid, "csv"])
+    exported = b"".join(client.get(labels).streaming_content)  # type: ignore[attr-defined]
+    decide(study, 20, ada, now)
+    after = client.get(page, {"reference": "adjudicated"}).json()
+    assert after["people"] == before["people"]
+    assert after["ceiling"] == before["ceiling"]
+    assert after["judges"] != before["judges"]
+    assert {row["reference_items"] for row in after["judges"]} == {20}
+    assert report("agreement", "--study", study.name) == told
+    assert b"".join(client.get(labels).streaming_content) == exported  # type: ignore[attr-defined]
+
+
+def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, now: datetime, login: Any) -> None:
+    client: Client = login(ada)
+    page = reverse("annotation:study-agreement", args=[study.uid])
+    assert "adjudicated label" not in client.get(page).content.decode()
+    decide(study, 3, ada, now)
+    shown = client.get(page, {"reference": "adjudicated"}).content.decode()
+    assert "which 3 of 36 items have" in shown
+    assert '<option value="adjudicated" selected>' in shown
+
+
+def test_one_bullet_is_enough_where_the_studys_people_had_one(study: Study, ada: Any, now: datetime) -> None:
+    decide(study, 1, ada, now, lines=[2, 3])
+    LinkingPlan.objects.create(study=study)
+    fresh = Study.objects.get(pk=study.pk)
+    with pytest.raises(DecisionRefused, match="one bullet"):
+        decide(fresh, 1, ada, now, lines=[2, 3])
+
+
+def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
+    study: Study, ada: Any, ben: Any, now: datetime, login: Any
+) -> None:
+    [(summary, insight)] = decide(study, 1, ada, now, note="=because")
+    same = {"study": study, "summary": summary, "insight": insight}
+    CoverageLabel.objects.create(
+        annotator=ben.annotator, coverage="partial", lines=[2, 3], is_linked=True, made_at=now, **same
+    )
+    study.memberships.create(annotator=ben.annotator, number=9, joined_at=now)
+    client: Client = login(ada)
+    lines = client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"]))
+    row = json.loads(b"".join(lines.streaming_content))  # type: ignore[attr-defined]
+    assert row["n_people"] == len(row["labels"]) == 4
+    assert {"annotator": "annotator9", "label": "partial", "lines": [2, 3]} in row["labels"]
+    answer = client.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    [cells] = csv.DictReader(io.StringIO(text))
+    assert "annotator9 partial 2 3" in cells["labels"].split("; ")
+    assert cells["note"] == "'=because"
+    assert "Ben" not in text
+
+
+def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, ada: Any, login: Any) -> None:
+    client: Client = login(ada)
+    queue = reverse("annotation:disagreements", args=[study.uid])
+    whole = client.get(queue).context
+    part = client.get(queue, {"summarizer": "alpha"}).context
+    assert 0 < part["n_all"] < whole["n_all"]
+    assert {row.system.split(" ")[0] for _, row in part["rows"]} == {"alpha"}
+    following = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"summarizer": "alpha"})
+    assert following.headers["Location"].endswith("?summarizer=alpha")
+    answer = client.post(following.headers["Location"], {"coverage": "none", "note": ""})
+    assert "summarizer=alpha" in answer.headers["Location"]
+
+
+def test_items_made_elsewhere_show_their_rows(ada: Any, login: Any, tmp_path: Any) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("annotator,item,label\na,one,yes\nb,one,no\n")
+    call_command("import_labels", str(file), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
+    study = Study.objects.get(name="Elsewhere")
+    client: Client = login(ada)
+    answer = client.get(reverse("annotation:disagreements", args=[study.uid]))
+    rows = reverse("annotation:study-agreement-rows", args=[study.uid])
+    assert answer.headers["Location"] == rows
+    assert "one" in client.get(rows).content.decode()
+    figures = client.get(reverse("annotation:study-agreement", args=[study.uid])).content.decode()
+    assert reverse("annotation:disagreements", args=[study.uid]) not in figures
+
+
+def test_peoples_paid_time_stands_beside_the_cost_of_judges(
+    ada: Any, ben: Any, cleo: Any, now: datetime, login: Any
+) -> None:
+    study = make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
+    task = label_task(study, ben)
+    summary = task.item.summary
+    judge = Judge.objects.create(name="kind", kind="imported", config_sha256="kind", created_at=now)
+    for insight in summary.subtopic.insights.all():
+        Verdict.objects.create(
+            judge=judge, summary=summary, insight=insight, coverage="none", is_linked=False, created_at=now
+        )
+        for person in (ben, cleo):
+            CoverageLabel.objects.create(
+                study=study,
+                annotator=person.annotator,
+                summary=summary,
+                insight=insight,
+                coverage="none",
+                made_at=now,
+            )
+
+    def cost() -> Any:
+        cache.clear()
+        page = login(ada).get(reverse("annotation:study-agreement", args=[study.uid]))
+        return page.context["report"].ceiling.cost
+
+    own = LabelTask.objects.filter(study=study, item__summary=summary)
+    own.filter(annotator=ben.annotator).update(active_ms=1_800_000)
+    assert cost().value is None
+    assert "no working time is known" in cost().undefined_reason
+    own.filter(annotator=cleo.annotator).update(active_ms=3_600_000)
+    LabelTask.objects.filter(study=study).exclude(item__summary=summary).update(active_ms=999_999)
+    Study.objects.update(hourly_rate=Decimal(20))
+    assert (cost().value, cost().n_items) == (30.0, 2)
+    Study.objects.update(currency="EUR")
+    assert "EUR" in cost().undefined_reason
