@@ -22,6 +22,7 @@ MODULES = (
     "figures",
     "points",
     "model_judge",
+    "dealing_questions",
 )
 
 
