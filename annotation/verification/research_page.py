@@ -14,7 +14,7 @@ from annotation.figures import present
 from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.figures.people import Agreement
 from annotation.models import Study
-from annotation.verification.agreement import FAST_S, TaskAgreement, task_agreement, task_json
+from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import PointTable, collect, data_version
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
@@ -153,6 +153,3 @@ def people_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
             for label, count, share in row.shares:
                 counted = (row.n, label, count, share, row.median_s, row.n_timed, row.n_fast)
                 yield (one.task.value, row.pseudonym, *counted)
-
-
-FAST = FAST_S

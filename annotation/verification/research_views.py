@@ -61,6 +61,7 @@ def _task_in(request: HttpRequest, default: Task) -> Task:
 def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
     from annotation.verification import research_page
+    from annotation.verification.agreement import FAST_S
 
     study = _with_points(request, uid)
     scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
@@ -71,7 +72,8 @@ def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "found": found,
         "chosen": people,
         "sections": research_page.sections(found),
-        "fast_s": research_page.FAST,
+        "fast_s": FAST_S,
+        "chosen_on": study.dataset_versions.exclude(selection_seed=None).order_by("-number").first(),
         "query": request.GET.urlencode(),
     }
     return page(request, "annotation/verification_agreement.html", context, part="figures")

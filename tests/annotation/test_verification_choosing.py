@@ -182,6 +182,18 @@ def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
     assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1
 
 
+def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada: Any, login: Any) -> None:
+    client, words = login(ada), "also chosen on"
+    url = reverse("annotation:verification-agreement", args=[study.uid])
+    anna = str(study.memberships.get(number=1).annotator.uid)
+    datasets.choose(study=study, annotators=[anna], by=ada, now=NOW)
+    assert words not in client.get(url).content.decode()
+    datasets.choose(study=study, annotators=[anna], selection_seed=9, by=ada, now=NOW)
+    text = client.get(url).content.decode()
+    assert words in text
+    assert "?seed=9" in text
+
+
 def test_labels_made_elsewhere_have_the_same_page(ada: Any, login: Any, db: None) -> None:
     made = Study.objects.create(
         name="Elsewhere", kind="external", state="closed", categories=list(POINT_CATEGORIES), created_at=NOW
