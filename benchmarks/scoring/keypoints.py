@@ -175,12 +175,20 @@ def best_and_second(figures: Mapping[str, Stat]) -> tuple[frozenset[str], frozen
 
 def _precision(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
     method = f"key point precision, points supported by {by.replace('_', ' ')}"
-    return _mean(answers, lambda answer: answer.precision(by), method, NO_POINTS, resampling)
+    return _mean(answers, lambda answer: answer.precision(by), method, _no_precision(answers, by), resampling)
 
 
 def _f_score(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
     method = f"key point F, points supported by {by.replace('_', ' ')}"
-    return _mean(answers, lambda answer: answer.f_score(by), method, NO_POINTS, resampling)
+    reason = _no_precision(answers, by) if any(answer.n_key_points for answer in answers) else NO_KEY_POINTS
+    return _mean(answers, lambda answer: answer.f_score(by), method, reason, resampling)
+
+
+def _no_precision(answers: Sequence[Answer], by: SupportedBy) -> str:
+    """Why there is none: no points, or nobody said what supports them."""
+    if not any(answer.n_points for answer in answers):
+        return NO_POINTS
+    return f"what the {by.replace('_', ' ')} support was not judged, or not for these key points"
 
 
 def _mean(

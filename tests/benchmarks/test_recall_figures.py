@@ -18,6 +18,7 @@ from benchmarks.recall import figures, plain
 from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from tests.makers_recall import extract, make_judge, make_response, say, support
+from tests.makers_verification import make_questions, make_verification_study, say_all
 
 FEW = Resampling(n_resamples=20)
 
@@ -116,6 +117,24 @@ def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undef
     assert (overall["kpr_macro"], overall["n_key_points"], overall["n_unjudged"]) == (1.0, 3, 0)
     assert overall["kpp"] == 0.625
     assert overall["kpp_key_points"] is None
+    assert "was not judged" in overall["reasons"]["kpp_key_points"]
+
+
+@pytest.mark.django_db
+def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
+    ada: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = next(iter(make_questions()))
+    study = make_verification_study(questions=[question], annotators=["ann", "bob"], n_control=1)
+    n_points = question.key_points.count()
+    say_all(study, ["AA"] + ["xA"] * (n_points - 1))
+    judge = make_judge("owl")
+    response = make_response(question.key, system="heron", n_points=n_points, dataset=question.dataset)
+    say(judge, response, ["yes"] + ["no"] * (n_points - 1))
+    everything, verified = report(capsys), report(capsys, study=study.name)
+    assert everything["overall"]["kpr_macro"] == pytest.approx(1 / n_points)
+    assert (verified["overall"]["kpr_macro"], verified["overall"]["n_key_points"]) == (1.0, 1)
+    assert verified["verified"] == {"study": study.name, "version": 0, "n_kept": 1}
 
 
 @pytest.mark.django_db
