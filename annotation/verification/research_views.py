@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -12,11 +12,13 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotation.models import Study
-from benchmarks.scoring.retention import Task
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
+
+if TYPE_CHECKING:
+    from benchmarks.scoring.retention import Task
 
 PAPER_THRESHOLD = 0.7
 ROWS = 60
@@ -51,9 +53,12 @@ def seed_in(request: HttpRequest, study: Study) -> int:
     return int(text) % MAX_SEED if text.isdecimal() and len(text) < 12 else study.seed % MAX_SEED
 
 
-def _task_in(request: HttpRequest, default: Task) -> Task:
+def _task_in(request: HttpRequest) -> Task:
+    """The task of the address, else the second judgment."""
+    from benchmarks.scoring.retention import Task
+
     name = request.GET.get("task", "")
-    return Task(name) if name in set(Task) else default
+    return Task(name) if name in set(Task) else Task.KEY_POINT
 
 
 @requires("annotation.view_study")
@@ -111,7 +116,7 @@ def choosing(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     from benchmarks.scoring.intervals import DEFAULT
 
     study = verification_study(request, uid)
-    seed, task = seed_in(request, study), _task_in(request, Task.KEY_POINT)
+    seed, task = seed_in(request, study), _task_in(request)
     table = collect(study)
     has_control = bool(table.is_control.any())
     group = table.control() if has_control else table
