@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 if TYPE_CHECKING:
     from annotation.figures.page import Figures, Source, View
+    from annotation.figures.rows import RowView
 
 ROWS_PER_PAGE = 20
 
@@ -111,10 +113,25 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         "query": request.GET.urlencode(),
         "formats": FORMATS,
         "tables": [name for name in files.TABLES if name != "people.csv"],
+        "deciding": _deciding(source, found.top),
         **_addresses(uid),
         **_judges(source, view, found),
     }
     return page(request, "annotation/agreement.html", context, part="figures")
+
+
+def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], uuid.UUID]:
+    """Without one study: by summary and insight, the newest study in which each row was labelled. One query."""
+    if source.study is not None or not rows:
+        return {}
+    here = [row for row in rows if row.summary_uid]
+    labels = CoverageLabel.objects.for_figures().filter(
+        pk__in=source.labels.order_by().values("pk"),
+        summary__uid__in={row.summary_uid for row in here},
+        insight__uid__in={row.insight_uid for row in here},
+    )
+    places = labels.order_by("pk").values_list("summary__uid", "insight__uid", "study__uid")
+    return {(str(summary), str(insight)): study for summary, insight, study in places}
 
 
 def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
@@ -157,12 +174,14 @@ def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
     spots = rows.spots(table, wanted) if len(table.codes) else []
     shown = Paginator(spots, ROWS_PER_PAGE).get_page(request.GET.get("page"))
     _expose(request, tuple({info.haystack_pk for info in table.summaries}))
+    shown_rows = rows.views(table, list(shown))
     query = request.GET.copy()
     query.pop("page", None)
     context = {
         "study": source.study,
         "page": shown,
-        "rows": rows.views(table, list(shown)),
+        "rows": shown_rows,
+        "deciding": _deciding(source, shown_rows),
         "wanted": wanted,
         "judge": next((one.name for one in table.judges if wanted.between in {one.key, one.name}), ""),
         "judges": table.judges,

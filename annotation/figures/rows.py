@@ -45,7 +45,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """One row with all its texts; an item made elsewhere has a name only."""
+    """One row with all its texts and what was decided, if anything; an item made elsewhere has a name only."""
 
     item: str
     insight: str
@@ -56,6 +56,7 @@ class RowView:
     subtopic: str
     dispute: float | None
     sayings: tuple[Saying, ...]
+    decided: str = ""
 
 
 def spots(table: LabelTable, wanted: Wanted) -> list[Spot]:
@@ -113,9 +114,15 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
                 subtopic=info.subtopic,
                 dispute=spot.dispute,
                 sayings=_sayings(table, spot.index, texts[info.pk].lines),
+                decided=_decided(table, spot.index),
             )
         )
     return found
+
+
+def _decided(table: LabelTable, index: int) -> str:
+    code = -1 if table.gold_codes is None else int(table.gold_codes[index])
+    return table.categories[code] if code >= 0 else ""
 
 
 def _elsewhere(table: LabelTable, spot: Spot) -> RowView:

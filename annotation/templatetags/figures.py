@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -45,6 +49,15 @@ def figure(stat: Stat | None, is_share: bool = False, signed: bool = False, badg
         _shown(stat.low, is_share, signed),
         _shown(stat.high, is_share, signed),
     )
+
+
+@register.simple_tag
+def decide_url(row: Any, study: Any, deciding: Mapping[tuple[str, str], Any] | None) -> str:
+    """Where a row is decided: in its study, else in the one that `deciding` names; empty if nowhere."""
+    uid = study.uid if study else (deciding or {}).get((row.summary_uid, row.insight_uid))
+    if not uid or not row.summary_uid:
+        return ""
+    return reverse("annotation:dispute", args=[uid, row.summary_uid, row.insight_uid])
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-// Deciding a disagreement by keys: digits for coverage, letters for bullets, Enter to go on, arrow to leave it open.
+// Deciding a disagreement by keys: digits for coverage, letters for bullets, Enter to go on, s for the note (Escape leaves it), arrow to leave it open.
 const root = document.querySelector("[data-dispute]");
 const form = root.querySelector("[data-decide]");
 const keysOn = root.querySelector("[data-keys-on]"), OFF = "adjudication:keys-off";
@@ -19,6 +19,7 @@ function act(key) {
   if (bullet) { if (!bullet.disabled) bullet.checked = bullet.type === "radio" || !bullet.checked; return true; }
   if (key === "Enter") { form.requestSubmit(form.querySelector("button.primary")); return true; }
   if (key === "ArrowRight") { location.assign(root.querySelector("[data-next]").href); return true; }
+  if (key === "s") { form.querySelector("#note").focus(); return true; }
   if (key === "?") { const guide = root.querySelector("[data-guide]"); if (guide) guide.open = !guide.open; return true; }
   return false;
 }
@@ -29,6 +30,7 @@ keysOn.addEventListener("change", () => {
 });
 form.addEventListener("change", draw);
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && isTyping(event.target)) { event.target.blur(); return; }
   if (!keysOn.checked || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
   if (event.key === "ArrowRight" && event.target.closest("[type=radio]")) return;
