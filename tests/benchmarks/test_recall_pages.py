@@ -140,6 +140,21 @@ def test_a_run_is_looked_at_started_and_followed(ada: Any, login: Login) -> None
     assert client.post(RUN, {**asked, "judge": "nobody"}).status_code == 422
 
 
+def test_a_models_run_is_estimated_before_it_costs_anything(ada: Any, login: Login, settings: Any) -> None:
+    settings.OPENAI_BASE_URLS = ["http://127.0.0.1:9/v1"]
+    make_response("z", system="heron", n_points=3)
+    config = {"base_url": "http://127.0.0.1:9/v1", "model": "sparrow-1"}
+    model = judging.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    address = f"{RUN}?judge={model.uid}&task=recall&concurrency=4&repeats=2&dataset="
+    html = body(login(ada), address)
+    assert "6, 0 of them answered before" in html
+    assert "there is no price for this model" in html
+    settings.OPENAI_BASE_URLS = []
+    refused = body(login(ada), address)
+    assert "is not allowed" in refused
+    assert "Start the run" not in refused
+
+
 def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(
     judge: Judge, ada: Any, login: Login
 ) -> None:
