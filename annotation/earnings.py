@@ -47,6 +47,11 @@ def active_ms(session: Session, now: datetime) -> int:
     return clock.active_ms(state, clock.advance(state, to_ms(now)))
 
 
+def last_known_ms(session: Session) -> int:
+    """Active time (ms) of a session when the server last heard of it; for pages that ask no clock."""
+    return session.acc_ms if session.clock_hwm is None else active_ms(session, session.clock_hwm)
+
+
 def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
     """What this much time is worth, in the currency of the rate."""
     return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.contamination import saw_insights_before_the_end
+from annotation.earnings import last_known_ms
 from annotation.models import CopyCheck, Session, SessionEvent, Study
 from annotation.writing.results import MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge
@@ -162,7 +163,7 @@ def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int
         subtopic=session.assignment.subtopic.name,
         state=Session.State(session.state).label,
         is_excluded=result.is_excluded,
-        minutes=(shown.mark_ms if result.final and shown else session.acc_ms) / 60_000,
+        minutes=(shown.mark_ms if result.final and shown else last_known_ms(session)) / 60_000,
         stats=tuple(scores.measure(name) if scores else None for name in MEASURES),
         ceiling_f1=session.assignment.ceiling.get("f1"),
         flags=tuple(flags),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.contamination import saw_insights_before_the_end
+from annotation.earnings import last_known_ms
 from annotation.models import DraftRevision, Session, SessionEvent, Snapshot
 from annotation.writing import timeline
 from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_of
@@ -40,6 +41,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     copy_check = Snapshot.objects.filter(session=session, kind="final").values_list("copy_check__lines", flat=True)
     return {
         "session": row,
+        "active_ms": last_known_ms(row),
         "result": result,
         "ceiling": session.assignment.ceiling,
         "timeline": _timeline(row, result),
@@ -121,7 +123,7 @@ def _timeline(session: Session, result: SessionResult) -> timeline.Timeline:
         for kind, active_ms, payload in events.values_list("type", "active_ms", "payload")[:MAX_POINTS]
     ]
     points += [timeline.PointRow("snapshot", one.mark_ms, f"{one.minutes:g} min") for one in result.snapshots]
-    active = max([session.acc_ms, *(point.active_ms for point in points)], default=0)
+    active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)
     return timeline.build(limit_ms=session.limit_ms, active_ms=active, periods=periods, points=points)
 
 

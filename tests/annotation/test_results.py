@@ -292,3 +292,15 @@ def test_a_writer_who_saw_insights_before_the_end_is_flagged(
     assert flags == [("saw insights before the end",) if flagged else (), ()]
     shown = login(ada).get(f"/sessions/{session.uid}/").text
     assert ("shown reference insights of the haystack before" in shown) is flagged
+
+
+def test_the_time_of_a_running_session_is_what_the_server_last_heard(
+    study: Any, ada: Any, dot: Any, login: Any, now: datetime
+) -> None:
+    task = make_assignment(annotator=dot, study=study)
+    session = make_session(assignment=task, state=Session.State.RUNNING, now=timezone.now())
+    Session.objects.filter(pk=session.pk).update(
+        clock_hwm=session.run_started_at + timedelta(minutes=25)  # type: ignore[operator]
+    )
+    assert [row.minutes for row in study_report(study=study, judge=None).sessions] == [25.0, 15.0, 25.0]
+    assert "25.0 / " in login(ada).get(f"/sessions/{session.uid}/").text
