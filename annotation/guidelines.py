@@ -163,10 +163,54 @@ If you hesitate between two answers, choose the nearest and mark *not sure*. Ski
 and say why. Flag or comment what the researcher should look at.
 """
 )
+DEFAULT_VALIDATION_BODY = unwrapped(
+    """\
+## Your task
+
+You see a question, a response to it, and one point that a good answer should make. Say whether the response makes
+the point. You judge the response, not the point: whether the point is true or important does not matter here.
+
+## The three answers
+
+1. **Yes**: somebody who believes the response must believe the whole point. Other words are fine, and so is a
+   point that several sentences make together.
+2. **No**: the response does not speak of it, or says the opposite.
+3. **Neutral**: the response speaks of it and says less, so that the point may or may not follow: a number, a
+   condition or an exception of the point is missing, or a general remark stands for a particular one.
+
+Only the words of the response count, not what you know. Read it to its end before a no or a neutral. If the point
+has several parts, all of them have to be there for a yes.
+
+## The passage
+
+You may mark the passage that decides: select it and press `m`, or use the button. It helps whoever reads your
+answer and is never required.
+
+## Worked examples
+
+Point: “Some mangrove species excrete salt through glands in their leaves.”
+
+- “A number of these trees take salt in and push it out again through their leaves.” **Neutral**: that glands do it
+  is missing.
+- “Leaf glands let several kinds get rid of the salt that they took in.” **Yes**.
+- “Mangroves keep salt out at the roots.” **No**: that is another way to cope with it.
+
+Point: “Frost stopped traffic on the canals for weeks.”
+
+- “Boats were often held up by bad weather.” **Neutral**: neither frost nor weeks follow from it.
+- “A hard winter could freeze a canal for a month, and nothing moved.” **Yes**.
+
+## When something is odd
+
+If you hesitate, choose the nearest answer and mark *not sure*. Skip a pair that you cannot judge, and say why.
+Flag or comment what the researcher should look at.
+"""
+)
 DEFAULT_BODIES = {
     Study.Kind.WRITING: DEFAULT_WRITING_BODY,
     Study.Kind.LINKING: DEFAULT_LINKING_BODY,
     Study.Kind.VERIFICATION: DEFAULT_VERIFICATION_BODY,
+    Study.Kind.VALIDATION: DEFAULT_VALIDATION_BODY,
 }
 
 

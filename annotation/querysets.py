@@ -230,6 +230,12 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
             "study", "annotator", "item__question", "item__key_point"
         )
 
+    def for_validating(self) -> LabelTaskQuerySet:
+        """Validation tasks with all that their page shows; never the system behind the response."""
+        return self.filter(item__response__isnull=False).select_related(
+            "study__validation_plan", "annotator", "item__response__question", "item__key_point"
+        )
+
     def with_contact(self) -> LabelTaskQuerySet:
         """Add contact_at: when this person last did anything on any label task, so that time counts once."""
         newest = self.model.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)

@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
     path("", include("annotation.linking.urls")),
     path("", include("annotation.verification.urls")),
+    path("", include("annotation.validation.urls")),
     path("", include("annotation.labelling.urls")),
     path("", include("annotation.study_urls")),
     path("", include("annotation.work_urls")),

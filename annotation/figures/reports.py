@@ -16,6 +16,7 @@ MODULES = {
     "judges": "annotation.figures.report_judges",
     "bias": "annotation.figures.report_bias",
     "kpr": "annotation.figures.report_kpr",
+    "validation": "annotation.figures.report_validation",
 }
 
 

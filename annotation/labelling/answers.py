@@ -22,7 +22,11 @@ from annotation.models import LabelTask, Study
 
 logger = logging.getLogger(__name__)
 
-PAGES = {Study.Kind.LINKING: "annotation:linking-task", Study.Kind.VERIFICATION: "annotation:verification-task"}
+PAGES = {
+    Study.Kind.LINKING: "annotation:linking-task",
+    Study.Kind.VERIFICATION: "annotation:verification-task",
+    Study.Kind.VALIDATION: "annotation:validation-task",
+}
 """The page of a task, by kind of study."""
 
 Act = Callable[[HttpRequest, OwnTask, datetime], dict[str, Any]]

@@ -23,6 +23,7 @@ from benchmarks.web.pages import page
 OVERVIEWS = {
     Study.Kind.LINKING: "annotation:linking-study",
     Study.Kind.VERIFICATION: "annotation:verification-study",
+    Study.Kind.VALIDATION: "annotation:validation-study",
 }
 """The page of a study of each kind of label work."""
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -57,8 +57,7 @@ def deal(*, study: Study, whole: str, wanted: int, by: Any, now: datetime, rebal
         movable=movable,
     )
     _take_back(study, whole, dealt.taken)
-    unfinished = [pair for pair in fixed if pair[1] in shared and held[pair].n < len(items[pair[1]])]
-    given = [*dealt.given, *(pair for pair in unfinished if pair[0] in people)]
+    given = [*dealt.given, *_unfinished(held, items, fixed, set(people), shared=shared, wanted=wanted)]
     n_new = _write_tasks(study, whole, items, people, given, held=held, now=now)
     if given or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
@@ -67,7 +66,7 @@ def deal(*, study: Study, whole: str, wanted: int, by: Any, now: datetime, rebal
 
 def n_short(study: Study, *, whole: str, wanted: int) -> int:
     """Wholes that fewer people have than wanted; of those for everyone, that somebody lacks."""
-    people = set(study.memberships.current().values_list("annotator_id", flat=True))
+    people = set(present_people(study))
     sizes: dict[int, int] = defaultdict(int)
     shared: set[int] = set()
     for key, is_overlap in study.label_items.values_list(whole, "is_overlap"):
@@ -112,6 +111,26 @@ def _split(
         elif is_present or tasks.n == len(items[pair[1]]):
             fixed.add(pair)
     return fixed, movable
+
+
+def _unfinished(
+    held: Mapping[Pair, _Held],
+    items: Mapping[int, Sequence[int]],
+    fixed: Collection[Pair],
+    people: set[int],
+    *,
+    shared: set[int],
+    wanted: int,
+) -> list[Pair]:
+    """Pairs of which a person holds a part and needs the rest: it grew, or they left and came back."""
+    n_whole = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(items[key]))
+    found = []
+    for person, key in sorted(fixed):
+        lacks = person in people and held[person, key].n < len(items[key])
+        if lacks and (key in shared or n_whole[key] < wanted):
+            n_whole[key] += 1
+            found.append((person, key))
+    return found
 
 
 def _take_back(study: Study, whole: str, pairs: Iterable[Pair]) -> None:

@@ -1,0 +1,72 @@
+"""Forms of validation studies. They check and translate; verbs do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.study_forms import NewStudyForm
+from annotation.validation.planning import ValidationValues
+from benchmarks.models import Judge, PointVerdict, Question
+
+
+class PairsForm(forms.Form):
+    """How many verdicts to draw, and from which question set."""
+
+    dataset = forms.ChoiceField(label=_("Question set"), required=False)
+    n_sample = forms.IntegerField(
+        label=_("Verdicts to draw"),
+        min_value=1,
+        max_value=100_000,
+        initial=200,
+        help_text=_("By lot, so that each answer of the judge, each category and each system has its share."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = Question.objects.filter(archived_at=None, responses__point_verdicts__premise="response")
+        names = rows.order_by("dataset").values_list("dataset", flat=True).distinct()
+        self.fields["dataset"].choices = [("", _("all")), *((name, name) for name in names)]  # type: ignore[attr-defined]
+
+
+class ValidationStudyForm(NewStudyForm, PairsForm):
+    """All settings of a new validation study."""
+
+    judge = forms.ModelChoiceField(label=_("Judge"), queryset=Judge.objects.none())
+    people_per_item = forms.IntegerField(
+        label=_("People for each response"),
+        min_value=1,
+        max_value=50,
+        initial=2,
+        help_text=_("Two or more show how far people agree themselves: no judge can be expected to do better."),
+    )
+    shows_verdict = forms.BooleanField(
+        label=_("Show the judge's verdict to people"),
+        required=False,
+        help_text=_("People tend to follow what they see. Figures of such a study say so, and are never pooled."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        help_text=_("The same seed draws and deals the same. Empty: from the name of the study."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        judged = PointVerdict.objects.filter(premise=PointVerdict.Premise.RESPONSE, repeat=0, is_valid=True)
+        judges = Judge.objects.filter(archived_at=None, pk__in=judged.values("judge")).order_by("name", "-version")
+        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
+
+    @property
+    def has_judges(self) -> bool:
+        """Whether any judge has verdicts to draw from."""
+        return bool(self.fields["judge"].queryset)  # type: ignore[attr-defined]
+
+    def plan(self) -> ValidationValues:
+        """The settings for the verbs."""
+        data = self.cleaned_data
+        return ValidationValues(people_per_item=data["people_per_item"], shows_verdict=data["shows_verdict"])

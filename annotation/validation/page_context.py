@@ -1,0 +1,88 @@
+"""What the page of a pair shows, in a fixed number of queries. A verdict only where the study shows it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.guidelines import current_guideline, render_markdown
+from annotation.labelling.activity import CONTACT_EVERY_S
+from annotation.labelling.place import Place, place_of, ways
+from annotation.models import EntailmentLabel, LabelTask, Study
+from annotation.validation.recording import Answered, said
+from annotation.verification.documents import direction_of
+from benchmarks.models import PointVerdict
+
+
+def page_context(task: LabelTask) -> dict[str, Any]:
+    """Question, response with the marked passage, key point, the person's own answer, the way, the guidelines."""
+    study, response = task.study, task.item.response
+    guideline = current_guideline(study)
+    answer = said(EntailmentLabel.objects.filter(task=task, is_current=True).first())
+    place = place_of(task)
+    return {
+        "task": task,
+        "study": study,
+        "question": response.question,
+        "response_parts": _parts(response.text, answer),
+        "key_point": task.item.key_point,
+        "direction": direction_of(response.question.language),
+        "answer": answer,
+        "verdict": _verdict(task),
+        "place": place,
+        "guideline": guideline,
+        "guideline_html": render_markdown(guideline.body) if guideline else "",
+        "is_open": study.state == Study.State.OPEN,
+        **ways(task, place),
+        "config_json": _config(task, place, answer, guideline.version if guideline else None),
+    }
+
+
+def _parts(text: str, answer: Answered) -> tuple[str, str, str]:
+    """The text before, inside and after the marked passage."""
+    if answer.snippet is None:
+        return text, "", ""
+    start, end = answer.snippet
+    return text[:start], text[start:end], text[end:]
+
+
+def _verdict(task: LabelTask) -> str:
+    """What the judge said, in a study that shows it."""
+    plan = task.study.validation_plan
+    if not plan.shows_verdict:
+        return ""
+    rows = PointVerdict.objects.filter(
+        judge=plan.judge_id,
+        premise=PointVerdict.Premise.RESPONSE,
+        response=task.item.response_id,
+        key_point=task.item.key_point_id,
+        repeat=0,
+    )
+    return rows.values_list("answer", flat=True).first() or ""
+
+
+def _config(task: LabelTask, place: Place, answer: Answered, version: int | None) -> str:
+    urls = {
+        "choice": reverse("annotation:validation-choice", args=[task.uid]),
+        "undo": reverse("annotation:validation-undo", args=[task.uid]),
+        "seen": reverse("annotation:label-seen", args=[task.uid]),
+        "skip": reverse("annotation:label-skip", args=[task.uid]),
+        "remark": reverse("annotation:label-remark", args=[task.uid]),
+        "login": reverse("login"),
+    }
+    return json.dumps(
+        {
+            "kind": task.study.kind,
+            "task": str(task.uid),
+            "person": str(task.annotator.uid),
+            "urls": urls,
+            "guideline": version,
+            "snippet": answer.snippet,
+            "contact_every_s": CONTACT_EVERY_S,
+            "is_open": task.study.state == Study.State.OPEN,
+            "n_done_besides": place.n_done - (task.state == LabelTask.State.DONE),
+            "n": place.n,
+        }
+    )

@@ -1,0 +1,186 @@
+"""What people and the judge say of the same pairs, read in a fixed number of queries and put into figures."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count
+
+from annotation.figures.plain import stat_json
+from annotation.models import EntailmentLabel, Study
+from annotation.validation.exports import verdicts_on
+from annotation.validation.planning import verdicts_of
+from benchmarks.scoring.evaluator import ANSWERS, JUDGE, Evaluation, accuracy_where, evaluate
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.stat import Stat
+
+PARTS = {
+    "category": "response__question__category",
+    "domain": "response__question__domain",
+    "system": "response__system__key",
+}
+FIELDS = ("response_id", "key_point_id", "response__uid", "key_point__text", *PARTS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One pair: where it belongs, what the judge says and what people say, by name."""
+
+    response: str
+    key_point: str
+    parts: Mapping[str, str]
+    verdict: str
+    answers: Mapping[str, str]
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether somebody says otherwise than the judge, entailed or not."""
+        return any((said == "yes") != (self.verdict == "yes") for said in self.answers.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All figures of a validation study. `parts` are {category|domain|system: {name: accuracy}}."""
+
+    judge: str
+    is_shown: bool
+    items: tuple[Item, ...]
+    evaluation: Evaluation
+    parts: Mapping[str, Mapping[str, Stat]]
+    verdicts: Mapping[str, int]
+    n_sampled: int
+    n_answered: int
+
+    @property
+    def disputed(self) -> list[Item]:
+        """Pairs on which somebody differs from the judge, those of most people first."""
+        found = [item for item in self.items if item.is_disputed]
+        return sorted(
+            found,
+            key=lambda item: -sum((said == "yes") != (item.verdict == "yes") for said in item.answers.values()),
+        )
+
+
+def results_of(study: Study, *, public: bool = False) -> Results:
+    """Compare the judge with everybody who answered; with `public` under pseudonyms. Seven queries."""
+    judge = study.validation_plan.judge
+    names = _names(study, public=public)
+    said: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+    labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
+    for person, response, point, answer in labels.values_list(
+        "annotator_id", "response_id", "key_point_id", "answer"
+    ):
+        said[response, point][names[person]] = answer
+    verdicts = verdicts_on(study)
+    datasets = study.label_items.values_list("response__question__dataset", flat=True).order_by().distinct()
+    items, keys = [], []
+    for response, point, uid, text, *parts in study.label_items.order_by("pk").values_list(*FIELDS):
+        keys.append((response, point))
+        items.append(
+            Item(
+                response=str(uid),
+                key_point=text,
+                parts=dict(zip(PARTS, parts, strict=True)),
+                verdict=verdicts.get((response, point), ""),
+                answers=said.get((response, point), {}),
+            )
+        )
+    people = [name for name in names.values() if any(name in item.answers for item in items)]
+    ratings = _ratings(items, people, [response for response, _ in keys])
+    counted = verdicts_of(judge).filter(response__question__dataset__in=list(datasets)).order_by()
+    everywhere = dict(counted.values_list("answer").annotate(n=Count("pk")))
+    return Results(
+        judge=str(judge),
+        is_shown=study.validation_plan.shows_verdict,
+        items=tuple(items),
+        evaluation=evaluate(ratings, verdicts=everywhere),
+        parts={part: _by(part, items, ratings) for part in PARTS},
+        verdicts={answer: everywhere.get(answer, 0) for answer in ANSWERS},
+        n_sampled=len(items),
+        n_answered=sum(bool(item.answers) for item in items),
+    )
+
+
+def as_json(found: Results) -> dict[str, Any]:
+    """Plain values, as `manage.py report validation` prints them."""
+    evaluation = found.evaluation
+    return {
+        "judge": found.judge,
+        "protocol": "verdict shown" if found.is_shown else "blind",
+        "n_sampled": found.n_sampled,
+        "n_answered": found.n_answered,
+        "verdicts": dict(found.verdicts),
+        "mean": stat_json(evaluation.mean),
+        "weighted": stat_json({"accuracy": evaluation.weighted}),
+        "people": [
+            {"annotator": one.name, **stat_json(one.stats), "confusion": one.confusion}
+            for one in evaluation.people
+        ],
+        "ceiling": stat_json(evaluation.ceiling),
+        "pairs": [{"a": pair.first, "b": pair.second, **stat_json(pair.stats)} for pair in evaluation.pairs],
+        "by": {
+            "verdict": _plain(evaluation.by_answer),
+            **{part: _plain(stats) for part, stats in found.parts.items()},
+        },
+    }
+
+
+def figure_rows(found: Results) -> Iterable[tuple[Any, ...]]:
+    """(of, name, figure, value, low, high, n, clusters, reason), a row a figure."""
+    evaluation = found.evaluation
+    groups: list[tuple[str, str, Mapping[str, Stat]]] = [
+        ("mean over annotators", "", evaluation.mean),
+        ("weighted to all verdicts", "", {"accuracy": evaluation.weighted}),
+        ("people among themselves", "", evaluation.ceiling),
+    ]
+    groups += [("annotator", one.name, one.stats) for one in evaluation.people]
+    groups += [("pair", f"{pair.first}, {pair.second}", pair.stats) for pair in evaluation.pairs]
+    for part, stats in {"verdict": evaluation.by_answer, **found.parts}.items():
+        groups += [(part, name, {"accuracy": stat}) for name, stat in stats.items()]
+    for of, name, stats in groups:
+        for figure, stat in stats.items():
+            reason = stat.undefined_reason or stat.interval_reason
+            yield (of, name, figure, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, reason)
+
+
+FIGURE_COLUMNS = ("of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
+
+
+def _names(study: Study, *, public: bool) -> dict[int, str]:
+    """{annotator pk: name} in the order of joining; equal names are told apart by the pseudonym."""
+    members = list(study.memberships.select_related("annotator").order_by("number"))
+    labels = Counter(member.annotator.label for member in members)
+    return {
+        member.annotator_id: member.pseudonym
+        if public
+        else member.annotator.label
+        if labels[member.annotator.label] == 1
+        else f"{member.annotator.label} ({member.pseudonym})"
+        for member in members
+    }
+
+
+def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratings:
+    code = {answer: number for number, answer in enumerate(ANSWERS)}
+    codes = np.full((len(items), len(people) + 1), -1, dtype=np.int64)
+    for row, item in enumerate(items):
+        codes[row, 0] = code.get(item.verdict, -1)
+        for column, name in enumerate(people, 1):
+            codes[row, column] = code.get(item.answers.get(name, ""), -1)
+    return Ratings(codes, ANSWERS, (JUDGE, *people), tuple(clusters))
+
+
+def _by(part: str, items: list[Item], ratings: Ratings) -> dict[str, Stat]:
+    values = [item.parts[part] for item in items]
+    return {
+        value or "–": accuracy_where(ratings, np.array([each == value for each in values]))
+        for value in sorted(set(values))
+    }
+
+
+def _plain(stats: Mapping[str, Stat]) -> list[dict[str, Any]]:
+    return [{"name": name, "n": stat.n_items, **stat_json({"accuracy": stat})} for name, stat in stats.items()]

@@ -1,0 +1,10 @@
+// The page of a pair: start it, and send what another page of this browser could not.
+import { sendLeftovers } from "../labelling/outbox.js";
+import { start } from "./page.js";
+
+const here = () => document.querySelector("[data-validation]");
+const config = () => JSON.parse(here().dataset.config);
+start(here());
+sendLeftovers(config());
+addEventListener("popstate", () => { if (!location.pathname.includes(config().task)) location.reload(); });
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

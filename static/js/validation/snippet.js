@@ -1,0 +1,34 @@
+// The passage of the response that decides: where it is (in code points, as the server counts), and how it is shown.
+const points = (text) => [...text].length;
+
+export class Snippet {
+  constructor(box, place) {
+    this.box = box;
+    this.text = box.textContent;
+    this.place = place; // [start, end] or null
+  }
+
+  // What is selected inside the response, without spaces around it; null if nothing is.
+  selected() {
+    const selection = getSelection();
+    if (!selection.rangeCount || selection.isCollapsed) return null;
+    const range = selection.getRangeAt(0);
+    if (!this.box.contains(range.startContainer) || !this.box.contains(range.endContainer)) return null;
+    const before = document.createRange();
+    before.selectNodeContents(this.box);
+    before.setEnd(range.startContainer, range.startOffset);
+    const raw = range.toString(), core = raw.trim();
+    if (!core) return null;
+    const start = points(before.toString()) + points(raw.slice(0, raw.indexOf(core)));
+    return [start, start + points(core)];
+  }
+
+  set(place) {
+    this.place = place;
+    const all = [...this.text];
+    if (!place) { this.box.textContent = this.text; return; }
+    const mark = document.createElement("mark");
+    mark.textContent = all.slice(...place).join("");
+    this.box.replaceChildren(all.slice(0, place[0]).join(""), mark, all.slice(place[1]).join(""));
+  }
+}

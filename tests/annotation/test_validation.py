@@ -1,0 +1,333 @@
+"""People answer what a judge has answered, blind by default, and the judge is measured by them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotation import studies
+from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.models import EntailmentLabel, LabelTask, Study
+from annotation.studies import Details
+from annotation.validation import planning, recording
+from annotation.validation.planning import NothingToValidate, ValidationValues
+from annotation.validation.recording import Answered
+from annotation.validation.results import as_json, results_of
+from benchmarks.models import Judge, PointVerdict, Response, System
+from tests.makers import NOW, annotator_of, give_consent
+from tests.makers_verification import make_questions
+
+pytestmark = pytest.mark.django_db
+TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
+
+
+def make_judged(
+    *, n: int = 6, n_points: int = 4, systems: tuple[str, ...] = ("alpha", "beta"), name: str = "strict"
+) -> Judge:
+    """A judge that has answered on every key point of every response: yes, no, neutral, yes, no, neutral …"""
+    judge = Judge.objects.create(name=name, kind="imported", config_sha256=name, created_at=NOW)
+    answers = ("yes", "no", "neutral")
+    at = 0
+    for question in make_questions(n, n_points=n_points, dataset=f"set-{name}"):
+        for key in systems:
+            system, _ = System.objects.get_or_create(key=key, defaults={"summarizer": key})
+            response = Response.objects.create(
+                question=question, system=system, text=TEXT, text_sha256="x", n_words=12, created_at=NOW
+            )
+            for point in question.key_points.all():
+                PointVerdict.objects.create(
+                    judge=judge,
+                    premise="response",
+                    response=response,
+                    key_point=point,
+                    answer=answers[at % 3],
+                    created_at=NOW,
+                )
+                at += 1
+    return judge
+
+
+def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any) -> Study:
+    study = planning.create_study(
+        details=Details(name=f"Validate {Study.objects.count()}"),
+        plan=ValidationValues(**plan),
+        judge=judge,
+        n=n,
+        guidelines="Read.",
+        annotators=[annotator_of(person) for person in people],
+        by=by,
+        now=NOW,
+        seed=7,
+    )
+    for person in people:
+        give_consent(annotator_of(person))
+    return studies.open_study(study=study, by=by, now=NOW)
+
+
+def first(study: Study, person: Any) -> LabelTask:
+    task: LabelTask = study.label_tasks.filter(annotator__user=person).order_by("position")[0]
+    return task
+
+
+def say(task: LabelTask, answer: str, *, op: str = "", **values: Any) -> Any:
+    tasks = LabelTask.objects.filter(pk=task.pk)
+    return recording.record(tasks=tasks, choice=Answered(answer, **values), op_id=op or f"op-{answer}", now=NOW)
+
+
+def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_responses(
+    ben: Any, cleo: Any, dot: Any
+) -> None:
+    judge = make_judged()
+    study = make([ben, cleo, dot], judge, n=24)
+    drawn = Counter(
+        PointVerdict.objects.get(judge=judge, response=item.response, key_point=item.key_point).answer
+        for item in study.label_items.all()
+    )
+    assert drawn == {"yes": 8, "no": 8, "neutral": 8}
+    per_item = Counter(study.label_tasks.values_list("item", flat=True))
+    assert set(per_item.values()) == {2}
+    for person in (ben, cleo, dot):
+        way = list(
+            study.label_tasks.filter(annotator__user=person)
+            .order_by("position")
+            .values_list("item__response", flat=True)
+        )
+        blocks = [response for at, response in enumerate(way) if at == 0 or way[at - 1] != response]
+        assert len(blocks) == len(set(blocks))
+    assert planning.n_short(study) == 0
+    assert list(study.label_items.values_list("response", "key_point")) == list(
+        make([ben], judge, n=24).label_items.values_list("response", "key_point")
+    )
+
+
+def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben: Any, cleo: Any) -> None:
+    study = make([ben, cleo], make_judged(n=2), n=10)
+    assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 6
+    assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 0
+    planning.deal(study=study, by=None, now=NOW)
+    assert study.label_tasks.count() == 32
+    nobody = Judge.objects.create(name="silent", kind="imported", config_sha256="s", created_at=NOW)
+    with pytest.raises(NothingToValidate):
+        make([ben], nobody)
+    assert not Study.objects.filter(validation_plan__judge=nobody).exists()
+
+
+def test_every_answer_is_a_row_and_undo_restores_the_one_before(ben: Any) -> None:
+    study = make([ben], make_judged())
+    task = first(study, ben)
+    assert say(task, "yes", snippet=(0, 8)).state == "done"
+    assert say(task, "yes", snippet=(0, 8)).state == "done"  # the same act again
+    say(task, "no", is_unsure=True)
+    rows = list(EntailmentLabel.objects.order_by("pk"))
+    assert [(row.answer, row.is_current, row.snippet_end) for row in rows] == [
+        ("yes", False, 8),
+        ("no", True, None),
+    ]
+    assert rows[1].supersedes == rows[0]
+    back = recording.undo(tasks=LabelTask.objects.filter(pk=task.pk), op_id="back", now=NOW)
+    assert back is not None
+    assert back.choice == Answered("yes", (0, 8))
+    cleared = say(task, "", op="clear", snippet=(0, 3))
+    assert (cleared.choice, cleared.state) == (Answered(), "begun")
+    assert EntailmentLabel.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "snippet"),
+    [("perhaps", None), ("yes", (5, 5)), ("yes", (9, 4)), ("yes", (0, len(TEXT) + 1)), ("yes", (-1, 3))],
+)
+def test_what_is_no_answer_is_refused(ben: Any, answer: str, snippet: Any) -> None:
+    task = first(make([ben], make_judged()), ben)
+    with pytest.raises(TaskRefused):
+        say(task, answer, snippet=snippet)
+    assert not EntailmentLabel.objects.exists()
+
+
+def test_the_database_takes_one_current_answer_and_ordered_passages(ben: Any) -> None:
+    task = first(make([ben], make_judged()), ben)
+    say(task, "yes")
+    row = EntailmentLabel.objects.get()
+    for changes in ({"op_id": "other"}, {"is_current": False, "op_id": "b", "snippet_start": 4, "snippet_end": 4}):
+        copy = EntailmentLabel.objects.get()
+        copy.pk = None
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            copy.save(force_insert=True)
+    assert row.is_current
+
+
+def test_a_closed_study_and_a_strangers_task_take_nothing(ben: Any, cleo: Any) -> None:
+    study = make([ben], make_judged())
+    task = first(study, ben)
+    with pytest.raises(LabelTask.DoesNotExist):
+        recording.record(tasks=OwnTask(cleo.pk, task.uid), choice=Answered("yes"), op_id="1", now=NOW)
+    studies.close_study(study=study, by=None, now=NOW)
+    with pytest.raises(TaskRefused):
+        say(task, "yes")
+
+
+def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: Any, login: Any) -> None:
+    judge = make_judged(name="Judge Dread")
+    study = make([ben, cleo], judge)
+    client: Client = login(ben)
+    for task in study.label_tasks.filter(annotator__user=ben):
+        html = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+        assert "&lt;b&gt;stands&lt;/b&gt;" in html
+        assert not [word for word in ("Dread", "alpha", "beta", "The judge says") if word in html]
+        answer = client.post(
+            reverse("annotation:validation-choice", args=[task.uid]),
+            {"answer": "no"},
+            headers={"Accept": "application/json"},
+        )
+        assert set(answer.json()) == {
+            "answer",
+            "snippet",
+            "is_unsure",
+            "is_complete",
+            "state",
+            "n_answered",
+            "n_questions",
+        }
+    shown = make([ben], judge, shows_verdict=True)
+    task = first(shown, ben)
+    html = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+    assert "The judge says" in html
+    say(task, "yes")
+    assert EntailmentLabel.objects.get(task=task).verdict_shown
+    assert results_of(shown).is_shown
+
+
+def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: Any) -> None:
+    study = make([ben], make_judged())
+    task = first(study, ben)
+    client: Client = login(ben)
+    url = reverse("annotation:validation-choice", args=[task.uid])
+    plain = client.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
+    assert plain.url == reverse("annotation:validation-task", args=[task.uid])
+    json_answer = {"Accept": "application/json"}
+    told = client.post(
+        url, {"answer": "yes", "start": "17", "end": "24", "op_id": "a"}, headers=json_answer
+    ).json()
+    assert (told["snippet"], told["state"]) == ([17, 24], "done")
+    page = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+    assert "<mark data-snippet>𝒜 crane</mark>" in page
+    assert client.post(url, {"answer": "yes", "start": "1"}, headers=json_answer).status_code == 400
+    assert client.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400
+    undone = client.post(reverse("annotation:validation-undo", args=[task.uid]), headers=json_answer).json()
+    assert (undone["answer"], undone["is_unsure"]) == ("neutral", True)
+    stranger: Client = login(cleo)
+    assert stranger.get(reverse("annotation:validation-task", args=[task.uid])).status_code == 404
+    assert stranger.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
+
+
+def test_the_task_page_takes_the_same_queries_whatever_the_size(
+    ben: Any, login: Any, django_assert_num_queries: Any
+) -> None:
+    small, large = make([ben], make_judged(n=1)), make([ben], make_judged(n=12, name="wide"), n=90)
+    client: Client = login(ben)
+    counts = []
+    for study in (small, large):
+        url = reverse("annotation:validation-task", args=[first(study, ben).uid])
+        client.get(url)
+        with _counted() as counted:
+            client.get(url)
+        counts.append(len(counted))
+    assert counts[0] == counts[1] <= 14
+
+
+def _counted() -> Any:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    return CaptureQueriesContext(connection)
+
+
+def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
+    ada: Any, ben: Any, cleo: Any
+) -> None:
+    judge = make_judged()
+    study = make([ben, cleo], judge, n=12, by=ada)
+    for item in study.label_items.all():
+        verdict = PointVerdict.objects.get(judge=judge, response=item.response, key_point=item.key_point).answer
+        for task in item.tasks.all():
+            flips = task.annotator.user == cleo and verdict == "no"
+            say(task, "yes" if flips else verdict)
+    found = results_of(study)
+    people = {one.name: one for one in found.evaluation.people}
+    assert people[annotator_of(ben).label].stats["accuracy"].value == 1
+    assert people[annotator_of(cleo).label].stats["accuracy"].value == pytest.approx(8 / 12)
+    assert found.evaluation.mean["accuracy"].value == pytest.approx(10 / 12)
+    assert found.evaluation.weighted.value == pytest.approx(10 / 12)  # the judge says each answer as often
+    assert found.evaluation.ceiling["percent"].value == pytest.approx(8 / 12)
+    assert found.evaluation.by_answer["no"].value == pytest.approx(1 / 2)
+    assert len(found.disputed) == 4
+    assert found.verdicts == {"yes": 16, "neutral": 16, "no": 16}
+    out = io.StringIO()
+    call_command("report", "validation", "--study", study.name, "--json", stdout=out)
+    told = json.loads(out.getvalue())
+    assert told == json.loads(json.dumps(as_json(results_of(study, public=True))))
+    assert [row["annotator"] for row in told["people"]] == ["annotator1", "annotator2"]
+    assert told["mean"]["intervals"]["accuracy"]["clusters"] == len(
+        set(study.label_items.values_list("response", flat=True))
+    )
+    call_command("report", "validation", "--study", study.name, stdout=(words := io.StringIO()))
+    assert "12 of 12 verdicts answered" in words.getvalue()
+
+
+def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    client: Client = login(ada)
+    new = reverse("annotation:validation-create")
+    assert b"No judge has said yet" in client.get(new).content
+    judge = make_judged()
+    form = client.get(new).context["form"]
+    data = {name: value for name, value in form.initial.items() if value is not None} | {
+        "name": "Trust?",
+        "hourly_rate": "25",
+        "currency": "USD",
+        "judge": judge.pk,
+        "dataset": "set-strict",
+        "n_sample": "8",
+        "people_per_item": "2",
+        "annotators": [annotator_of(ben).pk, annotator_of(cleo).pk],
+    }
+    assert client.post(new, data | {"n_sample": "0"}).status_code == 422
+    made = client.post(new, data)
+    study = Study.objects.get(name="Trust?")
+    assert made.url == reverse("annotation:validation-study", args=[study.uid])
+    studies.open_study(study=study, by=ada, now=NOW)
+    results = reverse("annotation:validation-results", args=[study.uid])
+    assert b"Nobody has answered yet" in client.get(results).content
+    say(first(study, ben), "yes", snippet=(0, 16))
+    assert b"Accuracy of the judge" in client.get(results).content
+    assert client.get(made.url).status_code == 200
+    more = reverse("annotation:validation-more", args=[study.uid])
+    assert client.get(more).status_code == 200
+    assert client.post(more, {"action": "items", "n_sample": "3", "dataset": ""}).status_code == 302
+    assert study.label_items.count() == 11
+    rows = b"".join(
+        client.get(reverse("annotation:validation-file", args=[study.uid, "answers.csv"])).streaming_content
+    )
+    [row] = csv.DictReader(io.StringIO(rows.decode().lstrip("\ufeff")))
+    assert (row["annotator"], row["label"], row["snippet"]) == ("annotator1", "yes", "Pier one is old.")
+    for name in ("figures.json", "figures.csv", "answers.jsonl"):
+        assert client.get(reverse("annotation:validation-file", args=[study.uid, name])).status_code == 200
+    assert client.get(reverse("annotation:validation-file", args=[study.uid, "x"])).status_code == 404
+    assert client.get(reverse("annotation:study-delete", args=[study.uid])).status_code == 200
+
+
+def test_strangers_and_annotators_do_not_see_results(ben: Any, ada: Any, login: Any) -> None:
+    study = make([ben], make_judged())
+    names = ("validation-study", "validation-results", "validation-more", "validation-settings")
+    addresses = [reverse(f"annotation:{name}", args=[study.uid]) for name in names]
+    assert {login(ben).get(address).status_code for address in addresses} == {403}
+    assert {login(ada).get(address).status_code for address in addresses} == {404}
