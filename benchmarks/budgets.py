@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
-from benchmarks import costs
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from benchmarks import audit, costs
 from benchmarks.call_ledger import Request
 from benchmarks.judges.questions import ModelConfig, estimated_tokens
 from benchmarks.models import JudgeCall, JudgeRun, ModelPrice
@@ -47,6 +51,29 @@ class Purse:
         n_calls = UNLIMITED if worst == 0 else max(0, int(left / worst))
         because = f"The budget of ${self.run.budget.normalize():f} allows no more: ${spent.dollars:.4f} are spent."
         return Allowed(n_calls, "" if n_calls else because)
+
+
+class BudgetRefused(Exception):
+    """The run is not paused, or has spent more than that already; the message says which."""
+
+
+@transaction.atomic
+def change_budget(*, run: JudgeRun, budget: Decimal | None, by: Any, now: datetime) -> None:
+    """Give a paused run another budget in US dollars, None for no limit; it goes on when it is resumed.
+
+    Raises:
+        BudgetRefused: the run is not paused, or the new budget is spent already.
+    """
+    held = JudgeRun.objects.select_for_update().get(pk=run.pk)
+    if held.state != JudgeRun.State.PAUSED:
+        raise BudgetRefused(_("Only a paused run can be given another budget."))
+    spent = costs.cost_of(held.calls.all()).dollars
+    if budget is not None and spent is not None and budget <= spent:
+        raise BudgetRefused(_("The run has spent $%(spent).4f already.") % {"spent": spent})
+    before, held.budget = held.budget, budget
+    held.save(update_fields=["budget"])
+    told = {"before": str(before), "after": str(budget)}
+    audit.record(actor=by, action="run.budget_changed", target=held, now=now, **told)
 
 
 def worst_case(request: Request, price: ModelPrice) -> Decimal:

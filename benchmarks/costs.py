@@ -31,6 +31,10 @@ class Cost:
     reason: str = ""
 
 
+NOTHING = Cost(Decimal(0), 0, 0, 0, 0, 0)
+"""Of who has asked nothing."""
+
+
 class Prices:
     """The price table, read once."""
 

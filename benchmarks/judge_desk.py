@@ -32,18 +32,20 @@ class JudgeRow:
 
 
 def judge_rows() -> list[JudgeRow]:
-    """All judges that are not archived; a fixed number of queries and one for each model's cost."""
-    prices = costs.Prices()
-    rows = Judge.objects.filter(archived_at=None).annotate(
-        n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
+    """All judges that are not archived, in three queries."""
+    rows = list(
+        Judge.objects.filter(archived_at=None).annotate(
+            n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
+        )
     )
-    paid = JudgeCall.objects.filter(run__isnull=False)
+    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
+    spent = costs.cost_by_judge(models) if models else {}
     return [
         JudgeRow(
             judge=judge,
             n_verdicts=judge.n,
             n_invalid=judge.n_bad,
-            cost=costs.cost_of(paid.filter(run__judge=judge), prices=prices) if judge.kind == "openai" else None,
+            cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
         )
         for judge in rows
     ]

@@ -6,11 +6,12 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.db.models import Min
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
-from benchmarks.models import Haystack, Judge
+from benchmarks.models import Haystack, Insight, Judge, Summary
 
 
 def _addresses() -> list[tuple[str, str]]:
@@ -82,7 +83,7 @@ class ModelJudgeForm(forms.Form):
         data = self.cleaned_data
         prompt = data["prompt"].replace("\r\n", "\n").strip() or default_prompt(data["protocol"])
         names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s")
-        prompts = {
+        prompts: dict[str, Any] = {
             f"{task}_prompt": data[f"{task}_prompt"].replace("\r\n", "\n").strip()
             or default_prompt(data["protocol"], task)
             for task in TASKS
@@ -115,6 +116,43 @@ class RunForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["haystack"].queryset = Haystack.objects.current()  # type: ignore[attr-defined]
+
+
+class BudgetForm(forms.Form):
+    """What a paused run may spend in all."""
+
+    budget = forms.DecimalField(
+        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text=_("In all, with what is spent already; empty: no limit."),
+    )  # fmt: skip
+
+
+class TryForm(forms.Form):
+    """Which summary to try a judge on, and which insight to look at."""
+
+    summary = forms.ChoiceField(label=_("Summary"), required=False)
+    insight = forms.ChoiceField(label=_("Insight"), required=False)
+
+    def __init__(self, *args: Any, summary: Summary, **kwargs: Any) -> None:
+        """Offer the summaries of this subtopic and one of each other, and the insights of this one."""
+        super().__init__(*args, **kwargs)
+        rows = Summary.objects.of_systems().filter(haystack__in=Haystack.objects.current())
+        firsts = rows.exclude(subtopic=summary.subtopic_id).order_by().values("subtopic").annotate(pk=Min("pk"))
+        named = rows.select_related("system", "subtopic", "haystack")
+        near = named.filter(subtopic=summary.subtopic_id)
+        others = named.filter(pk__in=firsts.values("pk")).order_by("haystack", "subtopic__number")
+        self.fields["summary"].choices = [  # type: ignore[attr-defined]
+            (_("of this subtopic"), [(str(row.uid), str(row.system)) for row in near]),
+            (
+                _("one of each other subtopic"),
+                [(str(row.uid), f"{row.haystack.title} · {row.subtopic.name}") for row in others],
+            ),
+        ]
+        insights = Insight.objects.filter(subtopic=summary.subtopic_id).order_by("number")
+        self.fields["insight"].choices = [  # type: ignore[attr-defined]
+            ("", _("all")),
+            *((str(row.uid), f"{row.number}. {row.text[:80]}") for row in insights),
+        ]
 
 
 class PriceForm(forms.Form):

@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import costs, judge_desk, judging, model_judging
+from benchmarks import budgets, costs, judge_desk, judging, model_judging
 from benchmarks.hints import hint
-from benchmarks.judge_forms import ModelJudgeForm, PriceForm, RunForm
+from benchmarks.judge_forms import BudgetForm, ModelJudgeForm, PriceForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.recall import desk as recall_desk
@@ -172,9 +172,28 @@ def run_change(request: HttpRequest, uid: UUID, act: str) -> HttpResponse:
         judging.pause_run(run=run, now=now)
     elif act == "cancel":
         judging.cancel_run(run=run, now=now)
-    elif judging.resume_run(run=run):
+    elif _may_go_on(request, run) and judging.resume_run(run=run):
         hint(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
+
+
+def _may_go_on(request: HttpRequest, run: JudgeRun) -> bool:
+    """Take the budget that came along, if one did; where it can't be taken, say why and leave the run paused."""
+    if "budget" not in request.POST:
+        return True
+    form = BudgetForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("The budget is a number of US dollars, or empty for no limit."))
+        return False
+    budget = form.cleaned_data["budget"]
+    if budget == run.budget:
+        return True
+    try:
+        budgets.change_budget(run=run, budget=budget, by=request.user, now=timezone.now())
+    except budgets.BudgetRefused as refused:
+        messages.error(request, str(refused))
+        return False
+    return True
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -186,12 +205,20 @@ def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpRespons
     summary = get_object_or_404(rows, uid=summary_uid)
     if request.method == "POST":
         return _start(request, judge, [summary], judging.ModelOptions(), reason="try")
+    form = TryForm({"summary": str(summary.uid), **request.GET.dict()}, summary=summary)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    if chosen.get("summary", str(summary.uid)) != str(summary.uid):
+        return redirect("benchmarks:judge-try", judge.uid, chosen["summary"])
     saw_insights(request.user, summary.haystack)
     verdicts = judge.verdicts.filter(summary=summary).select_related("insight", "call").order_by("insight__number")
-    context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": []}
+    insight = summary.subtopic.insights.filter(uid=chosen["insight"]).first() if chosen.get("insight") else None
+    if insight is not None:
+        verdicts = verdicts.filter(insight=insight)
+    context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": [], "form": form}
     try:
         config = model_judging.config_of(judge)
-        asked = judge_desk.requests_on(judge=Judge(pk=0), config=config, summaries=[summary])
+        found = judge_desk.requests_on(judge=Judge(pk=0), config=config, summaries=[summary])
+        asked = [row for row in found if insight is None or str(insight.pk) in row.question.keys]
         context["requests"] = [(row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in asked]
     except ValueError as error:
         context["refused"] = str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -78,8 +78,7 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
 ) -> None:
     client = login(ada)
     judge = made(client, server)
-    shown = client.get(url("judge-detail", judge.uid), NUMBERS).text
-    assert "there is no price for this model" in shown
+    assert "there is no price for this model" in client.get(url("judge-detail", judge.uid), NUMBERS).text
     price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
     client.post(url("prices"), {**price, "output_per_million": "8"})
     assert ModelPrice.objects.get().cached_per_million is None
@@ -147,6 +146,50 @@ def test_a_run_is_paused_and_cancelled_by_hand(
     assert JudgeRun.objects.get().state == JudgeRun.State.CANCELLED
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_its_budget_stopped_goes_on_with_a_larger_one(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    values = {"model": MODEL, "valid_from": date(2020, 1, 1), "output_per_million": 100_000}
+    ModelPrice.objects.create(input_per_million=0, **values)
+    client.post(url("judge-start", judge.uid), {**NUMBERS, "concurrency": "1", "budget": "41"})
+    run = JudgeRun.objects.get()
+    assert (run.state, server.n_asked) == (JudgeRun.State.PAUSED, 2)
+    shown = client.get(url("judge-run", run.uid)).text
+    assert 'name="budget"' in shown
+    assert 'value="41.0000"' in shown
+    for refused, said in (("2", "The run has spent $2.0000 already."), ("much", "a number of US dollars")):
+        assert said in client.post(url("judge-run-resume", run.uid), {"budget": refused}, follow=True).text
+    run.refresh_from_db()
+    assert (run.state, str(run.budget), server.n_asked) == (JudgeRun.State.PAUSED, "41.0000", 2)
+    client.post(url("judge-run-resume", run.uid), {"budget": "100"})
+    run.refresh_from_db()
+    assert (run.state, str(run.budget), server.n_asked) == (JudgeRun.State.DONE, "100.0000", 3)
+    assert AuditEvent.objects.get(action="run.budget_changed").actor == ada
+    assert "Only a paused run" in client.post(url("judge-run-resume", run.uid), {"budget": ""}, follow=True).text
+
+
+def test_the_summary_to_try_is_chosen_and_the_insight_to_look_at(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    near = make_summary(subtopic=summary.subtopic, text="- Other.", system="near")
+    elsewhere = make_summary(subtopic=summary.haystack.subtopics.get(number=2), text="- Far.", system="far")
+    here = url("judge-try", judge.uid, summary.uid)
+    shown = client.get(here).text
+    assert str(near.uid) in shown
+    assert str(elsewhere.uid) in shown
+    assert shown.count("<details") == 3
+    assert client.get(here, {"summary": str(near.uid)})["Location"] == url("judge-try", judge.uid, near.uid)
+    insight = summary.subtopic.insights.get(number=2)
+    one = client.get(here, {"summary": str(summary.uid), "insight": str(insight.uid)}).text
+    assert (one.count("<details"), one.count("selected")) == (1, 2)
+    assert client.get(here, {"summary": "nonsense"}).status_code == 200
+
+
 def test_verdicts_on_texts_that_changed_are_called_stale(
     ada: Any, login: Login, server: FakeServer, summary: Summary
 ) -> None:
@@ -166,11 +209,12 @@ def test_annotators_see_no_judges(ben: Any, login: Login, server: FakeServer) ->
     assert client.post(url("judge-new"), fields(server)).status_code == 403
 
 
-def test_the_list_takes_a_fixed_number_of_queries_beside_the_cost_of_each_model(
+def test_the_list_takes_a_fixed_number_of_queries(
     ada: Any, login: Login, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     client = login(ada)
     for n in range(30):
         judging.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
+        judging.ensure_judge(name=f"model {n}", kind="openai", config={}, now=timezone.now())
     with django_assert_max_num_queries(10):
         assert client.get(url("judges")).status_code == 200
