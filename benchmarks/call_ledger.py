@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 
-from benchmarks import workers
+from benchmarks import prepared, workers
 from benchmarks.judges.openai import Failure, Reply, Trouble
 from benchmarks.judges.questions import ModelConfig, Question, Rung, cache_key, request_body
 from benchmarks.models import Endpoint, JudgeCall, JudgeRun
@@ -134,7 +134,7 @@ def close(*, outcomes: Iterable[tuple[JudgeCall, Reply | Failure]], now: datetim
     pairs = list(outcomes)
     for call, outcome in pairs:
         _fill(call, outcome, now)
-        call.save(update_fields=_CLOSED)  # many small updates are faster than one that tells rows apart
+        prepared.update(call, *_CLOSED)  # many small updates are faster than one that tells rows apart
     busy = [(call, out) for call, out in pairs if isinstance(out, Failure) and out.trouble is Trouble.BUSY]
     for base_url in {call.base_url for call, _ in pairs}:
         refused = [(call, out) for call, out in busy if call.base_url == base_url]

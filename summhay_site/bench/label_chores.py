@@ -61,7 +61,8 @@ def export() -> dict[str, float]:
         response: Any = client.get(address)
         if response.status_code != 200:
             raise SystemExit(f"nothing to download: {response.status_code}")
-        return sum(piece.count(b"\n") for piece in response.streaming_content) - 1
+        n_lines: int = sum(piece.count(b"\n") for piece in response.streaming_content)
+        return n_lines - 1
 
     download()
     began = time.perf_counter()

@@ -18,13 +18,18 @@ from tests.fake_openai import MODEL, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 AT_A_TIME = 8
+PER_CALL = (100 * 2 + 10 * 9) / 1_000_000
+"""US dollars for the tokens that the server counts, at the price of `SCENE`."""
 SCENE = """
 from django.utils import timezone
+from datetime import date
 from benchmarks import judging
+from benchmarks.models import ModelPrice
 from tests.makers import make_haystack, make_summary
 for subtopic in make_haystack().subtopics.all():
     for n in range(20):
         make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+ModelPrice.objects.create(model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, output_per_million=9)
 judging.ensure_judge(name="sparrow", kind="openai", now=timezone.now(),
                      config={"base_url": ADDRESS, "model": MODEL})
 """
@@ -70,6 +75,11 @@ def test_killing_the_worker_repeats_at_most_the_requests_in_flight(manage: Any, 
         report = json.loads(_run(manage(*command, address=server.address)))
         assert (report["calls"], report["cached"]) == (100 - kept, kept)
         assert (report["failed"], report["held_elsewhere"]) == (0, 0)
+        assert report["cost"] == pytest.approx((100 - kept) * PER_CALL)
+        with sqlite3.connect(tmp_path / "db.sqlite3") as book:
+            of_calls = "SELECT count(*), sum(prompt_tokens) FROM benchmarks_judgecall WHERE state = 'answered'"
+            assert book.execute(of_calls).fetchone() == (100, 100 * 100)
+            assert book.execute("SELECT count(*) FROM benchmarks_verdict").fetchone() == (100,)
         assert server.n_asked - 100 <= AT_A_TIME
         again = json.loads(_run(manage(*command, address=server.address)))
         assert (again["calls"], again["cached"], again["cost"]) == (0, 100, 0.0)
