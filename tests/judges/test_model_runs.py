@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks import costs, judging, model_judging
+from benchmarks import call_ledger, costs, judging, model_judging
 from benchmarks.models import Endpoint, Judge, JudgeCall, JudgeRun, ModelPrice, Subtopic, Summary, Verdict
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged, serving
 from tests.makers import make_haystack, make_summary
@@ -448,7 +448,7 @@ def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(server: FakeSer
         make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
     judge = make_judge(server)
     run = request(judge, concurrency=2)
-    real = model_judging.call_ledger.close
+    real = call_ledger.close
 
     def cancel_after_some(**kwargs: Any) -> None:
         real(**kwargs)
@@ -456,7 +456,7 @@ def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(server: FakeSer
             judging.cancel_run(run=run, now=timezone.now())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_judging.call_ledger, "close", cancel_after_some)
+        patch.setattr(call_ledger, "close", cancel_after_some)
         work(run)
     assert run.state == JudgeRun.State.CANCELLED
     assert 6 <= server.n_asked <= 8
@@ -476,7 +476,7 @@ def test_an_interrupted_worker_leaves_nothing_held(server: FakeServer, subtopic:
         def interrupt(**kwargs: Any) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(model_judging.call_ledger, "close", interrupt)
+        patch.setattr(call_ledger, "close", interrupt)
         with pytest.raises(KeyboardInterrupt):
             work(run)
     assert work(run).n_done == 3
