@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation import studies
 from annotation.labelling.handling import OwnTask
-from annotation.models import LabelItem, LabelTask, Study
+from annotation.models import Annotator, LabelItem, LabelTask, Study
 from annotation.studies import Details
 from annotation.verification import planning, recording
 from annotation.verification.planning import NoRoomForChecks, VerificationValues
@@ -114,6 +114,18 @@ def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cle
     planning.deal(study=study, by=None, now=now)
     assert study.label_tasks.filter(annotator__user=cleo).count() == 30
     assert study.label_tasks.filter(annotator__user=ben).get() == task
+    assert planning.n_short(study) == 0
+
+
+def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: Any, now: datetime) -> None:
+    study = make([ben, cleo], make_questions(10, n_points=2), now, control_share=Decimal("0.2"))
+    task = begin(study, ben, now)
+    Annotator.objects.filter(user=ben).update(is_active=False)
+    planning.deal(study=study, by=None, now=now)
+    own = study.label_tasks.filter(annotator__user=ben)
+    assert set(own.values_list("item__question", flat=True)) == {task.item.question_id}
+    others = set(study.label_tasks.filter(annotator__user=cleo).values_list("item__question", flat=True))
+    assert others | {task.item.question_id} == set(study.label_items.values_list("question", flat=True))
     assert planning.n_short(study) == 0
 
 
