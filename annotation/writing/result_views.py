@@ -174,7 +174,11 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("A credit needs a number of minutes and a reason."))
         return redirect("annotation:session-results", uid=session.uid)
-    give = sessions.reopen if session.state in ENDED else sessions.credit_clock
+    is_over = session.state in ENDED
+    if is_over and form.cleaned_data["minutes"] < 0:
+        messages.error(request, _("This session is over: minutes can be given back, which opens it, not taken."))
+        return redirect("annotation:session-results", uid=session.uid)
+    give = sessions.reopen if is_over else sessions.credit_clock
     values = {"delta_ms": form.cleaned_data["minutes"] * 60_000, "reason": form.cleaned_data["reason"]}
     try:
         give(session=session, by=request.user, now=timezone.now(), **values)

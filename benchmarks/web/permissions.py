@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -36,6 +36,8 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
                 return _ask_to_log_in(request, json=json)
             if permission != LOGGED_IN and not request.user.has_perm(permission):
                 raise PermissionDenied
+            if "%00" in request.META.get("QUERY_STRING", ""):
+                raise BadRequest("NUL in the address")  # no form sends it, and PostgreSQL holds no such text
             return view(request, *args, **kwargs)
 
         guarded.access = permission  # type: ignore[attr-defined]

@@ -304,3 +304,13 @@ def test_the_time_of_a_running_session_is_what_the_server_last_heard(
     )
     assert [row.minutes for row in study_report(study=study, judge=None).sessions] == [25.0, 15.0, 25.0]
     assert "25.0 / " in login(ada).get(f"/sessions/{session.uid}/").text
+
+
+def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, eve: Any, ben: Any, login: Any) -> None:
+    session = Session.objects.get(annotator=ben.annotator)
+    response = login(eve).post(
+        f"/sessions/{session.uid}/credit/", {"minutes": "-5", "reason": "A slip"}, follow=True
+    )
+    assert "not taken" in response.text
+    session.refresh_from_db()
+    assert (session.state, session.credits.count()) == ("submitted", 0)

@@ -54,3 +54,18 @@ def test_a_superuser_is_not_led_to_work_that_is_not_there(login: Any, django_use
     shown = login(root).get("/").text
     assert reverse("annotation:studies") in shown
     assert f'href="{reverse("annotation:work")}"' not in shown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/people/?q=%00",
+        "/corpora/?q=%00",
+        "/corpora/search/?q=%00",
+        "/questions/?q=%00&category=%00",
+        "/agreement/?dataset=%00&q=%00",
+        "/audit-log/?actor=%00&object=%00",
+    ],
+)
+def test_a_search_that_no_database_can_hold_is_refused(address: str, eve: Any, login: Any) -> None:
+    assert login(eve).get(address).status_code == 400
