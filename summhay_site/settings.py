@@ -129,15 +129,17 @@ STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
+IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (STATIC_ROOT / "staticfiles.json").exists()
+"""A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG or TESTING
+        if DEBUG or TESTING or IS_TRIED_OUT
         else "summhay_site.staticfiles.HashedStorage"
     },
 }
-WHITENOISE_USE_FINDERS = DEBUG or TESTING
+WHITENOISE_USE_FINDERS = DEBUG or TESTING or IS_TRIED_OUT
 WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
 
 # Uploads

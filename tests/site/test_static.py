@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import Client
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_everything_can_be_collected_and_pages_name_hashed_files(
@@ -24,3 +29,21 @@ def test_everything_can_be_collected_and_pages_name_hashed_files(
     assert url != "/static/css/site.css"
     assert (tmp_path / url.removeprefix("/static/")).exists()
     assert url in client.get("/login/").content.decode()
+
+
+def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_collected(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.argv = ['manage.py', sys.argv[1]]; import django; django.setup();"
+        "from django.templatetags.static import static; print(static('css/site.css'))"
+    )
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "summhay_site.settings"}
+
+    def ask(command: str) -> subprocess.CompletedProcess[str]:
+        called = [sys.executable, "-c", program, command]
+        return subprocess.run(called, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert ask("runserver").stdout.strip() == "/static/css/site.css"
+    assert "Missing staticfiles manifest entry" in ask("check").stderr
+    call_collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
+    subprocess.run(call_collect, cwd=ROOT, env=environment, check=True)
+    assert ask("runserver").stdout.strip() not in {"", "/static/css/site.css"}
