@@ -29,7 +29,7 @@ from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing import import_topic
 from benchmarks.importing_questions import import_questions
 from benchmarks.models import Haystack, Subtopic
-from summhay_site import accounts, demo_linking, demo_recall, demo_verification
+from summhay_site import accounts, demo_linking, demo_recall, demo_validation, demo_verification
 from summhay_site.models import User
 
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
@@ -113,6 +113,14 @@ def load(*, now: datetime, say: Say) -> None:
         verifiers=[*cast.past_writers[:2], cast.past_writers[4], cleo],
         newcomer=ben,
         questions=QUESTIONS,
+        researcher=cast.researcher,
+        now=now,
+    )
+    say("a study of the offline judge, with answers")
+    demo_validation.load(
+        validators=cast.past_writers[:2],
+        newcomer=cast.linker,
+        dataset=QUESTIONS,
         researcher=cast.researcher,
         now=now,
     )

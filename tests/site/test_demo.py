@@ -9,10 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Session, Study
+from annotation.validation.results import results_of
 from annotation.verification import planning
 from annotation.verification.overview import overview_of
 from benchmarks.models import Haystack, Question, Verdict
-from summhay_site import demo, demo_verification
+from summhay_site import demo, demo_validation, demo_verification
 
 
 @pytest.mark.django_db
@@ -31,6 +32,11 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert 0 < rows["Cleo Marsh"].n_done < rows["Cleo Marsh"].n_tasks
     assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
     assert planning.n_short(verification) == 0
+    validation = results_of(Study.objects.get(name=demo_validation.NAME))
+    assert (validation.n_answered, validation.is_shown) == (demo_validation.N_VERDICTS, False)
+    assert [one.name for one in validation.evaluation.people] == ["Dana Voss", "Emil Hart"]
+    assert 0.5 < (validation.evaluation.mean["accuracy"].value or 0) < 1
+    assert validation.disputed
     for username, _name, _role in demo.LOGINS:
         assert username in said.getvalue()
         answer = client.post("/login/", {"username": username, "password": demo.PASSWORD})

@@ -1,0 +1,77 @@
+"""The validation part of the demo: two people have answered what the offline judge has, a third has all to do.
+
+What they say is invented: the verdict of the judge, turned around at a rate that differs from person to person and
+with some neutral answers, as people see passages that say less than a point.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import NAMESPACE_URL, uuid5
+
+from annotation import consent, studies
+from annotation.guidelines import default_guidelines
+from annotation.labelling import handling
+from annotation.models import Annotator, LabelTask, Study
+from annotation.validation import planning
+from annotation.validation.exports import verdicts_on
+from annotation.validation.recording import Answered, record
+from benchmarks import judging
+from summhay_site.models import User
+
+NAME = "Does the offline judge see what responses say?"
+N_VERDICTS = 24
+RATES = (0.12, 0.2)
+"""How often each of those who are done differs from the judge, in their order."""
+MEAN_SECONDS = 25
+
+
+def load(
+    *, validators: Sequence[Annotator], newcomer: Annotator, dataset: str, researcher: User, now: datetime
+) -> Study:
+    """Draw verdicts of the offline judge, deal them, and play the past; `newcomer` has everything still to do."""
+    start = now - timedelta(days=1)
+    study = planning.create_study(
+        details=studies.Details(
+            name=NAME,
+            description="Read a response and say whether it makes a point. Nobody sees what the judge said.",
+            contact="ada@example.org",
+        ),
+        plan=planning.ValidationValues(people_per_item=3),
+        judge=judging.default_judge(now=start),
+        n=N_VERDICTS,
+        dataset=dataset,
+        guidelines=default_guidelines(Study.Kind.VALIDATION),
+        annotators=[*validators, newcomer],
+        by=researcher,
+        now=start,
+    )
+    study = studies.open_study(study=study, by=researcher, now=start)
+    verdicts = verdicts_on(study)
+    for person, rate in zip(validators, RATES, strict=True):
+        if not consent.is_given(person):
+            consent.give(annotator=person, version=consent.ensure_default_consent(now=start).version, now=start)
+        at = start + timedelta(hours=1)
+        lot = random.Random(f"validation/{person.label}")  # noqa: S311 - the same demo every time
+        for task in study.label_tasks.filter(annotator=person).select_related("item").order_by("position"):
+            verdict = verdicts[task.item.response_id, task.item.key_point_id]
+            at = _answer(task, _said(verdict, rate, lot), lot, at=at)
+    return study
+
+
+def _said(verdict: str, rate: float, lot: random.Random) -> str:
+    """What a person says where the judge said `verdict`."""
+    if lot.random() >= rate:
+        return verdict
+    return lot.choice([answer for answer in ("yes", "neutral", "no") if answer != verdict])
+
+
+def _answer(task: LabelTask, said: str, lot: random.Random, *, at: datetime) -> datetime:
+    """Open a pair, read for a while, answer; gives when that was over."""
+    own = LabelTask.objects.filter(pk=task.pk)
+    handling.contact(tasks=own, now=at)
+    at += timedelta(seconds=MEAN_SECONDS * lot.uniform(0.5, 1.5))
+    record(tasks=own, choice=Answered(said), op_id=uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex, now=at)
+    return at
