@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from django.db import transaction
@@ -18,6 +19,10 @@ from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Summary,
 from benchmarks.recall import lacking
 
 KEYS_IN_A_QUERY = 500
+MOST_LOOKED_AT = 500
+"""Summaries whose requests are worded for an estimate."""
+MOST_COMPARED = 100_000
+"""Verdicts, the newest, that are compared with the texts of today."""
 REPLIES_SHOWN = 20
 
 
@@ -63,18 +68,43 @@ class Estimate:
     dollars: Decimal | None
     at_most: Decimal | None
 
+    is_of_a_part: bool = False
+
     @property
     def n_paid(self) -> int:
         """Requests that will be sent."""
         return self.n_calls - self.n_cached
 
+    def scaled(self, *, n_summaries: int) -> Estimate:
+        """The same for so many summaries that are like these."""
+        times = Fraction(n_summaries, self.n_summaries)
+
+        def more(dollars: Decimal | None) -> Decimal | None:
+            return None if dollars is None else dollars * times.numerator / times.denominator
+
+        return Estimate(
+            n_summaries=n_summaries,
+            n_calls=round(self.n_calls * times),
+            n_cached=round(self.n_cached * times),
+            prompt_tokens=round(self.prompt_tokens * times),
+            completion_tokens=round(self.completion_tokens * times),
+            dollars=more(self.dollars),
+            at_most=more(self.at_most),
+            is_of_a_part=True,
+        )
+
 
 def estimate(*, judge: Judge, summaries: Iterable[Summary], repeats: int, now: datetime) -> Estimate:
-    """Word every request that is lacking and see which were answered before; sends nothing."""
+    """Word every request that is lacking and see which were answered before; sends nothing.
+
+    Of many summaries only some are looked at, evenly spread, and the rest is taken to be like them.
+    """
     config = model_judging.config_of(judge)
     waiting = judging.not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
-    requests = list(requests_on(judge=judge, config=config, summaries=waiting, repeats=repeats))
-    return estimate_of(requests, config=config, n_texts=len(waiting), now=now)
+    looked_at = waiting[:: -(-len(waiting) // MOST_LOOKED_AT) or 1]
+    requests = list(requests_on(judge=judge, config=config, summaries=looked_at, repeats=repeats))
+    found = estimate_of(requests, config=config, n_texts=len(looked_at), now=now)
+    return found if len(looked_at) == len(waiting) else found.scaled(n_summaries=len(waiting))
 
 
 def estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_texts: int, now: datetime) -> Estimate:
@@ -119,7 +149,8 @@ def stale_count(*, judge: Judge) -> int:
     rows = Verdict.objects.filter(judge=judge, is_imported=False).values_list(
         "summary", "insight", "repeat", "input_sha256"
     )
-    judged = {(summary, insight, repeat): digest for summary, insight, repeat, digest in rows}
+    newest = rows.order_by("-pk")[:MOST_COMPARED]
+    judged = {(summary, insight, repeat): digest for summary, insight, repeat, digest in newest}
     summaries = list(Summary.objects.filter(pk__in={key[0] for key in judged}))
     nobody = Judge(pk=0)
     items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]

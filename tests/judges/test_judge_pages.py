@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
-from benchmarks import judging
+from benchmarks import judge_desk, judging
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, ModelPrice, Summary
 from tests.fake_openai import MODEL, FakeServer, failing, serving
 from tests.makers import make_haystack, make_summary
@@ -89,6 +89,23 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
     shown = client.get(url("judge-detail", judge.uid), {**NUMBERS, "dataset": "others"})
     assert shown.context["estimate"].n_calls == 0
     assert server.n_asked == 0
+
+
+def test_an_estimate_of_many_summaries_looks_at_some_of_them(
+    ada: Any, login: Login, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    for n in range(6):
+        make_summary(subtopic=summary.subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    whole = client.get(url("judge-detail", judge.uid), NUMBERS).context["estimate"]
+    assert (whole.n_summaries, whole.n_calls, whole.is_of_a_part) == (7, 21, False)
+    monkeypatch.setattr(judge_desk, "MOST_LOOKED_AT", 4)
+    shown = client.get(url("judge-detail", judge.uid), NUMBERS)
+    part = shown.context["estimate"]
+    assert (part.n_summaries, part.n_calls, part.is_of_a_part) == (7, 21, True)
+    assert part.prompt_tokens == pytest.approx(whole.prompt_tokens, rel=0.05)
+    assert "evenly spread" in shown.text
 
 
 @pytest.mark.django_db(transaction=True)
