@@ -1,0 +1,65 @@
+"""What the story of validation finds: a judge's verdicts on three points of two responses, and two people.
+
+Run as a program against the site's own database; prints the study's id.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import django
+
+TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
+
+
+def prepare() -> dict[str, str]:
+    """Make the study, its people and the verdicts: yes, no, neutral for each response."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation import studies
+    from annotation.models import Annotator
+    from annotation.validation import planning
+    from benchmarks.models import Judge, PointVerdict, Response, System
+    from tests import makers
+    from tests.e2e.scene import PASSWORD
+    from tests.makers_verification import make_questions
+
+    now = timezone.now()
+    users: Any = get_user_model()
+    people = []
+    for name in ("wanda", "wim"):
+        user = users.objects.create_user(username=name, password=PASSWORD)
+        user.groups.add(Group.objects.get(name="annotator"))
+        people.append(Annotator.objects.create(user=user, label=name.title(), created_at=now))
+    judge = Judge.objects.create(name="Judge Dread", kind="imported", config_sha256="dread", created_at=now)
+    system = System.objects.create(key="secret-system", summarizer="secret-system")
+    for question in make_questions(2, n_points=3, dataset="judged", now=now):
+        response = Response.objects.create(
+            question=question, system=system, text=TEXT, text_sha256="x", n_words=12, created_at=now
+        )
+        for point, answer in zip(question.key_points.order_by("pk"), ("yes", "no", "neutral"), strict=True):
+            PointVerdict.objects.create(
+                judge=judge, premise="response", response=response, key_point=point, answer=answer, created_at=now
+            )
+    study = planning.create_study(
+        details=studies.Details(name="Study judged", contact="study@example.org"),
+        plan=planning.ValidationValues(),
+        judge=judge,
+        n=6,
+        guidelines="All of the point has to follow.",
+        annotators=people,
+        researchers=[],
+        by=users.objects.get(username="ada"),
+        now=now,
+    )
+    studies.open_study(study=study, by=users.objects.get(username="ada"), now=now)
+    makers.give_consent(*people, now=now)
+    return {"study": str(study.uid)}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(prepare()))

@@ -1,0 +1,98 @@
+"""Two people say by keyboard what responses entail, blind; the researcher sees how far they confirm the judge."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ROOT, Site
+from tests.e2e.test_session_looks import serious
+from tests.e2e.test_verification_story import open_work, press, saved, sit_elsewhere
+
+pytestmark = pytest.mark.browser
+N_PAIRS = 6
+QUERY = """
+    SELECT l.answer, l.snippet_start, l.snippet_end, l.is_unsure FROM annotation_entailmentlabel l
+    JOIN annotation_annotator a ON a.id = l.annotator_id
+    JOIN annotation_labeltask t ON t.id = l.task_id
+    WHERE a.label = ? AND t.position = ? AND l.is_current
+"""
+SELECT = """() => {
+    const text = document.querySelector("[data-response]").firstChild, range = document.createRange();
+    const start = text.data.indexOf("crane");
+    range.setStart(text, start); range.setEnd(text, start + 6);
+    getSelection().removeAllRanges(); getSelection().addRange(range);
+}"""
+
+
+def ready(page: Page, number: int) -> None:
+    """Wait until a pair is there and takes keys."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / {N_PAIRS}")
+    page.locator(".validation.has-scripts").wait_for()
+
+
+def answer_all(page: Page, keys: str, *, first: int) -> None:
+    """Answer pairs in order; the last Enter leads to the end of the study."""
+    for number, key in enumerate(keys.split(), first):
+        ready(page, number)
+        press(page, key)
+        expect(page.locator(".validation.is-complete")).to_be_attached()
+        press(page, "Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+
+def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_accuracy(
+    desk: Callable[[str], Page], site: Site, browser: Browser
+) -> None:
+    args = [sys.executable, "-m", "tests.e2e.scene_validation"]
+    done = subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
+    study = json.loads(done.stdout)["study"]
+    wanda = desk("wanda")
+    open_work(wanda)
+    ready(wanda, 1)
+    assert not [word for word in ("Dread", "secret-system", "The judge says") if word in wanda.content()]
+    press(wanda, "Enter")
+    expect(wanda.locator("[data-announce]")).to_contain_text("Answer that first")
+    press(wanda, "m")
+    expect(wanda.locator("[data-announce]")).to_contain_text("Select a passage")
+    press(wanda, "0")
+    saved(wanda)
+    wanda.evaluate(SELECT)
+    press(wanda, "m")
+    expect(wanda.locator("[data-response] mark")).to_have_text("crane")
+    saved(wanda)
+    assert site.rows(QUERY, "Wanda", 1) == [("neutral", 19, 24, 0)]  # code points: 𝒜 is one
+    press(wanda, "y x")
+    saved(wanda)
+    press(wanda, "u")
+    expect(wanda.get_by_label("not sure")).not_to_be_checked()
+    assert serious(wanda) == []
+    wanda.reload()
+    ready(wanda, 1)
+    expect(wanda.locator("[data-response] mark")).to_have_text("crane")
+    expect(wanda.locator("[name=answer]:checked")).to_have_value("yes")
+    press(wanda, "Enter")
+    answer_all(wanda, "n n y n n", first=2)
+
+    other, wim = sit_elsewhere(browser, site, "wim")
+    open_work(wim)
+    answer_all(wim, "y n n y y n", first=1)
+    assert "Wanda" not in wim.content()
+    other.close()
+
+    third, ada = sit_elsewhere(browser, site, "ada")
+    ada.goto(f"/studies/{study}/validation/")
+    assert serious(ada) == []
+    ada.get_by_role("link", name="Results", exact=True).click()
+    # The judge says yes, no, neutral twice: Wanda confirms all, Wim all but one
+    row = ada.get_by_role("table").first.get_by_role("row")
+    expect(row.filter(has_text="Wanda")).to_contain_text("100")
+    expect(row.filter(has_text="Wim")).to_contain_text("83.3")
+    expect(ada.get_by_text("blind", exact=True)).to_be_visible()
+    assert serious(ada) == []
+    third.close()
