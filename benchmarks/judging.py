@@ -63,7 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 BATCH = 200
-BATCH_OF_MODELS = 40
+BATCH_OF_MODELS = 120
 """Texts in a claim where every insight is a request; some seven insights each."""
 IN_A_QUERY = 5000
 """Keys in one query; databases limit them."""
