@@ -31,6 +31,10 @@ class Place:
         """The index of the present stop in `near`."""
         return self.number - self.near[0].number
 
+    def n_done_besides(self, task: LabelTask) -> int:
+        """How many others are done."""
+        return self.n_done - (task.state == LabelTask.State.DONE)
+
     @property
     def previous(self) -> Stop | None:
         """The stop before this one."""

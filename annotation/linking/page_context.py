@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.guidelines import current_guideline, render_markdown
-from annotation.labelling.activity import CONTACT_EVERY_S
 from annotation.labelling.answers import page_of
+from annotation.labelling.config import config_json
 from annotation.labelling.course import course_of
 from annotation.linking.bullets import bullets_of
 from annotation.linking.recording import Choice
@@ -65,7 +63,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "is_open": study.state == Study.State.OPEN,
         "is_training": task.item.role == LabelItem.Role.TRAINING,
         "allows_several": study.linking_plan.allow_several_lines,
-        "config_json": _config(task, guideline.version if guideline else None),
+        "config_json": config_json(task, version=guideline.version if guideline else None),
     }
 
 
@@ -113,26 +111,3 @@ def feedback_of(key: LabelKey | Choice, names: dict[int, str]) -> str:
     if not lines:
         return _("Agreed answer: %(level)s.") % {"level": levels[key.coverage]}
     return _("Agreed answer: %(level)s, in bullet %(lines)s.") % {"level": levels[key.coverage], "lines": lines}
-
-
-def _config(task: LabelTask, version: int | None) -> str:
-    urls = {
-        "choice": reverse("annotation:linking-choice", args=[task.uid]),
-        "undo": reverse("annotation:linking-undo", args=[task.uid]),
-        "seen": reverse("annotation:label-seen", args=[task.uid]),
-        "skip": reverse("annotation:label-skip", args=[task.uid]),
-        "remark": reverse("annotation:label-remark", args=[task.uid]),
-        "onward": reverse("annotation:label-go", args=[task.study.uid]),
-        "login": reverse("login"),
-    }
-    return json.dumps(
-        {
-            "kind": task.study.kind,
-            "task": str(task.uid),
-            "person": str(task.annotator.uid),
-            "urls": urls,
-            "guideline": version,
-            "contact_every_s": CONTACT_EVERY_S,
-            "is_open": task.study.state == Study.State.OPEN,
-        }
-    )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from django.urls import reverse
-
 from annotation.guidelines import current_guideline, render_markdown
-from annotation.labelling.activity import CONTACT_EVERY_S
-from annotation.labelling.place import Place, place_of, ways
+from annotation.labelling.config import config_json
+from annotation.labelling.place import place_of, ways
 from annotation.models import EntailmentLabel, LabelTask, Study
 from annotation.validation.recording import Answered, said
 from annotation.verification.documents import direction_of
@@ -36,7 +33,12 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "guideline_html": render_markdown(guideline.body) if guideline else "",
         "is_open": study.state == Study.State.OPEN,
         **ways(task, place),
-        "config_json": _config(task, place, answer, guideline.version if guideline else None),
+        "config_json": config_json(
+            task,
+            version=guideline.version if guideline else None,
+            snippet=answer.snippet,
+            n_done_besides=place.n_done_besides(task),
+        ),
     }
 
 
@@ -61,28 +63,3 @@ def _verdict(task: LabelTask) -> str:
         repeat=0,
     )
     return rows.values_list("answer", flat=True).first() or ""
-
-
-def _config(task: LabelTask, place: Place, answer: Answered, version: int | None) -> str:
-    urls = {
-        "choice": reverse("annotation:validation-choice", args=[task.uid]),
-        "undo": reverse("annotation:validation-undo", args=[task.uid]),
-        "seen": reverse("annotation:label-seen", args=[task.uid]),
-        "skip": reverse("annotation:label-skip", args=[task.uid]),
-        "remark": reverse("annotation:label-remark", args=[task.uid]),
-        "login": reverse("login"),
-    }
-    return json.dumps(
-        {
-            "kind": task.study.kind,
-            "task": str(task.uid),
-            "person": str(task.annotator.uid),
-            "urls": urls,
-            "guideline": version,
-            "snippet": answer.snippet,
-            "contact_every_s": CONTACT_EVERY_S,
-            "is_open": task.study.state == Study.State.OPEN,
-            "n_done_besides": place.n_done - (task.state == LabelTask.State.DONE),
-            "n": place.n,
-        }
-    )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from django.urls import reverse
-
 from annotation.guidelines import current_guideline, render_markdown
-from annotation.labelling.activity import CONTACT_EVERY_S
-from annotation.labelling.place import Place, place_of, ways
+from annotation.labelling.config import config_json
+from annotation.labelling.place import place_of, ways
 from annotation.models import LabelTask, PointLabel, Study
 from annotation.verification.documents import Highlight, direction_of
 from annotation.verification.recording import said
@@ -36,29 +33,5 @@ def page_context(task: LabelTask, documents: list[QuestionDocument], highlight: 
         "guideline_html": render_markdown(guideline.body) if guideline else "",
         "is_open": study.state == Study.State.OPEN,
         **ways(task, place),
-        "config_json": _config(task, place, version),
+        "config_json": config_json(task, version=version, n_done_besides=place.n_done_besides(task)),
     }
-
-
-def _config(task: LabelTask, place: Place, version: int | None) -> str:
-    urls = {
-        "choice": reverse("annotation:verification-choice", args=[task.uid]),
-        "undo": reverse("annotation:verification-undo", args=[task.uid]),
-        "seen": reverse("annotation:label-seen", args=[task.uid]),
-        "skip": reverse("annotation:label-skip", args=[task.uid]),
-        "remark": reverse("annotation:label-remark", args=[task.uid]),
-        "login": reverse("login"),
-    }
-    return json.dumps(
-        {
-            "kind": task.study.kind,
-            "task": str(task.uid),
-            "person": str(task.annotator.uid),
-            "urls": urls,
-            "guideline": version,
-            "contact_every_s": CONTACT_EVERY_S,
-            "is_open": task.study.state == Study.State.OPEN,
-            "n_done_besides": place.n_done - (task.state == LabelTask.State.DONE),
-            "n": place.n,
-        }
-    )
