@@ -134,7 +134,7 @@ def _unfinished(
 
 
 def _take_back(study: Study, whole: str, pairs: Iterable[Pair]) -> None:
-    """Delete tasks that nobody opened."""
+    """Delete tasks that nobody opened; the others of the person move up."""
     by_person: dict[int, list[int]] = defaultdict(list)
     for person, key in pairs:
         by_person[person].append(key)
@@ -142,6 +142,7 @@ def _take_back(study: Study, whole: str, pairs: Iterable[Pair]) -> None:
         for start in range(0, len(keys), IN_A_QUERY):
             own = study.label_tasks.filter(annotator=person, begun_at=None)
             own.filter(**{f"item__{whole}__in": keys[start : start + IN_A_QUERY]}).delete()
+        close_ranks(study, person)
 
 
 def _write_tasks(

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotation import studies
@@ -183,6 +183,7 @@ def test_a_sample_of_questions_is_stratified_and_repeatable(now: datetime) -> No
     assert set(Counter(row.category for row in drawn).values()) == {2}
 
 
+@example(n=3, per_question=2, share="0", steps=["join", "rebalance"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(1, 12),
