@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from annotation.labelling.activity import CONTACT_EVERY_S
+from annotation.labelling.activity import CONTACT_EVERY_S, LONGEST_GAP
 from annotation.models import LabelTask, Study
 
 
@@ -27,6 +27,7 @@ def config_json(task: LabelTask, *, version: int | None, **more: Any) -> str:
             "urls": own | common | {"login": reverse("login")},
             "guideline": version,
             "contact_every_s": CONTACT_EVERY_S,
+            "longest_gap_s": LONGEST_GAP.total_seconds(),
             "is_open": task.study.state == Study.State.OPEN,
             **more,
         }

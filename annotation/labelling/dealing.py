@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,16 +31,21 @@ def sample(items: Sequence[Item], n: int, *, seed: int, label: str = "sample") -
     if n >= len(pool):
         return pool
     sizes = Counter(key for item in pool for key in enumerate(item.strata))
+    # Items of the same strata stand behind each other: only the first of each can be the next pick
+    waiting: dict[tuple[Hashable, ...], deque[int]] = {}
+    for at, item in enumerate(pool):
+        waiting.setdefault(item.strata, deque()).append(at)
     drawn: Counter[tuple[int, Hashable]] = Counter()
     chosen: list[Item] = []
     while len(chosen) < n:
-        index = min(
-            range(len(pool)),
-            key=lambda at: tuple(drawn[key] / sizes[key] for key in enumerate(pool[at].strata)),
+        strata = min(
+            waiting,
+            key=lambda one: (*(drawn[key] / sizes[key] for key in enumerate(one)), waiting[one][0]),
         )
-        item = pool.pop(index)
-        drawn.update(enumerate(item.strata))
-        chosen.append(item)
+        chosen.append(pool[waiting[strata].popleft()])
+        drawn.update(enumerate(strata))
+        if not waiting[strata]:
+            del waiting[strata]
     return chosen
 
 

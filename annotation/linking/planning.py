@@ -159,7 +159,7 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
 
 def n_short(study: Study) -> int:
     """Items that have fewer people than the plan wants; of those for everyone, that somebody could still get."""
-    people = set(study.memberships.current().values_list("annotator_id", flat=True))
+    people = set(present_people(study))
     items = {item.pk: item for item in study.label_items.select_related("summary")}
     barred = _barred(study, items, people)
     held = set(study.label_tasks.values_list("annotator_id", "item_id"))

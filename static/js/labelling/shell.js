@@ -3,7 +3,7 @@ import { Onward } from "./onward.js";
 import { Outbox, post } from "./outbox.js";
 
 const isTyping = (target) => target.closest("textarea, select, input:not([type=radio], [type=checkbox])");
-const KINDS = { login: "problem", refused: "problem", offline: "unsaved" };
+const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
 
 // `selector` finds the root in a page; `restart(root)` starts the next one; `answered(act, body)` is told what an act
 // came to; `keys(key)` gives what a key does beside the common ones, if anything.
@@ -100,15 +100,24 @@ export function startShell(root, { selector, restart, answered, keys }) {
   for (const name of ["back", "next", "onward"]) on(find(name), "click", (event) => { if (event.ctrlKey || event.metaKey || event.shiftKey) return; event.preventDefault(); follow(event.currentTarget); });
 
   // active time: contact while there are keys, pointer or scrolling; a choice is a contact too
-  let lastContact = 0;
+  let lastContact = 0, lastSign = Date.now(), isAsking = false;
   function seen() { lastContact = Date.now(); }
   function alive() {
+    lastSign = Date.now();
+    if (isAsking) { isAsking = false; show("idle"); }
     if (!config.is_open || Date.now() - lastContact < config.contact_every_s * 1000) return;
     seen();
     post(urls.seen, []).catch(() => {});
   }
   for (const type of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) document.addEventListener(type, alive, { signal, passive: true, capture: true });
   alive();
+  const asking = setInterval(() => {
+    if (isAsking || !config.is_open || !outbox.isEmpty || Date.now() - lastSign <= config.longest_gap_s * 1000) return;
+    isAsking = true;
+    show("still");
+    announce(text("still"));
+  }, 5000);
+  signal.addEventListener("abort", () => clearInterval(asking));
   on(window, "beforeunload", (event) => { if (!outbox.isEmpty) event.preventDefault(); });
 
   return {
