@@ -30,15 +30,16 @@ def _make(options: Mapping[str, Any]) -> Any:
     names = ("dataset", "judge", "system", "category", "domain")
     wanted = {name: options[name] for name in names}
     _check(wanted)
-    kept, verified = None, None
+    kept, questions, verified = None, None, None
     if options["study"]:
         study = find_study(options["study"])
         if study.kind != Study.Kind.VERIFICATION:
             raise ReportRefused(f"“{study.name}” verifies no key points; name a verification study.")
         dataset = dataset_of(study)
         kept = dataset.kept_points
+        questions = frozenset(study.label_items.order_by().values_list("question", flat=True).distinct())
         verified = {"study": study.name, "version": dataset.choice.number, "n_kept": len(kept)}
-    found = plain.report(figures.table(figures.Wanted(**wanted, key_points=kept)))
+    found = plain.report(figures.table(figures.Wanted(**wanted, key_points=kept, questions=questions)))
     return {**found, "filters": {name: value for name, value in wanted.items() if value}, "verified": verified}
 
 

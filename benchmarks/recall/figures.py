@@ -27,7 +27,7 @@ PREMISES = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which responses count; empty means any. `key_points` are the only ones that count, None for all."""
+    """Which responses count; empty means any. Of `key_points` and `questions` only these count, None for all."""
 
     dataset: str = ""
     category: str = ""
@@ -35,6 +35,7 @@ class Wanted:
     system: str = ""
     judge: str = ""
     key_points: frozenset[int] | None = None
+    questions: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Group:
 
 def table(wanted: Wanted) -> Table:
     """Read all counts; seven queries."""
-    found = _responses(wanted)
+    found = [row for row in _responses(wanted) if wanted.questions is None or row[1] in wanted.questions]
     keys = [row[0] for row in found]
     key_points = _key_points({row[1] for row in found}, wanted.key_points)
     judges = {judge.pk: judge for judge in Judge.objects.all()}

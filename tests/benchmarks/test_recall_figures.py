@@ -131,9 +131,11 @@ def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
     judge = make_judge("owl")
     response = make_response(question.key, system="heron", n_points=n_points, dataset=question.dataset)
     say(judge, response, ["yes"] + ["no"] * (n_points - 1))
+    say(judge, make_response("elsewhere", system="heron", n_points=2), ["yes", "yes"])
     everything, verified = report(capsys), report(capsys, study=study.name)
-    assert everything["overall"]["kpr_macro"] == pytest.approx(1 / n_points)
+    assert everything["overall"]["kpr_macro"] == pytest.approx((1 / n_points + 1) / 2)
     assert (verified["overall"]["kpr_macro"], verified["overall"]["n_key_points"]) == (1.0, 1)
+    assert (verified["overall"]["n_questions"], verified["n_responses"]) == (1, 1)
     assert verified["verified"] == {"study": study.name, "version": 0, "n_kept": 1}
 
 
