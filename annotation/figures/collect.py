@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -36,6 +36,17 @@ from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
+
+class Length(NamedTuple):
+    """Lines of a text, and words per bullet and per line of any kind (None without any)."""
+
+    n_lines: int
+    words_per_bullet: float | None
+    words_per_line: float | None
+
+
+_LENGTHS: dict[tuple[str, int], Length] = {}
+MAX_LENGTHS = 50_000
 EMPTY = "{}"
 CODES = {label: code for code, label in enumerate(COVERAGE)}
 AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
@@ -137,12 +148,23 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
             "system__summarizer",
             "system__retriever",
             "text",
+            "text_sha256",
         )
     )
     result = {}
-    for position, (pk, uid, haystack_pk, title, domain, subtopic, summarizer, retriever, text) in enumerate(found):
-        texts = text.split("\n") if text else []
-        lines = lines_from_list(texts)
+    for position, (
+        pk,
+        uid,
+        haystack_pk,
+        title,
+        domain,
+        subtopic,
+        summarizer,
+        retriever,
+        text,
+        digest,
+    ) in enumerate(found):
+        length = _length(digest, text)
         result[pk] = (
             position,
             SummaryInfo(
@@ -154,12 +176,27 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 subtopic=subtopic,
                 summarizer=summarizer,
                 retriever=retriever or FULL_CONTEXT,
-                n_lines=len(texts),
-                words_per_bullet=words_per_bullet(lines).value,
-                words_per_line=words_per_bullet(lines, all_lines=True).value,
+                n_lines=length.n_lines,
+                words_per_bullet=length.words_per_bullet,
+                words_per_line=length.words_per_line,
             ),
         )
     return result
+
+
+def _length(digest: str, text: str) -> Length:
+    """How long a text is; texts never change, so each is taken apart once in a process."""
+    key = (digest, len(text))
+    known = _LENGTHS.get(key)
+    if known is None:
+        texts = text.split("\n") if text else []
+        lines = lines_from_list(texts)
+        all_lines = words_per_bullet(lines, all_lines=True).value
+        known = Length(len(texts), words_per_bullet(lines).value, all_lines)
+        if len(_LENGTHS) >= MAX_LENGTHS:
+            _LENGTHS.clear()
+        _LENGTHS[key] = known
+    return known
 
 
 def _people(keys: set[int], study: Study | None) -> dict[int, Sayer]:

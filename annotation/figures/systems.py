@@ -61,10 +61,11 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
     place = {system: number for number, system in enumerate(systems)}
     width = len(systems)
     sums = np.zeros((n_clusters, 3 * width))
-    clusters = [int(str(pair.cluster)) for pair in pairs]
-    for index, pair in enumerate(pairs):
-        at = place[pair.summarizer]
-        sums[clusters[index], [at, width + at, 2 * width + at]] += (pair.human, pair.judge, 1.0)
+    clusters = np.array([pair.cluster for pair in pairs], dtype=np.int64)
+    at_system = np.array([place[pair.summarizer] for pair in pairs], dtype=np.int64)
+    np.add.at(sums, (clusters, at_system), [pair.human for pair in pairs])
+    np.add.at(sums, (clusters, width + at_system), [pair.judge for pair in pairs])
+    np.add.at(sums, (clusters, 2 * width + at_system), 1.0)
     totals = sums.sum(axis=0)
     means = {
         system: (
