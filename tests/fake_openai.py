@@ -42,6 +42,7 @@ class Answer:
         }
     )
     cut: bool = False
+    logprobs: dict[str, Any] | None = None
 
 
 Behaviour = Callable[[int, dict[str, Any]], Answer | None]
@@ -174,7 +175,9 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
         "created": 1_790_000_000,
         "model": f"{body['model']}-0301",
         "system_fingerprint": "fp_nest",
-        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason, "logprobs": None}],
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": answer.finish_reason, "logprobs": answer.logprobs}
+        ],
         **({"usage": answer.usage} if answer.usage else {}),
     }
 
