@@ -7,7 +7,7 @@ what it accepts. `record` is the hot path, so its queries are prepared.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import uuid4
@@ -65,6 +65,17 @@ class Outcome(Generic[C]):
     n_answered: int
     n_questions: int
     active_ms: int
+
+
+def told(outcome: Outcome[Any]) -> dict[str, Any]:
+    """An outcome as plain values, for the scripts of the page."""
+    return {
+        **asdict(outcome.choice),
+        "is_complete": outcome.choice.is_complete,
+        "state": outcome.state,
+        "n_answered": outcome.n_answered,
+        "n_questions": outcome.n_questions,
+    }
 
 
 @transaction.atomic

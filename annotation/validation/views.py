@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import consent
 from annotation.labelling.answers import BadAct, answers
 from annotation.labelling.handling import OwnTask
-from annotation.labelling.recording import Outcome
+from annotation.labelling.recording import told
 from annotation.models import LabelTask
 from annotation.validation import recording
 from annotation.validation.page_context import page_context
@@ -60,17 +59,6 @@ def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Take the last choice back: `op_id?`."""
     outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
     return {"nothing": True} if outcome is None else told(outcome)
-
-
-def told(outcome: Outcome[Answered]) -> dict[str, Any]:
-    """An outcome as JSON."""
-    return {
-        **asdict(outcome.choice),
-        "is_complete": outcome.choice.is_complete,
-        "state": outcome.state,
-        "n_answered": outcome.n_answered,
-        "n_questions": outcome.n_questions,
-    }
 
 
 def _snippet(data: QueryDict) -> tuple[int, int] | None:

@@ -6,7 +6,6 @@ Nothing in here reads a score of a key point, a judge, a system or another perso
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import consent
 from annotation.labelling.answers import BadAct, answers
 from annotation.labelling.handling import OwnTask
-from annotation.labelling.recording import Outcome
+from annotation.labelling.recording import told
 from annotation.models import LabelTask
 from annotation.verification import recording
 from annotation.verification.documents import documents_of, highlight_for, pane_of
@@ -72,14 +71,3 @@ def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Take the last choice back: `op_id?`."""
     outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
     return {"nothing": True} if outcome is None else told(outcome)
-
-
-def told(outcome: Outcome[Judgments]) -> dict[str, Any]:
-    """An outcome as JSON."""
-    return {
-        **asdict(outcome.choice),
-        "is_complete": outcome.choice.is_complete,
-        "state": outcome.state,
-        "n_answered": outcome.n_answered,
-        "n_questions": outcome.n_questions,
-    }
