@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 from celery.schedules import crontab
@@ -17,7 +18,10 @@ from summhay_site import env
 # Matrices of figures are small: several threads on one cost more than they save, the more the busier a machine is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+PACKAGE_DIR = Path(__file__).resolve().parent
+IS_CHECKOUT = not (PACKAGE_DIR / "assets").is_dir()
+"""In a checkout templates and static files stand at the top; a wheel carries them in `summhay_site/assets`."""
+BASE_DIR = PACKAGE_DIR.parent if IS_CHECKOUT else PACKAGE_DIR / "assets"
 DATA_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var").resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 
@@ -46,6 +50,9 @@ INSTALLED_APPS = [
     "annotation.apps.AnnotationConfig",
     "summhay_site.apps.SiteConfig",
 ]
+_bench = find_spec("bench")  # measurements: in a checkout only, and not just anybody's `bench`
+if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
+    INSTALLED_APPS.append("bench")
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

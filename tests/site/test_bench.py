@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from summhay_site.bench import corpus, load
-from summhay_site.bench.cases import Measurement, all_cases, least, medians, most, percentile, times_floor
-from summhay_site.bench.stage import ROOT
+from bench import corpus, load
+from bench.cases import Measurement, all_cases, least, medians, most, percentile, times_floor
+from bench.stage import ROOT
 
 FIELDS = {"case", "name", "value", "unit", "target", "floor", "floor_is", "ratio", "met"}
 

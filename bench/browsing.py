@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-from summhay_site.bench.cases import Measurement, Unmeasurable, case, most
-from summhay_site.bench.pages import fetch, reader_headers, texts_of
-from summhay_site.bench.stage import Stage
+from bench.cases import Measurement, Unmeasurable, case, most
+from bench.pages import fetch, reader_headers, texts_of
+from bench.stage import Stage
 
 QUERY = "the harbour"
 TYPED = "- the crossing was late again [3, 17]"

@@ -11,8 +11,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import urljoin
 
-from summhay_site.bench.cases import Measurement, case, least, most
-from summhay_site.bench.stage import Stage
+from bench.cases import Measurement, case, least, most
+from bench.stage import Stage
 
 YEAR_S = 31_536_000
 _TEXT = re.compile(rb'(<div class="reading"[^>]*>).*?(?=</div>)', re.DOTALL)

@@ -16,7 +16,7 @@ PREFIX = "/__floor__/"
 class BareRequest(WSGIRequest):
     """A request that knows the addresses of the floor only."""
 
-    urlconf = "summhay_site.bench.floor"
+    urlconf = "bench.floor"
 
 
 class BareHandler(WSGIHandler):

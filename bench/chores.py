@@ -1,4 +1,4 @@
-"""One import or one run of the judge, on an empty database: `python -m summhay_site.bench.chores NAME FILE`."""
+"""One import or one run of the judge, on an empty database: `python -m bench.chores NAME FILE`."""
 
 from __future__ import annotations
 

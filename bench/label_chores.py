@@ -1,4 +1,4 @@
-"""Work on many labels in a process of its own: `python -m summhay_site.bench.label_chores NAME ARGUMENT…`."""
+"""Work on many labels in a process of its own: `python -m bench.label_chores NAME ARGUMENT…`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import django
 def make(n_summaries: str, n_people: str, n_judges: str) -> dict[str, float]:
     """Fill an empty database; gives how many labels there are."""
     from annotation.models import CoverageLabel
-    from summhay_site.bench.label_world import make
+    from bench.label_world import make
 
     _migrate()
     make(n_summaries=int(n_summaries), n_people=int(n_people), n_judges=int(n_judges), now=_now())
@@ -79,7 +79,7 @@ def table1(path: str) -> dict[str, float]:
     from annotation.figures.collect import coverage_table
     from annotation.figures.judges import judge_report
     from annotation.models import CoverageLabel
-    from summhay_site.bench.label_world import make
+    from bench.label_world import make
 
     _migrate()
     if path:

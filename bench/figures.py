@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from summhay_site.bench.cases import Measurement, case, most, times_floor
-from summhay_site.bench.stage import Stage
+from bench.cases import Measurement, case, most, times_floor
+from bench.stage import Stage
 
 PUBLISHED = "summhay/eval_benchmark_conversations.json"
 N_SUMMARIES = 200

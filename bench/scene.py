@@ -1,6 +1,6 @@
 """Prepare a database to measure on: a haystack, a study, and people in the middle of their sessions.
 
-`python -m summhay_site.bench.scene CLIENTS` prints who they are. It runs on the temporary database only.
+`python -m bench.scene CLIENTS` prints who they are. It runs on the temporary database only.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
     """Make everything; gives sessions with cookies, by what they show."""
     import orjson
 
+    from bench import corpus
     from benchmarks.exchange import summhay
     from benchmarks.importing import import_topic
     from benchmarks.models import Haystack
-    from summhay_site.bench import corpus
 
     topic = corpus.topic(n_systems=6)
     import_topic(summhay.parse(io.BytesIO(orjson.dumps(topic)), name="bench"), actor=None, now=now)

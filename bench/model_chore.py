@@ -1,4 +1,4 @@
-"""A model judge at work: `python -m summhay_site.bench.model_chore ADDRESS CONCURRENCY`, on an empty database."""
+"""A model judge at work: `python -m bench.model_chore ADDRESS CONCURRENCY`, on an empty database."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def judge(*, address: str, concurrency: int) -> dict[str, float]:
     from django.core.management import call_command
     from django.utils import timezone
 
+    from bench.label_world import make
     from benchmarks.models import Summary
-    from summhay_site.bench.label_world import make
 
     call_command("migrate", interactive=False, verbosity=0)
     make(n_summaries=N_SUMMARIES, n_people=0, n_judges=0, now=timezone.now())

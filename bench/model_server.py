@@ -1,4 +1,4 @@
-"""A model server that answers after so many seconds: `python -m summhay_site.bench.model_server SECONDS`.
+"""A model server that answers after so many seconds: `python -m bench.model_server SECONDS`.
 
 It prints its address and serves until it is ended. As light as can be, since it shares the machine with what is
 measured.

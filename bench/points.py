@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from summhay_site.bench.cases import Measurement, Target, case, most
-from summhay_site.bench.stage import Stage
+from bench.cases import Measurement, Target, case, most
+from bench.stage import Stage
 
 
 @case("points")

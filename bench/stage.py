@@ -24,14 +24,14 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from summhay_site.bench.cases import Unmeasurable, medians
+from bench.cases import Unmeasurable, medians
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 READY_S = 30.0
 GIVE_UP_S = 600.0
 PRODUCTION = "summhay_site.wsgi"
-WITH_FLOOR = "summhay_site.bench.wsgi"
-BARE = "summhay_site.bench.bare_wsgi"
+WITH_FLOOR = "bench.wsgi"
+BARE = "bench.bare_wsgi"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Stage:
         environment: Mapping[str, str] | None = None,
     ) -> Any:
         """Run a module of this package in a process of its own; gives the JSON that it prints last."""
-        command = [sys.executable, "-m", f"summhay_site.bench.{name}", *arguments]
+        command = [sys.executable, "-m", f"bench.{name}", *arguments]
         given = {**(environment or {}), **({"DATABASE_URL": database_url} if database_url else {})}
         printed = self._run(command, job=job, cpus=cpus, environment=given)
         return json.loads(printed.strip().splitlines()[-1])

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from summhay_site.bench.cases import Measurement, case, least, most, percentile, times_floor
-from summhay_site.bench.saving import bare_rows
-from summhay_site.bench.stage import Load, Stage
+from bench.cases import Measurement, case, least, most, percentile, times_floor
+from bench.saving import bare_rows
+from bench.stage import Load, Stage
 
 N_EARLIER = 5000
 

@@ -1,4 +1,4 @@
-"""People who link: `python -m summhay_site.bench.label_scene NAME CLIENTS EARLIER` prints what each has to send.
+"""People who link: `python -m bench.label_scene NAME CLIENTS EARLIER` prints what each has to send.
 
 EARLIER is how many answers each person has given before, on summaries of their own that come before the open ones.
 """
@@ -23,9 +23,9 @@ def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[
     from annotation.guidelines import default_guidelines
     from annotation.linking import planning
     from annotation.models import LabelTask, Study
+    from bench.scene import cookies
     from benchmarks.models import Subtopic
     from summhay_site import accounts
-    from summhay_site.bench.scene import cookies
 
     subtopic = Subtopic.objects.order_by("pk")[0]
     users = accounts.create_accounts(

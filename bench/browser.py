@@ -1,4 +1,4 @@
-"""Chromium for `browsing`: `python -m summhay_site.bench.browser` reads a job as JSON and prints milliseconds."""
+"""Chromium for `browsing`: `python -m bench.browser` reads a job as JSON and prints milliseconds."""
 
 from __future__ import annotations
 

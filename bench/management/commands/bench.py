@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from summhay_site.bench.cases import Case, Measurement, Unmeasurable, all_cases
-from summhay_site.bench.stage import Effort, Stage
+from bench.cases import Case, Measurement, Unmeasurable, all_cases
+from bench.stage import Effort, Stage
 
 VERDICTS = {True: "met", False: "MISSED", None: ""}
 

@@ -1,6 +1,6 @@
 """The load generator: clients with a kept connection each, on the loopback, bounded in number and time.
 
-`python -m summhay_site.bench.load` reads a job as JSON and prints what it saw. It imports no Django: on a machine
+`python -m bench.load` reads a job as JSON and prints what it saw. It imports no Django: on a machine
 with few cores it must cost little.
 """
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from summhay_site.bench.cases import Measurement, case, least, most, percentile, times_floor
-from summhay_site.bench.stage import Load, Stage
+from bench.cases import Measurement, case, least, most, percentile, times_floor
+from bench.stage import Load, Stage
 
 
 @case("draft_save")

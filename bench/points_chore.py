@@ -1,4 +1,4 @@
-"""Agreement on 8,457 key points, and all labels as a file: `python -m summhay_site.bench.points_chore`."""
+"""Agreement on 8,457 key points, and all labels as a file: `python -m bench.points_chore`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dealing key points to people, database writes included: `python -m summhay_site.bench.dealing_questions`."""
+"""Dealing key points to people, database writes included: `python -m bench.dealing_questions`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Iterator
 
-from summhay_site.bench.cases import Measurement, case, most
-from summhay_site.bench.stage import Stage
+from bench.cases import Measurement, case, most
+from bench.stage import Stage
 
 N_POINTS, N_QUESTIONS, N_PEOPLE = 8_457, 560, 4
 BATCH = 2_000

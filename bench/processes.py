@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from summhay_site.bench.cases import Measurement, case, most
-from summhay_site.bench.pages import page_clients
-from summhay_site.bench.saving import save_clients
-from summhay_site.bench.stage import BARE, PRODUCTION, Server, Stage
+from bench.cases import Measurement, case, most
+from bench.pages import page_clients
+from bench.saving import save_clients
+from bench.stage import BARE, PRODUCTION, Server, Stage
 
 WARM_UP = 20
 

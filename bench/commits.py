@@ -1,4 +1,4 @@
-"""The floor of writing: `python -m summhay_site.bench.commits PK COUNT` commits so often, one row each time."""
+"""The floor of writing: `python -m bench.commits PK COUNT` commits so often, one row each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People who verify: `python -m summhay_site.bench.verify_scene NAME CLIENTS N_LONG` prints what they ask.
+"""People who verify: `python -m bench.verify_scene NAME CLIENTS N_LONG` prints what they ask.
 
 Everybody has the whole study: about as many key points as one of four people had in Long²RAG, N_LONG of its
 questions with long documents.
@@ -28,8 +28,8 @@ def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dic
     from annotation.guidelines import default_guidelines
     from annotation.models import LabelTask, Study
     from annotation.verification import planning
+    from bench.scene import cookies
     from summhay_site import accounts
-    from summhay_site.bench.scene import cookies
 
     users = accounts.create_accounts(
         actor=None,
@@ -73,8 +73,8 @@ def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dic
 
 def _questions(name: str, count: int, n_words: int, *, now: datetime) -> list[Any]:
     """Questions with documents of so many words each, and key points with a located span each."""
+    from bench.corpus import sentences
     from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
-    from summhay_site.bench.corpus import sentences
 
     dice, pool = random.Random(name), sentences()  # noqa: S311 - filler
     questions = Question.objects.bulk_create(

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from summhay_site.bench.cases import Measurement, case, least
-from summhay_site.bench.stage import ROOT, Stage
+from bench.cases import Measurement, case, least
+from bench.stage import ROOT, Stage
 
 DELAY_S = 0.2
 AT_A_TIME = 32
@@ -40,7 +40,7 @@ def model_judge(stage: Stage) -> Iterator[Measurement]:
 @contextmanager
 def _model(stage: Stage) -> Iterator[str]:
     """The address of a running model server."""
-    command = [sys.executable, "-m", "summhay_site.bench.model_server", str(DELAY_S)]
+    command = [sys.executable, "-m", "bench.model_server", str(DELAY_S)]
     process = subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=ROOT, env=stage.environment, stdout=subprocess.PIPE, text=True
     )

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from summhay_site.bench.cases import Measurement, case, least, most, percentile, times_floor
-from summhay_site.bench.labelling import form_clients
-from summhay_site.bench.pages import fetch, reader_headers
-from summhay_site.bench.saving import bare_rows
-from summhay_site.bench.stage import Load, Stage
-from summhay_site.bench.verify_scene import N_DOCUMENTS, N_WORDS
+from bench.cases import Measurement, case, least, most, percentile, times_floor
+from bench.labelling import form_clients
+from bench.pages import fetch, reader_headers
+from bench.saving import bare_rows
+from bench.stage import Load, Stage
+from bench.verify_scene import N_DOCUMENTS, N_WORDS
 
 N_LONG = 24
 N_NEXT = 12

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from summhay_site.bench import corpus
-from summhay_site.bench.cases import Measurement, case, least, most
-from summhay_site.bench.stage import Stage
+from bench import corpus
+from bench.cases import Measurement, case, least, most
+from bench.stage import Stage
 
 PUBLISHED = "summhay/topic_news1.json"
 

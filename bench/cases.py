@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summhay_site.bench.stage import Stage
+    from bench.stage import Stage
 
 MODULES = (
     "saving",
@@ -122,7 +122,7 @@ def case(name: str) -> Callable[[Run], Run]:
 def all_cases() -> dict[str, Case]:
     """Every case by name, in the order in which they run."""
     for module in MODULES:
-        import_module(f"summhay_site.bench.{module}")
+        import_module(f"bench.{module}")
     return dict(_cases)
 
 
