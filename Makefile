@@ -49,7 +49,7 @@ types: setup
 check: lint types
 	$(BIN)/lint-imports
 	$(MANAGE) makemigrations --check --dry-run
-	DEBUG=0 HTTPS=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
+	DEBUG=0 HTTPS=1 HSTS_SUBDOMAINS=1 HSTS_PRELOAD=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
 	  $(MANAGE) check --deploy --fail-level WARNING
 
 clean:

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from benchmarks.data_folder import data_folder
 from benchmarks.exchange.formats import Holds, get_format
 from benchmarks.exchange.jsonstream import megabytes
 from benchmarks.exchange.problems import ImportFailed, Problems
@@ -118,6 +119,7 @@ def receive(
     digest = hashlib.sha256()
     size = 0
     try:
+        data_folder()
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             for chunk in chunks:

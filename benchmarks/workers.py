@@ -14,6 +14,8 @@ from typing import IO
 
 from django.conf import settings
 
+from benchmarks.data_folder import data_folder
+
 KEPT_S = 24 * 3600
 _held: dict[int, tuple[str, IO[bytes]]] = {}
 
@@ -27,11 +29,11 @@ def my_name() -> str:
     pid = os.getpid()
     if pid not in _held:
         name = uuid.uuid4().hex
-        _folder().mkdir(parents=True, exist_ok=True)
-        making = _folder() / f".{name}"  # nobody looks at it before it is locked
+        folder = data_folder("workers")
+        making = folder / f".{name}"  # nobody looks at it before it is locked
         handle = making.open("wb")
         fcntl.flock(handle, fcntl.LOCK_EX)
-        making.rename(_folder() / name)
+        making.rename(folder / name)
         _held[pid] = (name, handle)
     return _held[pid][0]
 

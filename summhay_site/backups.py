@@ -56,6 +56,7 @@ def restore(*, source: Path) -> None:
         _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
         return
     _check_sqlite(source)
+    connection.ensure_connection()  # makes the data folder if there is none yet
     connections.close_all()
     _copy_sqlite(source, _database_file())
 

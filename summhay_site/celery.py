@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Any
 
 from celery import Celery
+from django.conf import settings
+
+from benchmarks.data_folder import data_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 
 app = Celery("summhay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@app.on_after_configure.connect
+def _make_broker_folders(**_: Any) -> None:
+    """Make the folders of messages when Celery is first used; another broker needs none."""
+    for folder in settings.BROKER_FOLDERS:
+        data_folder(*Path(folder).relative_to(settings.DATA_DIR).parts)

@@ -19,6 +19,8 @@ def https_is_on(app_configs: Any, **_: Any) -> list[CheckMessage]:
 @register(Tags.files)
 def data_folder_is_private(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """The folder with the database and the key must not be open to others on the machine."""
+    if not settings.DATA_DIR.exists():
+        return []
     mode = settings.DATA_DIR.stat().st_mode & 0o777
     if mode & 0o002:
         return [

@@ -5,14 +5,17 @@ A wrong value stops the program with a sentence that names the variable and what
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import SimpleLazyObject
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
@@ -31,6 +34,19 @@ def flag(name: str, *, default: bool = False) -> bool:
     if value in FALSE:
         return False
     raise ImproperlyConfigured(f"{name}={raw!r} is not a switch; use 1 or 0.")
+
+
+def data_folder(name: str, *, default: Path | None) -> Path:
+    """Read the folder of the site's files; without a default it is in the user's own data folder (XDG)."""
+    if given := text(name):
+        return Path(given).resolve()
+    if default is not None:
+        return default
+    home = Path(text("XDG_DATA_HOME"))
+    try:
+        return (home if home.is_absolute() else Path.home() / ".local" / "share") / "summhay"
+    except RuntimeError:
+        raise ImproperlyConfigured(f"{name} must be set: this user has no home folder.") from None
 
 
 def text(name: str, default: str = "") -> str:
@@ -115,7 +131,7 @@ def database(name: str, *, default_path: Path) -> dict[str, Any]:
 
 
 def secret_key(name: str, *, file: Path, required: bool) -> str:
-    """Read the secret key, or keep a generated one in a file that only its owner can read."""
+    """Read the secret key; without one, a generated one is kept in a file, which is read or made on first use."""
     given = text(name)
     if given and required and len(given) < SECRET_LENGTH:
         raise ImproperlyConfigured(f"{name} has {len(given)} characters; use {SECRET_LENGTH} or more random ones.")
@@ -125,19 +141,20 @@ def secret_key(name: str, *, file: Path, required: bool) -> str:
         raise ImproperlyConfigured(
             f"{name} must be set when HTTPS is on; use {SECRET_LENGTH} or more random characters."
         )
-    try:
-        return file.read_text().strip()
-    except FileNotFoundError:
-        pass
-    file.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:  # two processes started at once: the other one won
-        return file.read_text().strip()
-    key = secrets.token_urlsafe(64)
-    with os.fdopen(handle, "w") as out:
-        out.write(key)
-    return key
+    return cast("str", SimpleLazyObject(lambda: _kept_key(file)))
+
+
+def _kept_key(file: Path) -> str:
+    """Read the generated key, or make one; of two processes that do so at once the first wins."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, whole = tempfile.mkstemp(dir=file.parent, prefix=".secret_key-")  # mode 600
+        with os.fdopen(handle, "w") as out:
+            out.write(secrets.token_urlsafe(64))
+        with contextlib.suppress(FileExistsError):
+            os.link(whole, file)  # nobody reads half a key
+        os.unlink(whole)
+    return file.read_text().strip()
 
 
 def email(name: str) -> dict[str, Any]:

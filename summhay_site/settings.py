@@ -22,12 +22,10 @@ PACKAGE_DIR = Path(__file__).resolve().parent
 IS_CHECKOUT = not (PACKAGE_DIR / "assets").is_dir()
 """In a checkout templates and static files stand at the top; a wheel carries them in `summhay_site/assets`."""
 BASE_DIR = PACKAGE_DIR.parent if IS_CHECKOUT else PACKAGE_DIR / "assets"
-DATA_DIR = Path(env.text("DATA_DIR") or BASE_DIR / "var").resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+DATA_DIR = env.data_folder("DATA_DIR", default=BASE_DIR / "var" if IS_CHECKOUT else None)
 
 DEBUG = env.flag("DEBUG")
 HTTPS = env.flag("HTTPS")
-TESTING = "pytest" in sys.modules
 SECRET_KEY = env.secret_key("SECRET_KEY", file=DATA_DIR / "secret_key", required=HTTPS)
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "" if HTTPS else "localhost,127.0.0.1,[::1]")
 if HTTPS and not ALLOWED_HOSTS:
@@ -133,20 +131,21 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 # Static files: hashed names with long-lived caching, except where nothing was collected
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)
+STATIC_ROOT: Path | None = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (STATIC_ROOT / "staticfiles.json").exists()
+IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (DATA_DIR / "static" / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
+if IS_TRIED_OUT:
+    STATIC_ROOT = None
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG or TESTING or IS_TRIED_OUT
+        if DEBUG or IS_TRIED_OUT
         else "summhay_site.staticfiles.HashedStorage"
     },
 }
-WHITENOISE_USE_FINDERS = DEBUG or TESTING or IS_TRIED_OUT
+WHITENOISE_USE_FINDERS = DEBUG or IS_TRIED_OUT
 WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
 
 # Uploads
@@ -169,11 +168,11 @@ CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
 
 # Work outside the request: the database is the truth, the broker carries only hints
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
+BROKER_FOLDERS: list[str] = []
 if CELERY_BROKER_URL.startswith("filesystem"):
     _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
     CELERY_BROKER_TRANSPORT_OPTIONS = {key: str(DATA_DIR / "broker" / name) for key, name in _folders.items()}
-    for _folder in CELERY_BROKER_TRANSPORT_OPTIONS.values():
-        Path(_folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    BROKER_FOLDERS = [*CELERY_BROKER_TRANSPORT_OPTIONS.values()]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -234,8 +233,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # a probe on the machine itself speaks plain http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("HSTS_SUBDOMAINS")
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -257,9 +256,3 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},  # else a line for every verdict of a model
     },
 }
-
-if TESTING:
-    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    CELERY_TASK_ALWAYS_EAGER = env.flag("TEST_CELERY_EAGER", default=True)
-    CELERY_TASK_EAGER_PROPAGATES = True
-    LOGGING["root"]["level"] = "WARNING"  # type: ignore[index]

@@ -99,8 +99,9 @@ def read_alarm(*, now: datetime) -> Alarm:
 
 
 def read_disk(folder: Path) -> Disk:
-    """Size and free space of the disk under a folder."""
-    usage = shutil.disk_usage(folder)
+    """Size and free space of the disk under a folder, which need not be there yet."""
+    nearest = next(one for one in (folder, *folder.parents) if one.exists())
+    usage = shutil.disk_usage(nearest)
     return Disk(total=usage.total, free=usage.free)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 application = get_wsgi_application()
+_ = settings.SECRET_KEY  # read before the first request: a folder that cannot hold the key stops the server

@@ -20,6 +20,12 @@ from annotation.models import Annotator
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _programs_are_the_site_as_it_is() -> None:
+    """A program that a test starts does not run with the settings of the suite."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "summhay_site.settings"
+
+
 @pytest.fixture
 def now() -> datetime:
     return NOW

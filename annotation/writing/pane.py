@@ -24,6 +24,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language
 
+from benchmarks.data_folder import data_folder
 from benchmarks.models import Document, Haystack
 
 KEPT = timedelta(days=14)
@@ -162,8 +163,7 @@ def _store(path: Path, pane: Pane) -> None:
     """Write beside and rename, so that no reader meets half a file; a full disk only costs the next reader."""
     temporary = ""
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        handle, temporary = tempfile.mkstemp(dir=data_folder(path.parent.name))
         with os.fdopen(handle, "wb") as out:
             out.write(_FILE_HEAD.pack(len(pane.deflated), pane.crc32, pane.size) + pane.deflated)
         Path(temporary).replace(path)

@@ -11,9 +11,13 @@ import os
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.sqlite3 import base
+
+from benchmarks.data_folder import data_folder
 
 try:
     import fcntl
@@ -72,6 +76,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection whose transactions queue; single statements outside of one do not."""
 
     _turn: Turn | None = None
+
+    def get_new_connection(self, conn_params: Any) -> Any:
+        """Connect; the data folder is made with its first file, any other has to be there."""
+        if Path(str(self.settings_dict["NAME"])).parent == settings.DATA_DIR:
+            data_folder()
+        return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
         self._give_back()

@@ -105,10 +105,14 @@ def test_a_generated_secret_is_kept_in_a_file_that_only_its_owner_can_read(
     assert env.secret_key("X", file=file, required=False) == key
 
 
-def _start(tmp_path: Path, **values: str) -> subprocess.CompletedProcess[str]:
+def _start(
+    tmp_path: Path,
+    program: str = "print(s.SECURE_HSTS_SECONDS, s.DEBUG, len(s.SECRET_KEY) > 49)",
+    **values: str,
+) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), **values}
     return subprocess.run(
-        [sys.executable, "-c", "import summhay_site.settings as s; print(s.SECURE_HSTS_SECONDS, s.DEBUG)"],
+        [sys.executable, "-c", f"import summhay_site.settings as s; {program}"],
         env=environment,
         capture_output=True,
         text=True,
@@ -135,7 +139,60 @@ def test_the_program_does_not_start_on_wrong_values(values: dict[str, str], part
 
 def test_the_program_starts_with_explicit_production_values_and_with_none(tmp_path: Path) -> None:
     production = _start(tmp_path, HTTPS="1", SECRET_KEY=KEY, ALLOWED_HOSTS="summhay.example")
-    assert production.stdout == "31536000 False\n"
+    assert production.stdout == "31536000 False True\n"
     laptop = _start(tmp_path)
-    assert laptop.stdout == "0 False\n"
+    assert laptop.stdout == "0 False True\n"
     assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_is_written_when_settings_are_read(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    program = "import django; django.setup(); print(s.DATA_DIR)"
+    done = _start(data, program, DJANGO_SETTINGS_MODULE="summhay_site.settings")
+    assert done.stdout == f"{data}\n"
+    assert not data.exists()
+
+
+def test_the_folder_of_data_is_made_for_its_owner_alone_by_what_needs_it_first(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(data), "PYTHONPATH": str(ROOT)}
+    migrate = [sys.executable, "manage.py", "migrate", "-v0"]
+    subprocess.run(migrate, cwd=ROOT, env=environment, check=True, timeout=120)
+    assert (data / "db.sqlite3").exists()
+    assert data.stat().st_mode & 0o777 == 0o700
+
+
+def test_settings_are_the_same_in_a_process_that_has_loaded_pytest(tmp_path: Path) -> None:
+    program = "import pytest, importlib; importlib.reload(s); print(s.STORAGES['staticfiles']['BACKEND'])"
+    assert _start(tmp_path, program).stdout == "summhay_site.staticfiles.HashedStorage\n"
+
+
+@pytest.mark.parametrize(("subdomains", "preload"), [(False, False), (True, False), (True, True)])
+def test_only_who_asks_for_it_commits_other_hosts_to_https(
+    subdomains: bool, preload: bool, tmp_path: Path
+) -> None:
+    values = {"HTTPS": "1", "SECRET_KEY": KEY, "ALLOWED_HOSTS": "summhay.example"}
+    values |= {"HSTS_SUBDOMAINS": "1"} if subdomains else {}
+    values |= {"HSTS_PRELOAD": "1"} if preload else {}
+    program = "print(s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD)"
+    assert _start(tmp_path, program, **values).stdout == f"{subdomains} {preload}\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "folder"),
+    [
+        ({"XDG_DATA_HOME": "/srv/share"}, "/srv/share/summhay"),
+        ({"HOME": "/home/ada"}, "/home/ada/.local/share/summhay"),
+    ],
+)
+def test_without_a_checkout_data_is_kept_where_the_user_keeps_data(
+    values: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("X", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    assert env.data_folder("X", default=None) == Path(folder)
+    assert env.data_folder("X", default=HERE) == HERE
+    monkeypatch.setenv("X", "/srv/here")
+    assert env.data_folder("X", default=None) == Path("/srv/here")

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -17,6 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchmarks.data_folder import data_folder
 from summhay_site import demo
 
 READY_SECONDS = 30
@@ -66,18 +66,19 @@ def _free_port(wanted: int) -> int:
 
 def _start(port: int) -> list[subprocess.Popen[bytes]]:
     """Start the web server, and a worker that also keeps the beat and writes to a log file."""
-    folder = Path(sys.executable).parent
     environment = {"LOG_LEVEL": "WARNING", **os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
+    python = [sys.executable, "-m"]
     web = [
-        str(folder / "gunicorn"),
+        *python,
+        "gunicorn",
         "-c",
-        "summhay_site/gunicorn.py",
+        "python:summhay_site.gunicorn",
         "--log-level",
         "warning",
         "summhay_site.wsgi",
     ]
-    worker = [str(folder / "celery"), "-A", "summhay_site", "worker", "--beat", "--pool", "solo"]
-    with (settings.DATA_DIR / "worker.log").open("ab") as log:
+    worker = [*python, "celery", "-A", "summhay_site", "worker", "--beat", "--pool", "solo"]
+    with (data_folder() / "worker.log").open("ab") as log:
         return [
             subprocess.Popen(web, cwd=settings.BASE_DIR, env=environment, start_new_session=True),  # noqa: S603
             subprocess.Popen(  # noqa: S603

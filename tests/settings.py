@@ -1,0 +1,18 @@
+"""Settings of the suite: those of the site, with fast passwords, tasks in place and files from where they stand.
+
+Only the suite itself runs with them; a program that a test starts is the site as it is (see `conftest`).
+"""
+
+from __future__ import annotations
+
+from summhay_site import env
+from summhay_site.settings import *  # noqa: F403
+from summhay_site.settings import LOGGING, STORAGES
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+CELERY_TASK_ALWAYS_EAGER = env.flag("TEST_CELERY_EAGER", default=True)
+CELERY_TASK_EAGER_PROPAGATES = True
+LOGGING["root"]["level"] = "WARNING"
+STATIC_ROOT = None
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+WHITENOISE_USE_FINDERS = True
