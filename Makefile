@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help setup demo serve test test-browser check lint format types clean
+.PHONY: help setup demo serve test test-browser check wheel-check lint format types clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
 	@echo "make test          the test suite, on SQLite"
 	@echo "make test-browser  the stories in a real Chromium"
 	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
+	@echo "make wheel-check   build the wheel, install it where nothing else is, start it"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
 
 setup: .venv/.complete
@@ -52,5 +53,8 @@ check: lint types
 	DEBUG=0 HTTPS=1 HSTS_SUBDOMAINS=1 HSTS_PRELOAD=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
 	  $(MANAGE) check --deploy --fail-level WARNING
 
+wheel-check: setup
+	$(BIN)/python .ci/wheel_check.py
+
 clean:
-	rm -rf .venv var *.egg-info
+	rm -rf .venv var build dist *.egg-info

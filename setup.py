@@ -1,0 +1,23 @@
+"""What goes into a wheel; everything else that describes the project is in pyproject.toml.
+
+`templates/` and `static/` stand at the top of a checkout. A wheel carries them as `summhay_site/assets/…`, where
+`settings.py` finds them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+CODE = find_packages(include=["summhay_site*", "annotation*", "benchmarks*"])
+ASSETS = {f"summhay_site.assets.{name}": name for name in ("templates", "static", "locale") if Path(name).is_dir()}
+
+setup(
+    packages=[*CODE, *ASSETS],
+    package_dir=ASSETS,
+    package_data={
+        "": ["**/*.md", "**/*.toml", "**/*.mo"],
+        **{package: ["**/*"] for package in ASSETS},
+    },
+)
