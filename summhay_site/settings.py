@@ -131,9 +131,9 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 # Static files: hashed names with long-lived caching, except where nothing was collected
 STATIC_URL = "static/"
-STATIC_ROOT: Path | None = DATA_DIR / "static"
+STATIC_ROOT: Path | None = Path(env.text("STATIC_ROOT") or DATA_DIR / "static").resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
-IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (DATA_DIR / "static" / "staticfiles.json").exists()
+IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (STATIC_ROOT / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
 if IS_TRIED_OUT:
     STATIC_ROOT = None
