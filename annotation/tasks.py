@@ -18,8 +18,7 @@ def settle_due() -> None:
 @shared_task
 def score_snapshots() -> None:
     """Have new snapshots judged, and final texts compared with the documents."""
-    run = scoring.score_snapshots(now=timezone.now())
-    if run is not None:
+    for run in scoring.score_snapshots(now=timezone.now()):
         run_judge(str(run.uid))
     while scoring.check_copying(now=timezone.now()):
         pass

@@ -93,10 +93,10 @@ def load(*, now: datetime, say: Say) -> None:
         _write(task, past, began=began)
     _give_open_tasks(study, cast, now=now)
     say("scores by the offline judge")
-    run = scoring.score_snapshots(now=now)
+    runs = scoring.score_snapshots(now=now)
     while scoring.check_copying(now=now):
         pass
-    if run is not None:
+    for run in runs:
         judging.run_pending(run=run, clock=lambda: now)
     _judge_systems(now=now)
     demo_recall.load(dataset="demo", now=now)

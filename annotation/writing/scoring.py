@@ -22,19 +22,22 @@ from benchmarks.scoring import copying, text
 BATCH = 200
 
 
-def score_snapshots(*, now: datetime) -> JudgeRun | None:
-    """Turn snapshots into summaries and queue those that the default judge has not seen; None if none are new.
+def score_snapshots(*, now: datetime) -> list[JudgeRun]:
+    """Turn snapshots into summaries and queue those that the default judge has not seen; gives the runs, if any.
 
-    Safe to call at any time, by any number of workers: a summary is unique for its subtopic and text.
+    A batch and its run are one transaction, so that no summary is left without a run. Safe to call at any
+    time, by any number of workers: a summary is unique for its subtopic and text.
     """
-    run = None
+    runs = []
     while batch := list(_waiting()[:BATCH]):
         with transaction.atomic():
             summaries = _as_summaries(snapshots=batch, now=now)
             run = judging.request_run(
                 judge=judging.default_judge(now=now), summaries=summaries, reason="session", now=now
             )
-    return run
+        if run is not None:
+            runs.append(run)
+    return runs
 
 
 def _waiting() -> QuerySet[Snapshot, Snapshot]:

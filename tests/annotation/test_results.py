@@ -41,11 +41,11 @@ def study(ada: Any, ben: Any, cleo: Any) -> Any:
     return study
 
 
-def judge_everything(now: datetime) -> JudgeRun | None:
-    run = scoring.score_snapshots(now=now)
-    if run is not None:
+def judge_everything(now: datetime) -> list[JudgeRun]:
+    runs = scoring.score_snapshots(now=now)
+    for run in runs:
         judging.run_pending(run=run, clock=lambda: now)
-    return run
+    return runs
 
 
 def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study: Any, now: datetime) -> None:
@@ -61,19 +61,33 @@ def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) 
     judge_everything(now)
     assert set(Summary.objects.values_list("text", flat=True)) == {"", FIRST, BOTH}
     assert Verdict.objects.count() == 3 * 3
-    assert judge_everything(now) is None
+    assert judge_everything(now) == []
     assert Verdict.objects.count() == 3 * 3
 
 
+def test_more_snapshots_than_a_batch_are_all_scored_at_once(study: Any, ben: Any, now: datetime) -> None:
+    session = Session.objects.get(annotator=ben.annotator)
+    n = 2 * scoring.BATCH + 5
+    assert n > 200
+    Snapshot.objects.bulk_create(
+        Snapshot(
+            session=session, mark_ms=number, kind="mark", text=f"- Text {number}", filled_by="x", created_at=now
+        )
+        for number in range(n)
+    )
+    score_snapshots()
+    assert Verdict.objects.values("summary").distinct().count() == n + 3
+    assert set(JudgeRun.objects.values_list("state", flat=True)) == {JudgeRun.State.DONE}
+    assert scoring.score_snapshots(now=now) == []
+
+
 def test_a_lost_message_is_only_a_delay(study: Any, now: datetime) -> None:
-    run = scoring.score_snapshots(now=now)
-    assert run is not None
+    [run] = scoring.score_snapshots(now=now)
     assert judging.unfinished_runs(now=now) == [run.uid]
 
 
 def test_a_batch_of_a_dead_worker_is_taken_over_after_its_lease(study: Any, now: datetime) -> None:
-    run = scoring.score_snapshots(now=now)
-    assert run is not None
+    [run] = scoring.score_snapshots(now=now)
     run.items.update(claimed_at=now)
     assert judging.run_pending(run=run, clock=lambda: now).n_done == 0
     later = now + judging.LEASE + timedelta(seconds=1)
@@ -82,8 +96,7 @@ def test_a_batch_of_a_dead_worker_is_taken_over_after_its_lease(study: Any, now:
 
 
 def test_a_judge_that_fails_is_retried_then_counted(study: Any, now: datetime, monkeypatch: Any) -> None:
-    run = scoring.score_snapshots(now=now)
-    assert run is not None
+    [run] = scoring.score_snapshots(now=now)
 
     def broken(**_: Any) -> Any:
         raise RuntimeError("no memory")
@@ -102,7 +115,7 @@ def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
     session = make_session(assignment=task, state="submitted", revisions=[(MINUTE, FIRST)])
     snapshots.fill_missing(session=session, now=now)
     assert Snapshot.objects.exists()
-    assert scoring.score_snapshots(now=now) is None
+    assert scoring.score_snapshots(now=now) == []
     assert not Summary.objects.exists()
 
 
