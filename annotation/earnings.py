@@ -1,7 +1,8 @@
 """Time and money: what a person has worked and earned, the same figures for both sides.
 
-All active time of writing sessions is paid, whatever became of the session; practice is not. Pay is worked out
-from milliseconds and rounded once, to cents.
+All active time of writing sessions is paid, whatever became of the session; practice is not, nor is anything in
+a study that pays nothing. A clock credit is time to work in: it is paid once it is worked. Pay is worked out from
+milliseconds and rounded once, to cents. Whatever tells of paid time, a page or a file, takes it from here.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Earning:
-    """One session: its active time so far (ms) and what that pays."""
+    """One session: its active time so far (ms), how much of it is paid, and what that comes to."""
 
     session: Session
     active_ms: int
+    paid_ms: int
     amount: Decimal
     currency: str
 
@@ -52,6 +54,11 @@ def last_known_ms(session: Session) -> int:
     return session.acc_ms if session.clock_hwm is None else active_ms(session, session.clock_hwm)
 
 
+def paid_ms(milliseconds: int, hourly_rate: Decimal) -> int:
+    """How much of so much active time (ms) is paid: all of it, unless the study pays nothing."""
+    return milliseconds if hourly_rate > 0 else 0
+
+
 def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
     """What this much time is worth, in the currency of the rate."""
     return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)
@@ -64,9 +71,14 @@ def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
         study = session.assignment.study
         if study is None:
             continue
-        worked = active_ms(session, now)
-        rows.append(Earning(session, worked, pay(worked, study.hourly_rate), study.currency))
+        rows.append(earning_of(session, study, now))
     return rows
+
+
+def earning_of(session: Session, study: Study, now: datetime) -> Earning:
+    """What a session of a study has brought its writer until now."""
+    worked, rate = active_ms(session, now), study.hourly_rate
+    return Earning(session, worked, paid_ms(worked, rate), pay(worked, rate), study.currency)
 
 
 def by_study(earnings: Iterable[Earning]) -> dict[Study, Total]:

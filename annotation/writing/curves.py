@@ -147,6 +147,9 @@ def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
         events.setdefault(session, set()).add(kind)
     for session in saw_insights_before_the_end(result.session for result in results):
         events.setdefault(session, set()).add(_("saw insights before the end"))
+    for result in results:
+        if result.used_a_model:
+            events.setdefault(result.session.pk, set()).add(_("used a language model"))
     return tuple(_session_row(result, copied, events) for result in results)
 
 

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Sum
 
+from annotation.earnings import earning_of
 from annotation.models import ActivePeriod, ClockCredit, DraftRevision, Session, SessionEvent, Snapshot, Study
 from annotation.writing import curves
 from annotation.writing.results import pseudonyms, sessions_of
 from benchmarks.models import Judge
 from benchmarks.web.downloads import csv_lines, json_lines
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CHUNK = 500
 
 SESSION_COLUMNS = (
@@ -39,13 +40,20 @@ SESSION_COLUMNS = (
     "n_periods",
     "n_revisions",
     "n_credits",
+    "credited_ms",
     "paid_ms",
+    "hourly_rate",
+    "paid_amount",
+    "currency",
     "guideline_version",
     "n_documents",
     "n_words",
     "n_insights_present",
     "ceiling_recall",
     "ceiling_f1",
+    "attested_before_at",
+    "reported_at",
+    "used_no_model",
     "time_was_enough",
     "comment",
     "exclusion_reason",
@@ -62,7 +70,7 @@ class ExportFile:
     name: str
     title: str
     content_type: str
-    make: Callable[[Study, Judge | None], Iterable[str | bytes]]
+    make: Callable[[Study, Judge | None, datetime], Iterable[str | bytes]]
 
 
 def _sessions(study: Study) -> QuerySet[Session, Session]:
@@ -73,8 +81,14 @@ def _time(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def session_rows(study: Study) -> Iterator[Sequence[Any]]:
-    """One row a session."""
+def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
+    """One row a session, its time and pay as of `now`."""
+    credited = dict(
+        ClockCredit.objects.filter(session__assignment__study=study)
+        .order_by()
+        .values_list("session")
+        .annotate(total=Sum("delta_ms"))
+    )
     names = pseudonyms(studies={study.pk})
     rows = (
         _sessions(study)
@@ -90,6 +104,7 @@ def session_rows(study: Study) -> Iterator[Sequence[Any]]:
     for row in rows:
         task = row.assignment
         report = getattr(row, "report", None)
+        earned = earning_of(row, study, now)
         excluded = [one.reason for one in row.exclusions.all() if one.lifted_at is None]
         yield (
             row.uid,
@@ -104,17 +119,24 @@ def session_rows(study: Study) -> Iterator[Sequence[Any]]:
             _time(row.started_at),
             _time(row.ended_at),
             row.limit_ms,
-            row.acc_ms,
+            earned.active_ms,
             row.n_periods,
             row.n_revisions,
             row.n_credits,
-            row.acc_ms,
+            credited.get(row.pk, 0),
+            earned.paid_ms,
+            study.hourly_rate,
+            earned.amount,
+            earned.currency,
             row.guideline.version if row.guideline else None,
             len(row.document_numbers),
             task.n_words,
             task.n_insights_present,
             task.ceiling.get("recall"),
             task.ceiling.get("f1"),
+            _time(row.attested_before_at),
+            _time(report.at) if report else None,
+            report.used_no_model if report else None,
             report.time_was_enough if report else None,
             report.comment if report else None,
             "; ".join(excluded) or None,
@@ -250,11 +272,11 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
 
 
 def _csv(columns: Sequence[str], rows: Callable[[Study], Iterable[Sequence[Any]]]) -> Callable[..., Iterable[str]]:
-    return lambda study, judge: csv_lines(columns, rows(study))
+    return lambda study, judge, now: csv_lines(columns, rows(study))
 
 
 def _jsonl(rows: Callable[[Study], Iterable[Any]]) -> Callable[..., Iterable[bytes]]:
-    return lambda study, judge: json_lines(rows(study))
+    return lambda study, judge, now: json_lines(rows(study))
 
 
 Kind = Literal["text/csv; charset=utf-8", "application/x-ndjson", "application/gzip"]
@@ -265,7 +287,12 @@ GZIP: Kind = "application/gzip"
 FILES: dict[str, ExportFile] = {
     file.name: file
     for file in (
-        ExportFile("sessions.csv", "Sessions", CSV, _csv(SESSION_COLUMNS, session_rows)),
+        ExportFile(
+            "sessions.csv",
+            "Sessions",
+            CSV,
+            lambda study, judge, now: csv_lines(SESSION_COLUMNS, session_rows(study, now)),
+        ),
         ExportFile("periods.csv", "Work periods", CSV, _csv(PERIOD_COLUMNS, period_rows)),
         ExportFile("credits.csv", "Clock credits", CSV, _csv(CREDIT_COLUMNS, credit_rows)),
         ExportFile("events.jsonl", "Events", JSONL, _jsonl(event_rows)),
@@ -273,14 +300,14 @@ FILES: dict[str, ExportFile] = {
             "revisions.jsonl.gz",
             "Every text that was saved",
             GZIP,
-            lambda study, judge: gzipped(json_lines(revision_rows(study))),
+            lambda study, judge, now: gzipped(json_lines(revision_rows(study))),
         ),
         ExportFile("snapshots.jsonl", "Snapshots", JSONL, _jsonl(snapshot_rows)),
         ExportFile(
             "curve.csv",
             "Progress curves",
             CSV,
-            lambda study, judge: csv_lines(curves.CURVE_COLUMNS, curves.curve_rows(study, judge)),
+            lambda study, judge, now: csv_lines(curves.CURVE_COLUMNS, curves.curve_rows(study, judge)),
         ),
     )
 }

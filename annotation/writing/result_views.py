@@ -88,13 +88,15 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
     """One of the raw files of a study."""
     study = _study(request, uid)
     _form, judge, _shown = _choices(request)
-    sessions.settle_study(study=study, now=timezone.now())
+    now = timezone.now()
+    sessions.settle_study(study=study, now=now)
     if name == "manifest.json":
-        return JsonResponse(exports.manifest(study, judge, now=timezone.now()))
+        return JsonResponse(exports.manifest(study, judge, now=now))
     if name not in exports.FILES:
         raise Http404
     file = exports.FILES[name]
-    return download(file.make(study, judge), name=f"{slugify(study.name)}-{name}", content_type=file.content_type)
+    content = file.make(study, judge, now)
+    return download(content, name=f"{slugify(study.name)}-{name}", content_type=file.content_type)
 
 
 @requires("annotation.view_session")

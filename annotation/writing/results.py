@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.models import Exclusion, Membership, Session, Snapshot, Study
+from annotation.models import Exclusion, Membership, Session, SessionReport, Snapshot, Study
 from benchmarks.models import Judge
 from benchmarks.scores import scores_of
 from benchmarks.scoring.summhay import Scores, SummaryScore
@@ -51,6 +51,7 @@ class SessionResult:
     pseudonym: str
     snapshots: tuple[ScoredSnapshot, ...]
     is_excluded: bool
+    used_a_model: bool
 
     @property
     def final(self) -> ScoredSnapshot | None:
@@ -66,10 +67,11 @@ class SessionResult:
 def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
     """A study's sessions, oldest first, with what results need."""
     current = Exclusion.objects.filter(session=OuterRef("pk"), lifted_at=None)
+    reported = SessionReport.objects.filter(session=OuterRef("pk"), used_no_model=False)
     rows: QuerySet[Session, Session] = (
         Session.objects.filter(assignment__study=study)
         .select_related("assignment__subtopic__haystack", "assignment__study", "annotator")
-        .annotate(is_excluded=Exists(current))
+        .annotate(is_excluded=Exists(current), used_a_model=Exists(reported))
         .order_by("created_at", "pk")
     )
     return rows
@@ -93,6 +95,7 @@ def session_results(
                 pseudonym=names.get((session.assignment.study_id, session.annotator_id), "—"),
                 snapshots=scored,
                 is_excluded=bool(getattr(session, "is_excluded", False)),
+                used_a_model=bool(getattr(session, "used_a_model", False)),
             )
         )
     return results

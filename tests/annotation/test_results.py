@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import CopyCheck, Exposure, Session, Snapshot
@@ -327,3 +329,39 @@ def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, eve: Any,
     assert "not taken" in response.text
     session.refresh_from_db()
     assert (session.state, session.credits.count()) == ("submitted", 0)
+
+
+@pytest.mark.parametrize("used_no_model", [True, False])
+def test_a_language_model_that_the_writer_tells_of_is_exported_and_flagged_and_leaves_nothing_out(
+    used_no_model: bool, study: Any, ada: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    session = Session.objects.get(annotator=ben.annotator)
+    Session.objects.filter(pk=session.pk).update(attested_before_at=now)
+    answers = {"time_was_enough": "yes", "used_no_model": "yes" if used_no_model else "no", "comment": ""}
+    assert login(ben).post(f"/work/sessions/{session.uid}/after/", answers).status_code == 302
+    client = login(ada)
+    rows = list(csv.DictReader(io.StringIO(read(client, f"/studies/{study.uid}/files/sessions.csv").decode())))
+    assert [row["used_no_model"] for row in rows] == [str(used_no_model), ""]
+    assert [row["attested_before_at"] for row in rows] == [now.isoformat(), ""]
+    assert [bool(row["reported_at"]) for row in rows] == [True, False]
+    for address in (f"/studies/{study.uid}/results/", f"/sessions/{session.uid}/"):
+        assert ("used a language model" in read(client, address).decode()) is not used_no_model
+    assert study_report(study=study, judge=None).n_counted == 2
+
+
+@pytest.mark.parametrize(("rate", "paid", "amount"), [(30, 25 * MINUTE, "12.50"), (0, 0, "0.00")])
+def test_my_earnings_the_overview_and_the_export_tell_the_same_time_and_pay(
+    rate: int, paid: int, amount: str, ada: Any, dot: Any, login: Any, now: datetime
+) -> None:
+    study = make_writing_study(researcher=ada, study_fields={"hourly_rate": rate})
+    make_session(assignment=make_assignment(annotator=dot, study=study), state=Session.State.RUNNING, now=now)
+    with time_machine.travel(now + timedelta(minutes=25), tick=False):
+        content = read(login(ada), f"/studies/{study.uid}/files/sessions.csv").decode()
+        [row] = csv.DictReader(io.StringIO(content))
+        overview = login(ada).get(reverse("annotation:study", args=[study.uid])).context
+        own = login(dot).get(reverse("annotation:earnings")).context
+    assert (row["active_ms"], row["paid_ms"]) == (str(25 * MINUTE), str(paid))
+    assert (row["paid_amount"], row["currency"]) == (amount, "USD")
+    assert (str(overview["total"].amount), overview["total"].active_ms) == (amount, 25 * MINUTE)
+    [earning] = own["rows"]
+    assert (str(earning.amount), earning.active_ms, earning.paid_ms) == (amount, 25 * MINUTE, paid)

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         folder.mkdir(parents=True, exist_ok=True)
         for file in exports.FILES.values():
             with (folder / file.name).open("wb") as out:
-                for chunk in file.make(study, judge):
+                for chunk in file.make(study, judge, now):
                     out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
         manifest = exports.manifest(study, judge, now=now)
         (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
