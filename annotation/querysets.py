@@ -174,6 +174,19 @@ class SessionQuerySet(models.QuerySet[Any]):
         ).distinct()
 
 
+class CreditRequestQuerySet(models.QuerySet[Any]):
+    """Reads of what annotators say about the measured time."""
+
+    def unanswered(self) -> CreditRequestQuerySet:
+        """What waits for an answer; practice is neither scored nor paid, so nothing is asked there."""
+        return self.filter(answered_at=None, session__assignment__is_practice=False)
+
+    def answered_since(self, moment: Any) -> CreditRequestQuerySet:
+        """What was answered lately, the newest first, with all that a notice of it shows."""
+        rows = self.filter(answered_at__gte=moment).order_by("-answered_at", "-pk")
+        return rows.select_related("session__assignment__subtopic__haystack", "credit")
+
+
 class CoverageLabelQuerySet(models.QuerySet[Any]):
     """Reads of coverage labels."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +15,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import assigning, consent, earnings
-from annotation.models import Annotator, Assignment, Exposure, LabelTask, Membership, Session, Study
+from annotation.models import (
+    Annotator,
+    Assignment,
+    CreditRequest,
+    Exposure,
+    LabelTask,
+    Membership,
+    Session,
+    Study,
+)
 from annotation.studies import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
 from benchmarks.scoring.oracle import reading_minutes
@@ -23,6 +32,8 @@ from benchmarks.scoring.oracle import reading_minutes
 MINUTES = {Study.Kind.LINKING: 4.0, Study.Kind.VERIFICATION: 1.0, Study.Kind.VALIDATION: 1.0}
 """What one task takes about, until the person's own pace is known; linking as in SummHay (section 4)."""
 PACE_NEEDS = 5
+ANSWERS_SHOWN = timedelta(days=14)
+"""So long an answer about measured time stands on the page of tasks; it stays with its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,7 @@ class Board:
     needs_practice: bool
     has_practice: bool
     n_done: int
+    answers: tuple[CreditRequest, ...]
 
     @property
     def n_todo(self) -> int:
@@ -142,6 +154,9 @@ def board(annotator: Annotator, now: datetime) -> Board:
         needs_practice=assigning.needs_practice(annotator),
         has_practice=assigning.has_practice_corpus(),
         n_done=own.filter(state=Assignment.State.DONE).count(),
+        answers=tuple(
+            CreditRequest.objects.filter(session__annotator=annotator).answered_since(now - ANSWERS_SHOWN)
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Q
 
-from annotation.models import Annotator, Assignment, LabelTask, Session, Study
+from annotation.models import Annotator, Assignment, CreditRequest, LabelTask, Session, Study
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site.models import User
 
@@ -42,6 +42,7 @@ class ResearcherHome:
     tasks_done: int
     sessions_running: int
     runs_waiting: int
+    time_requests: list[CreditRequest]
 
     @property
     def is_set_up(self) -> bool:
@@ -88,7 +89,7 @@ def read_annotator(user: Any) -> AnnotatorHome:
 
 
 def read_researcher(user: Any) -> ResearcherHome:
-    """Six queries, whatever the number of studies."""
+    """Seven queries, whatever the number of studies."""
     studies = Study.objects.filter(pk__in=Study.objects.for_user(user).values("pk"))
     states = studies.aggregate(
         studies=Count("pk", filter=~Q(state="archived")),
@@ -104,6 +105,12 @@ def read_researcher(user: Any) -> ResearcherHome:
             state__in=["running", "paused"], assignment__study__in=studies.values("pk")
         ).count(),
         runs_waiting=JudgeRun.objects.filter(state__in=["pending", "running"]).count(),
+        time_requests=list(
+            CreditRequest.objects.unanswered()
+            .filter(session__assignment__study__in=studies.exclude(state="archived").values("pk"))
+            .select_related("session__annotator", "session__assignment__study")
+            .order_by("at", "pk")
+        ),
         **states,
         **progress,
     )

@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Assignment, Guideline
-from annotation.querysets import SessionQuerySet
+from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
 from benchmarks.models import Summary
 
 
@@ -239,6 +239,8 @@ class CreditRequest(models.Model):
     credit = models.OneToOneField(
         ClockCredit, null=True, blank=True, on_delete=models.SET_NULL, related_name="request"
     )
+
+    objects = CreditRequestQuerySet.as_manager()
 
     class Meta:
         ordering = ["session", "pk"]

@@ -18,7 +18,7 @@ from annotation.documentsets import Rule, rule_of
 from annotation.forms import CloneForm
 from annotation.guidelines import DEFAULT_WRITING_BODY, current_guideline
 from annotation.labelling.study_pages import overview_of
-from annotation.models import Session, Study
+from annotation.models import CreditRequest, Session, Study
 from annotation.previews import Preview, preview
 from annotation.views.scope import any_study_of, study_of
 from annotation.writing.study_form import StudyForm
@@ -131,8 +131,10 @@ def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         {"member": member, "total": per_person.get(member.annotator_id)}
         for member in study.memberships.with_progress().order_by("number")
     ]
+    requests = CreditRequest.objects.unanswered().filter(session__assignment__study=study)
     context = {
         "study": study,
+        "requests": requests.select_related("session__annotator", "session__assignment__subtopic"),
         "plan": study.writing_plan,
         "members": members,
         "total": earnings.by_study(rows).get(study),

@@ -73,6 +73,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state == Session.State.PAUSED:
         lapse = lapse_of(row)
         context["paused_itself"] = lapse is not None and lapse.is_lease
+        context["requests"] = row.credit_requests.select_related("credit")
         return render(request, "annotation/session_paused.html", context)
     page = render(request, "annotation/session.html", context | fixed_parts(row))
     pane = pane_for(
@@ -121,10 +122,10 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state not in ENDED:
         return redirect("annotation:session", row.uid)
     form = TimeForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    if not row.assignment.is_practice and form.is_valid():
         afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
-    context = facts(row, now) | {"form": form, "requests": row.credit_requests.all()}
+    context = facts(row, now) | {"form": form, "requests": row.credit_requests.select_related("credit")}
     return render(request, "annotation/session_own.html", context, status=422 if form.errors else 200)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import CreditRequest, Session
 from benchmarks.models import Judge
 
 
@@ -25,6 +28,34 @@ class CreditForm(ReasonForm):
         if minutes == 0:
             raise forms.ValidationError(_("Give a number of minutes other than 0."))
         return minutes
+
+
+class AnswerForm(forms.Form):
+    """The answer to an annotator's request for time: minutes and words to grant it, words alone to decline it."""
+
+    GRANT, DECLINE = "grant", "decline"
+
+    request = forms.ModelChoiceField(CreditRequest.objects.none(), widget=forms.HiddenInput)
+    action = forms.ChoiceField(choices=[(GRANT, GRANT), (DECLINE, DECLINE)], widget=forms.HiddenInput)
+    minutes = forms.IntegerField(label=_("Minutes to give back"), required=False, min_value=1, max_value=600)
+    answer = forms.CharField(
+        label=_("Answer"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("The annotator reads these words."),
+        error_messages={"required": _("An answer needs words: the annotator reads why.")},
+    )
+
+    def __init__(self, *args: Any, session: Session, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["request"].queryset = session.credit_requests.all()  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """A grant says how much."""
+        data = super().clean() or {}
+        if data.get("action") == self.GRANT and not data.get("minutes") and "minutes" not in self.errors:
+            self.add_error("minutes", _("Say how many minutes are given back, from 1 to 600."))
+        return data
 
 
 class ViewForm(forms.Form):

@@ -16,4 +16,5 @@ urlpatterns = [
     path("sessions/<uuid:uid>/include/", views.include, name="session-include"),
     path("sessions/<uuid:uid>/void/", views.void, name="session-void"),
     path("sessions/<uuid:uid>/credit/", views.credit, name="session-credit"),
+    path("sessions/<uuid:uid>/time-request/", views.answer_request, name="session-time-request"),
 ]

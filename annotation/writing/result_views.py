@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Session, Study
 from annotation.writing import curves, exports, session_page, sessions
-from annotation.writing.result_forms import CreditForm, ReasonForm, ViewForm
+from annotation.writing.result_forms import AnswerForm, CreditForm, ReasonForm, ViewForm
 from annotation.writing.results import ENDED
 from benchmarks import judging
 from benchmarks.judges.registry import description_of
@@ -188,3 +188,36 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     except sessions.ClockRefused as error:
         messages.error(request, str(error))
     return redirect("annotation:session-results", uid=session.uid)
+
+
+@requires("annotation.add_clockcredit")
+@require_POST
+def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Grant or decline what an annotator asked for; whoever is second is told, and changes nothing."""
+    session = _session(request, uid)
+    form = AnswerForm(request.POST, session=session)
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, " ".join(map(str, errors)))
+        return redirect("annotation:session-results", uid=session.uid)
+    try:
+        messages.success(request, _answer(form, by=request.user))
+    except sessions.AlreadyAnswered:
+        messages.error(request, _("Somebody has answered this request already. Nothing was changed."))
+    except sessions.ClockRefused as error:
+        messages.error(request, str(error))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
+def _answer(form: AnswerForm, *, by: Any) -> str:
+    """Do what a valid form says, and tell what was done."""
+    data = form.cleaned_data
+    values = {"request": data["request"], "answer": data["answer"], "by": by, "now": timezone.now()}
+    if data["action"] == form.GRANT:
+        row = sessions.grant_request(delta_ms=data["minutes"] * 60_000, **values)
+        if row.state == Session.State.PAUSED:
+            return _("The minutes were given back. The session is open and paused; the annotator can go on.")
+        return _("The minutes were given back.")
+    if not sessions.decline_request(**values):
+        raise sessions.AlreadyAnswered
+    return _("The request was answered without giving time back.")

@@ -48,7 +48,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "shown": last,
         "insights": insight_rows(session=row, snapshot=last),
         "credits": row.credits.select_related("by"),
-        "requests": row.credit_requests.all(),
+        "requests": row.credit_requests.select_related("credit__by"),
         "exclusions": row.exclusions.select_related("by"),
         "report": getattr(row, "report", None),
         "saw_insights": bool(saw_insights_before_the_end([row])),

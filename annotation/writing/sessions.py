@@ -71,6 +71,10 @@ class ClockRefused(Exception):
         super().__init__(REASONS[reason])
 
 
+class AlreadyAnswered(Exception):
+    """Somebody else answered the request for time first; nothing was changed."""
+
+
 def start(*, assignment: Assignment, attested: bool, now: datetime) -> Session:
     """Begin the session of a task; a second click gives the same session.
 
@@ -325,11 +329,18 @@ def _record_credit(
         session_id=held.row.pk, delta_ms=delta_ms, reason=reason, by=by, at=held.now
     )
     if request is not None:
-        CreditRequest.objects.filter(pk=request.pk, session=held.row.pk).update(
-            credit=given, answer=reason, answered_at=held.now
-        )
+        still_open = CreditRequest.objects.filter(pk=request.pk, session=held.row.pk, answered_at=None)
+        if not still_open.update(credit=given, answer=reason, answered_at=held.now):
+            raise AlreadyAnswered
+    asked = {} if request is None else {"minutes": request.minutes, "request": request.reason}
     audit.record(
-        actor=by, action="session.credit", target=held.row, now=held.now, delta_ms=delta_ms, reason=reason
+        actor=by,
+        action="session.credit",
+        target=held.row,
+        now=held.now,
+        delta_ms=delta_ms,
+        reason=reason,
+        **asked,
     )
 
 
@@ -339,11 +350,30 @@ def _row_or_refusal(held: LockedSession, refused: Refusal | None) -> Session:
     return Session.objects.get(pk=held.row.pk)
 
 
-def decline_request(*, request: CreditRequest, answer: str, by: Any, now: datetime) -> None:
-    """Answer a wish for time without giving any; an answered one stays as it is."""
-    with transaction.atomic():
-        if CreditRequest.objects.filter(pk=request.pk, answered_at=None).update(answer=answer, answered_at=now):
-            audit.record(actor=by, action="session.credit_declined", target=request, now=now, answer=answer)
+@transaction.atomic
+def grant_request(*, request: CreditRequest, delta_ms: int, answer: str, by: Any, now: datetime) -> Session:
+    """Give the time asked for, or another amount; a session that is over opens again, paused.
+
+    AlreadyAnswered if somebody was first, ClockRefused for a voided session. The row stays locked from the look
+    at its state on, so that a session can't end in between.
+    """
+    row = Session.objects.select_for_update(of=("self",)).get(pk=request.session_id)
+    row = settle(session=row, now=now)
+    give = reopen if row.state in clock.OVER else credit_clock
+    return give(session=row, by=by, delta_ms=delta_ms, reason=answer, now=now, request=request)
+
+
+@transaction.atomic
+def decline_request(*, request: CreditRequest, answer: str, by: Any, now: datetime) -> bool:
+    """Answer a request for time without giving any; an answered one stays as it is. Tells whether it was open."""
+    still_open = CreditRequest.objects.filter(pk=request.pk, answered_at=None)
+    if not still_open.update(answer=answer, answered_at=now):
+        return False
+    asked = {"minutes": request.minutes, "request": request.reason}
+    audit.record(
+        actor=by, action="session.credit_declined", target=request.session, now=now, answer=answer, **asked
+    )
+    return True
 
 
 @transaction.atomic
