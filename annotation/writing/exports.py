@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import Count, QuerySet, Sum
+import orjson
+from django.db.models import Count, QuerySet, Sum, TextField
+from django.db.models.functions import Cast
 
 from annotation.earnings import earning_of
 from annotation.models import ActivePeriod, ClockCredit, DraftRevision, Session, SessionEvent, Snapshot, Study
@@ -22,6 +24,7 @@ from benchmarks.web.downloads import csv_lines, json_lines
 
 SCHEMA_VERSION = 2
 CHUNK = 500
+EVENT_CHUNK = 5_000
 
 SESSION_COLUMNS = (
     "session",
@@ -79,6 +82,11 @@ def _sessions(study: Study) -> QuerySet[Session, Session]:
 
 def _time(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
+
+
+def _uids(study: Study) -> dict[int, str]:
+    """The public id of each session, so that no file reads whole sessions, with their texts, once per row."""
+    return {pk: str(uid) for pk, uid in _sessions(study).values_list("pk", "uid")}
 
 
 def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
@@ -146,14 +154,11 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
 
 def period_rows(study: Study) -> Iterator[Sequence[Any]]:
     """One row a work period."""
-    rows = (
-        ActivePeriod.objects.filter(session__in=_sessions(study))
-        .select_related("session")
-        .order_by("session_id", "seq")
-    )
+    uids = _uids(study)
+    rows = ActivePeriod.objects.filter(session__in=_sessions(study).values("pk")).order_by("session_id", "seq")
     for row in rows.iterator(chunk_size=CHUNK):
         yield (
-            row.session.uid,
+            uids[row.session_id],
             row.seq,
             _time(row.started_at),
             _time(row.ended_at),
@@ -165,38 +170,38 @@ def period_rows(study: Study) -> Iterator[Sequence[Any]]:
 
 def credit_rows(study: Study) -> Iterator[Sequence[Any]]:
     """One row a clock credit."""
-    for row in ClockCredit.objects.filter(session__in=_sessions(study)).select_related("session").order_by("pk"):
-        yield (row.session.uid, row.delta_ms, row.reason, _time(row.at))
+    uids = _uids(study)
+    for row in ClockCredit.objects.filter(session__in=_sessions(study).values("pk")).order_by("pk"):
+        yield (uids[row.session_id], row.delta_ms, row.reason, _time(row.at))
 
 
 def event_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """One object an event."""
+    """One object an event; there may be millions, so rows stay tuples and payloads the text that is stored."""
+    uids = _uids(study)
     rows = (
-        SessionEvent.objects.filter(session__in=_sessions(study))
-        .select_related("session")
+        SessionEvent.objects.filter(session__in=_sessions(study).values("pk"))
         .order_by("session_id", "pk")
+        .annotate(payload_text=Cast("payload", TextField()))
+        .values_list("session_id", "client_seq", "type", "at_server", "active_ms", "payload_text")
     )
-    for row in rows.iterator(chunk_size=CHUNK):
+    for session, seq, kind, at, active_ms, payload in rows.iterator(chunk_size=EVENT_CHUNK):
         yield {
-            "session": row.session.uid,
-            "seq": row.client_seq,
-            "type": row.type,
-            "at": _time(row.at_server),
-            "active_ms": row.active_ms,
-            "payload": row.payload,
+            "session": uids[session],
+            "seq": seq,
+            "type": kind,
+            "at": at,
+            "active_ms": active_ms,
+            "payload": orjson.loads(payload),
         }
 
 
 def revision_rows(study: Study) -> Iterator[dict[str, Any]]:
     """One object a text that reached the server, rejected ones too; enough to replay a session."""
-    rows = (
-        DraftRevision.objects.filter(session__in=_sessions(study))
-        .select_related("session")
-        .order_by("session_id", "pk")
-    )
+    uids = _uids(study)
+    rows = DraftRevision.objects.filter(session__in=_sessions(study).values("pk")).order_by("session_id", "pk")
     for row in rows.iterator(chunk_size=CHUNK):
         yield {
-            "session": row.session.uid,
+            "session": uids[row.session_id],
             "rev": row.rev,
             "base_rev": row.base_rev,
             "accepted": row.accepted,
@@ -213,14 +218,16 @@ def revision_rows(study: Study) -> Iterator[dict[str, Any]]:
 
 def snapshot_rows(study: Study) -> Iterator[dict[str, Any]]:
     """One object a snapshot; `staleness_ms` tells "no change" from "no save" (null: nothing was saved)."""
+    uids = _uids(study)
     rows = (
-        Snapshot.objects.filter(session__in=_sessions(study))
-        .select_related("session", "revision", "summary")
+        Snapshot.objects.filter(session__in=_sessions(study).values("pk"))
+        .select_related("revision", "summary")
+        .defer("revision__text", "summary__text")
         .order_by("session_id", "mark_ms")
     )
     for row in rows.iterator(chunk_size=CHUNK):
         yield {
-            "session": row.session.uid,
+            "session": uids[row.session_id],
             "mark_ms": row.mark_ms,
             "kind": row.kind,
             "rev": row.revision.rev if row.revision else None,

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from django.http import StreamingHttpResponse
 
+PIECE_BYTES = 64 * 1024
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -37,9 +38,19 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator
 
 
 def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object a line, many lines at a time: each piece costs a server a write of its own."""
+    lines: list[bytes] = []
+    size = 0
     for row in rows:
-        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        lines.append(line)
+        size += len(line)
+        if size >= PIECE_BYTES:
+            yield b"".join(lines)
+            lines.clear()
+            size = 0
+    if lines:
+        yield b"".join(lines)
 
 
 def download(content: Iterable[str | bytes], *, name: str, content_type: str) -> StreamingHttpResponse:

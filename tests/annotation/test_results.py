@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import CopyCheck, Exposure, Session, Snapshot
+from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
 from annotation.writing import exports, scoring, sessions, snapshots
 from annotation.writing.curves import study_report
@@ -257,6 +257,37 @@ def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: dat
         assert read(client, f"/studies/{study.uid}/results/curves.{kind}")
     assert client.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
     assert client.get(base + "passwords.csv").status_code == 404
+
+
+def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, login: Any, now: datetime) -> None:
+    session = Session.objects.get(annotator__user__username="ben")
+    at = now + timedelta(microseconds=123_456)
+    payload = {"query": "Hafen “München”", "hits": 17, "ratio": 0.5, "case": False, "gone": None}
+    SessionEvent.objects.bulk_create(
+        SessionEvent(
+            session=session,
+            tab_id="t",
+            client_seq=number,
+            type="search",
+            at_server=at,
+            active_ms=number,
+            payload=payload,
+        )
+        for number in range(500)
+    )
+    response = login(ada).get(f"/studies/{study.uid}/files/events.jsonl")
+    pieces = list(response.streaming_content)
+    rows = [json.loads(line) for line in b"".join(pieces).splitlines()]
+    assert [row["seq"] for row in rows] == list(range(500))
+    assert rows[7] == {
+        "session": str(session.uid),
+        "seq": 7,
+        "type": "search",
+        "at": "2026-03-02T09:00:00.123456+00:00",
+        "active_ms": 7,
+        "payload": payload,
+    }
+    assert len(pieces) < 10
 
 
 def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> None:
