@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-import orjson
-
-from benchmarks.exchange import labels, systems
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange import labels, strict_json, systems
+from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
 from benchmarks.exchange.rows import Row
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
 
@@ -65,9 +63,12 @@ def _read(source: Path | BinaryIO, problems: Problems, limit_bytes: int | None) 
         problems.error("too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file"))
         raise ImportFailed(problems)
     try:
-        rows = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        problems.error("no_json", "", "", expected="JSON", got=Got(f"text that is none ({error})"))
+        rows = strict_json.loads(body)
+    except strict_json.NotJson as error:
+        problems.error("no_json", "", "", expected="JSON", got=Got(str(error)))
+        raise ImportFailed(problems) from None
+    except strict_json.Flawed as error:
+        report_flaws(error, problems)
         raise ImportFailed(problems) from None
     if not isinstance(rows, list) or not rows:
         problems.error("wrong_type", "", "", expected=EXPECTED, got=rows)

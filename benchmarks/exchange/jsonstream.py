@@ -6,7 +6,6 @@ Only JSON is read here; what the values mean is the business of the format.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +13,15 @@ from typing import Any, BinaryIO
 
 import ijson
 
+from benchmarks.exchange import strict_json
+
 MAX_DEPTH = 60
 EXPLAIN_BYTES = 64 * 1024 * 1024
 BUFFER_BYTES = 256 * 1024
+PAIR_BYTES = len(r"\ud83d\ude00") - 1
 BOM = b"\xef\xbb\xbf"
+
+TOO_LARGE = "it holds a number that is too large"
 
 Progress = Callable[[int, int], None]
 Events = Iterator[tuple[str, Any]]
@@ -25,6 +29,14 @@ Events = Iterator[tuple[str, Any]]
 
 class UnreadableFile(Exception):
     """The file is no JSON that can be read; the text says what it is instead."""
+
+
+class FlawedFile(UnreadableFile):
+    """The file is JSON, but holds what can't be kept; `flawed` names each such place."""
+
+    def __init__(self, flawed: strict_json.Flawed) -> None:
+        super().__init__("JSON that holds what can't be kept")
+        self.flawed = flawed
 
 
 class FileTooLarge(UnreadableFile):
@@ -40,6 +52,10 @@ class NotAnObject(UnreadableFile):
         self.first = first
 
 
+class _Twice(ValueError):
+    """An object has a field twice."""
+
+
 class _Reader:
     """Counts what is read, and stops where the limit ends."""
 
@@ -47,6 +63,8 @@ class _Reader:
         self.stream, self.total, self.limit, self.progress = stream, total, limit, progress
         self.seen = 0
         self.first = True
+        self.tail = b""
+        self.may_hold_half_pairs = False
 
     def read(self, size: int = -1, /) -> bytes:
         """Give the next bytes."""
@@ -61,6 +79,10 @@ class _Reader:
             chunk = chunk.removeprefix(BOM)
         if self.progress is not None:
             self.progress(self.seen, self.total)
+        joined = self.tail + chunk
+        if b"\\u" in joined:  # the parser silently makes a question mark of half a pair
+            self.may_hold_half_pairs |= strict_json.LONE_ESCAPE.search(joined) is not None
+        self.tail = joined[-PAIR_BYTES:]
         return chunk
 
 
@@ -75,7 +97,8 @@ def read_object(
 
     A field named in `lists` that holds a list comes as (key, position, item) one item at a time, after
     (key, None, []). A repeated field is yielded again. `progress` gets bytes read and bytes in all (0: unknown).
-    Raises `UnreadableFile` or one of its kinds.
+    Raises `UnreadableFile` or one of its kinds. A second, plain reading then finds the place, which the stream
+    parser does not know.
     """
     with _opened(source) as stream:
         total = _size(stream)
@@ -84,8 +107,12 @@ def read_object(
         reader = _Reader(stream, total=total, limit=limit_bytes, progress=progress)
         try:
             yield from _fields(ijson.basic_parse(reader, use_float=True, buf_size=BUFFER_BYTES), lists)
-        except (ijson.JSONError, UnicodeDecodeError, OverflowError) as error:
-            raise UnreadableFile(_explain(stream, error)) from error
+            if reader.may_hold_half_pairs:
+                _look_again(stream)
+        except (ijson.JSONError, ValueError, OverflowError) as error:
+            _look_again(stream)
+            reason = str(error).splitlines()[0] if isinstance(error, ijson.JSONError | _Twice) else TOO_LARGE
+            raise UnreadableFile(f"invalid JSON: {reason}") from error
 
 
 def _fields(events: Events, lists: frozenset[str]) -> Iterator[tuple[str, int | None, Any]]:
@@ -119,6 +146,8 @@ def _build(event: str, value: Any, events: Events, depth: int) -> Any:
         for inner, key in events:
             if inner == "end_map":
                 break
+            if key in result:
+                raise _Twice(f"it holds the field “{key}” twice in one object")
             result[key] = _build(*next(events), events, depth + 1)
         return result
     if event == "start_array":
@@ -159,25 +188,19 @@ def megabytes(size: int) -> str:
     return f"{size / 1024 / 1024:,.1f} MB" if size < 10 * 1024 * 1024 else f"{size / 1024 / 1024:,.0f} MB"
 
 
-def _explain(stream: BinaryIO, error: Exception) -> str:
-    """Find line and column by a second, plain reading; the stream parser knows neither."""
+def _look_again(stream: BinaryIO) -> None:
+    """Read a file plainly, unless it is too large, and raise what is found with its place."""
     if not stream.seekable() or _from_start(stream) > EXPLAIN_BYTES:
-        return f"invalid JSON: {str(error).splitlines()[0]}"
+        return
     data = stream.read().removeprefix(BOM)
     if not data.strip():
-        return "an empty file"
+        raise UnreadableFile("an empty file")
     try:
-        text = data.decode()
-    except UnicodeDecodeError as bad:
-        line = data.count(b"\n", 0, bad.start) + 1
-        return f"text that is not UTF-8: line {line} holds the byte 0x{data[bad.start]:02x}"
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as bad_json:
-        return f"invalid JSON: line {bad_json.lineno}, column {bad_json.colno}: {bad_json.msg}"
-    except RecursionError:
-        return f"JSON nested more than {MAX_DEPTH} levels deep"
-    return "invalid JSON: it holds NaN, Infinity or a number that is too large"
+        strict_json.loads(data)
+    except strict_json.NotJson as error:
+        raise UnreadableFile(str(error)) from error
+    except strict_json.Flawed as error:
+        raise FlawedFile(error) from error
 
 
 def _from_start(stream: BinaryIO) -> int:

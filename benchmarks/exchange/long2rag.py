@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 import orjson
 from pydantic import ValidationError
 
+from benchmarks.exchange import strict_json
 from benchmarks.exchange.long2rag_schema import EXPECTED, KNOWN, KeyPointPart, QuestionPart, SpanPart
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
 from benchmarks.exchange.questions import (
     CATEGORIES,
     DOMAINS,
@@ -132,9 +133,13 @@ def _values(
 
 def _loaded(where: str, line: bytes, problems: Problems) -> Iterator[tuple[str, Any]]:
     try:
-        yield where, orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        problems.error("no_json", where, "", expected="a JSON object", got=Got(f"text that is none ({error})"))
+        value = strict_json.loads(line)
+    except strict_json.NotJson as error:
+        problems.error("no_json", where, "", expected="a JSON object", got=Got(str(error)))
+    except strict_json.Flawed as error:
+        report_flaws(error, problems, where=where, separator=", ")
+    else:
+        yield where, value
 
 
 @contextmanager

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange import strict_json
+from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
 
 REQUIRED = ("annotator", "item", "label")
 OPTIONAL = ("cluster", "links", "task", "summary", "insight")
@@ -27,6 +26,9 @@ POINT_TASKS = {"grounded": ("yes", "no"), "key_point": ("agree", "neutral", "dis
 """The two judgments on key points, which a file may hold together: what each allows is known."""
 POINT_CATEGORIES = tuple(label for labels in POINT_TASKS.values() for label in labels)
 MAX_CATEGORIES = 50
+LINK_LENGTH = 300
+LINE_DIGITS = 9
+"""A longer row of digits is a name, not the number of a line."""
 EXAMPLE = """annotator,item,label,links,cluster
 anna,summary-1/costs,partial,2,summary-1
 ben,summary-1/costs,full,2;3,summary-1
@@ -150,11 +152,12 @@ def _jsonl_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
         if not line.strip():
             continue
         try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            problems.error(
-                "no_json", f"line {number}", "", expected="a JSON object", got=Got(f"text that is none ({error})")
-            )
+            row = strict_json.loads(line.encode())
+        except strict_json.NotJson as error:
+            problems.error("no_json", f"line {number}", "", expected="a JSON object", got=Got(str(error)))
+            continue
+        except strict_json.Flawed as error:
+            report_flaws(error, problems, where=f"line {number}")
             continue
         if not isinstance(row, dict):
             problems.error("wrong_type", f"line {number}", "", expected="a JSON object", got=row)
@@ -226,7 +229,10 @@ def _links(value: Any) -> tuple[int | str, ...] | None:
     for part in parts:
         if isinstance(part, bool) or not isinstance(part, int | str):
             return None
-        found.append(int(part) if isinstance(part, str) and part.isdecimal() else part)
+        if isinstance(part, str) and (len(part) > LINK_LENGTH or "\x00" in part):
+            return None
+        is_line = isinstance(part, str) and part.isdecimal() and len(part) <= LINE_DIGITS
+        found.append(int(part) if is_line else part)
     return tuple(dict.fromkeys(found))
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from benchmarks.exchange.strict_json import Flawed
+
 EXAMPLES_PER_KIND = 20
 SHOWN_CHARACTERS = 60
 
@@ -137,6 +139,23 @@ class Problems:
         """Raise `ImportFailed` if there is any error."""
         if self.n_errors:
             raise ImportFailed(self)
+
+
+def report_flaws(error: Flawed, problems: Problems, *, where: str = "", separator: str = ".") -> None:
+    """Record what can't be kept in the JSON value at `where`, each in its own row and field."""
+    for path, flaw in error.flaws:
+        row, _, name = path.rpartition(".")
+        if "[" in name:
+            row, name = path, ""
+        joint = separator if where and row and not row.startswith("[") else ""
+        problems.error(
+            flaw.kind,
+            f"{where}{joint}{row}",
+            name,
+            expected=flaw.expected,
+            got=Got(flaw.got),
+            message=flaw.message,
+        )
 
 
 class ImportFailed(Exception):

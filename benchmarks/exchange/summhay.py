@@ -13,8 +13,15 @@ from typing import Any, BinaryIO
 import orjson
 
 from benchmarks.exchange import labels, systems
-from benchmarks.exchange.jsonstream import FileTooLarge, NotAnObject, Progress, UnreadableFile, read_object
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
+from benchmarks.exchange.jsonstream import (
+    FileTooLarge,
+    FlawedFile,
+    NotAnObject,
+    Progress,
+    UnreadableFile,
+    read_object,
+)
+from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
 from benchmarks.exchange.rows import Row, small_metadata
 from benchmarks.exchange.summhay_rows import Draft, SubtopicDraft, read_document, read_subtopic, shortened
 from benchmarks.exchange.topics import (
@@ -72,6 +79,8 @@ def _read(source: Path | BinaryIO, draft: Draft, *, limit_bytes: int | None, pro
         draft.problems.error(
             "wrong_schema", "", "", expected=EXPECTED, got=Got(error.got), message=_hint(error.first)
         )
+    except FlawedFile as error:
+        report_flaws(error.flawed, draft.problems)
     except UnreadableFile as error:
         kind = "too_large" if isinstance(error, FileTooLarge) else "unreadable"
         draft.problems.error(kind, "", "", expected="a JSON file of one haystack", got=Got(str(error)))
