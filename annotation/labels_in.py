@@ -20,8 +20,9 @@ from benchmarks import audit, judging
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.problems import Got, ImportFailed, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
-from benchmarks.import_plan import imported_verdict
+from benchmarks.import_plan import imported_verdict, source_title
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.scoring.text import without_emphasis
 
 IMPORTED = "imported"
 DATASET = "summhay-eval-benchmark"
@@ -134,7 +135,8 @@ class _Taker:
             self.counts.add("haystacks", is_new=known is None)
             self.haystacks[entry.haystack_key] = known or Haystack.objects.create(
                 key=entry.haystack_key,
-                title=entry.haystack_title,
+                title=without_emphasis(entry.haystack_title),
+                metadata=source_title(entry.haystack_title),
                 dataset=self.dataset,
                 created_at=self.now,
             )

@@ -16,6 +16,9 @@ from benchmarks.exchange.topics import (
 from benchmarks.importing import PUBLISHED_JUDGE
 from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
 
+OURS = {"source_name", "source_title"}
+"""Metadata that an import adds about its file."""
+
 
 def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicFile:
     """Read a haystack with the summaries of systems and one judge's verdicts, in seven queries.
@@ -37,7 +40,7 @@ def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicF
         )
     return TopicFile(
         key=haystack.key,
-        title=haystack.title,
+        title=haystack.metadata.get("source_title", haystack.title),
         documents=tuple(
             TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
             for row in haystack.documents.order_by("number")
@@ -50,7 +53,7 @@ def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicF
             for row in systems.values()
         ),
         domain=haystack.domain,
-        metadata={name: value for name, value in haystack.metadata.items() if name != "source_name"},
+        metadata={name: value for name, value in haystack.metadata.items() if name not in OURS},
         source_name=haystack.metadata.get("source_name", ""),
     )
 

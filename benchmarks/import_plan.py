@@ -28,9 +28,15 @@ from benchmarks.models import (
     System,
     Verdict,
 )
+from benchmarks.scoring.text import without_emphasis
 
 KINDS = ("haystacks", "documents", "subtopics", "insights", "systems", "summaries", "verdicts", "retriever_scores")
 NEVER = "What was imported is never altered: use another topic_id, or delete the haystack first."
+
+
+def source_title(title: str) -> dict[str, str]:
+    """Metadata that keep a title as the file has it, where Markdown was taken out of it; exports give it again."""
+    return {} if without_emphasis(title) == title else {"source_title": title}
 
 
 def content_hash(topic: TopicFile) -> str:
@@ -109,14 +115,15 @@ class Plan:
 
     def _plan_haystack(self, dataset: str | None) -> Haystack:
         topic = self.topic
-        given = {"title": topic.title, "domain": topic.domain, "metadata": dict(topic.metadata)}
+        title = without_emphasis(topic.title)
+        given = {"title": title, "domain": topic.domain, "metadata": dict(topic.metadata)}
         if dataset is not None:
             given["dataset"] = dataset
         found: Haystack | None = Haystack.objects.filter(key=topic.key).first()
         self.is_new = found is None
         if found is None:
             self.created["haystacks"] += 1
-            given["metadata"] = {**topic.metadata, "source_name": topic.source_name}
+            given["metadata"] = {**topic.metadata, "source_name": topic.source_name, **source_title(topic.title)}
             return Haystack(
                 key=topic.key,
                 n_documents=len(topic.documents),
@@ -126,7 +133,8 @@ class Plan:
                 **given,
             )
         # The first file gave the haystack its name; the same content under another name changes nothing.
-        given["metadata"] = {**topic.metadata, "source_name": found.metadata.get("source_name", topic.source_name)}
+        name = found.metadata.get("source_name", topic.source_name)
+        given["metadata"] = {**topic.metadata, "source_name": name, **source_title(topic.title)}
         same = all(getattr(found, name) == value for name, value in given.items())
         for name, value in given.items():
             setattr(found, name, value)

@@ -33,6 +33,8 @@ _NOTE = re.compile(r"\s*(?:\[[^\[\]]*\]|\(?\s*(?:total\s+)?word\s*count\W*\d+\W*
 _DASH = r"\-‐‑–—"
 _CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;]*\]")
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
+_TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
 
 
@@ -178,6 +180,17 @@ def _marker_end(text: str) -> int:
 
 def _is_prose(text: str) -> bool:
     return bool(text.strip()) and not (_HEADING.match(text) or _BOLD_ONLY.match(text) or _NOTE.match(text))
+
+
+def without_emphasis(title: str) -> str:
+    """A title as people read it, without Markdown's marks for headings, strong, emphasis and code.
+
+    Marks inside words stay (`2*3*4`, `snake_case_name`), and so does a title that is nothing but marks.
+    """
+    plain = _TITLE_MARKS.sub("", title).strip()
+    while (shorter := _EMPHASIS.sub(lambda found: found[2], plain)) != plain:
+        plain = shorter
+    return plain.removeprefix("**").removesuffix("**").strip() or title
 
 
 def _plain(text: str) -> str:

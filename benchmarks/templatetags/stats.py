@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.text import without_emphasis
 
 register = template.Library()
 LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, "event": 140}
@@ -39,6 +40,12 @@ def stat(figure: Stat | str | None) -> SafeString:
 def percent(value: float | None) -> str:
     """Show a share as percent; a missing one as a dash."""
     return f"{100 * value:.1f}" if isinstance(value, int | float) else "—"
+
+
+@register.filter
+def plain_title(title: str) -> str:
+    """The title of a document without marks of Markdown; the stored one stays as it was imported."""
+    return without_emphasis(title)
 
 
 @register.filter

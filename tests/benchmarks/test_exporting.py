@@ -35,6 +35,29 @@ def test_what_comes_out_is_what_went_in(now: datetime) -> None:
     assert topic_of(Haystack.objects.get()) == topic
 
 
+def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(
+    now: datetime, ada: Any, login: Callable[[Any], Any]
+) -> None:
+    value = topic_json()
+    value["topic"] = "**The rebuilding** of a *small* harbour"
+    value["documents"][0]["title"] = "**Minutes** of the council"
+    haystack = imported(value, now)
+    client = login(ada)
+    address = reverse("benchmarks:haystack-detail", args=[haystack.uid])
+    for page in (client.get(reverse("benchmarks:corpora")), client.get(address)):
+        assert "The rebuilding of a small harbour" in page.text
+        assert "**" not in page.text
+    assert "Minutes of the council" in client.get(address).text
+    topic = topic_of(haystack)
+    assert (topic.title, topic.documents[0].title) == (value["topic"], value["documents"][0]["title"])
+    assert "source_title" not in topic.metadata
+    report = import_topic(topic, actor=None, now=now)
+    assert not report.created
+    assert not report.updated
+    value["topic"] = "Plain"
+    assert topic_of(imported(value, now)).title == "Plain"
+
+
 def test_the_published_file_comes_out_as_it_went_in(published: Path, now: datetime) -> None:
     topic = summhay.parse(published / "topic_news1.json")
     import_topic(topic, actor=None, now=now)

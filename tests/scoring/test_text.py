@@ -21,6 +21,7 @@ from benchmarks.scoring.text import (
     parse_citations,
     split_text,
     without_citations,
+    without_emphasis,
     words_per_bullet,
 )
 
@@ -215,3 +216,22 @@ def test_every_published_summary_has_bullets_and_its_shape_is_seen(published: Pa
     notes = [line for lines in parsed for line in lines if line.text.lower().lstrip("[").startswith("word count")]
     assert notes
     assert all(line.kind is LineKind.OTHER and line.citations == () for line in notes)
+
+
+@pytest.mark.parametrize(
+    ("title", "plain"),
+    [
+        ("**The harbour**: a *short* history", "The harbour: a short history"),
+        ("## The harbour", "The harbour"),
+        ("__The__ `harbour` _now_", "The harbour now"),
+        ("***All of it***", "All of it"),
+        ("**The harbour", "The harbour"),
+        ("2*3*4 and snake_case_name", "2*3*4 and snake_case_name"),
+        ("C# and F#, 5 * 3 * 2", "C# and F#, 5 * 3 * 2"),
+        ("#1 of the list", "#1 of the list"),
+        ("**", "**"),
+        ("", ""),
+    ],
+)
+def test_a_title_loses_the_marks_of_markdown_and_no_others(title: str, plain: str) -> None:
+    assert without_emphasis(title) == plain
