@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/", studies.study_list, name="studies"),
     path("studies/new/", studies.study_create, name="study-create"),
     path("studies/preview/", studies.study_preview, name="study-preview"),
+    path("studies/retrievers/", studies.study_retrievers, name="study-retrievers"),
     path("studies/<uuid:uid>/", studies.study_detail, name="study"),
     path("studies/<uuid:uid>/settings/", studies.study_settings, name="study-settings"),
     path("studies/<uuid:uid>/state/", studies.study_state, name="study-state"),

@@ -116,6 +116,26 @@ def study_preview(request: HttpRequest) -> HttpResponse:
     return _form_page(request, form, study=study, found=found, status=200)
 
 
+@requires("annotation.add_study")
+@require_POST
+def study_retrievers(request: HttpRequest) -> HttpResponse:
+    """The retrievers to choose from for the subtopics that are chosen in a form that is being filled in."""
+    uid = request.GET.get("study")
+    study = study_of(request, _uuid(uid)) if uid else None
+    if not wants_fragment(request):
+        return _form_page(
+            request, StudyForm(request.POST, user=request.user, instance=study), study=study, status=200
+        )
+    initial = {name: request.POST.getlist(name) for name in ("haystacks", "subtopics")}
+    kept = study.writing_plan.retriever if study is not None else ""  # a frozen field is not posted
+    form = StudyForm(
+        user=request.user,
+        instance=study,
+        initial={**initial, "retriever": request.POST.get("retriever", kept)},
+    )
+    return page(request, "_field.html", {"field": form["retriever"]})
+
+
 @requires("annotation.view_study")
 @require_safe
 def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:

@@ -43,7 +43,9 @@ class StudyForm(DetailsForm):
         label=_("Documents shown"), choices=WritingPlan.Setting.choices, initial=WritingPlan.Setting.ORACLE
     )
     retriever = forms.ChoiceField(
-        label=_("Retriever"), required=False, help_text=_("For an imported ranking only.")
+        label=_("Retriever"),
+        required=False,
+        help_text=_("For an imported ranking only. Those are offered that ranked every chosen subtopic."),
     )
     token_budget = forms.IntegerField(
         label=_("Token budget"),
@@ -131,8 +133,23 @@ class StudyForm(DetailsForm):
         self.fields["haystacks"].queryset = haystacks  # type: ignore[attr-defined]
         subtopics = Subtopic.objects.filter(haystack__in=haystacks).select_related("haystack")
         self.fields["subtopics"].queryset = subtopics.order_by("haystack__title", "haystack", "number")  # type: ignore[attr-defined]
-        names = RetrieverRanking.objects.order_by("retriever").values_list("retriever", flat=True).distinct()
-        self.fields["retriever"].choices = [("", "–"), *((name, name) for name in names)]  # type: ignore[attr-defined]
+        self._offer_retrievers(
+            kept=instance.writing_plan.retriever if instance is not None and self.frozen else ""
+        )
+
+    def _offer_retrievers(self, *, kept: str) -> None:
+        """Show those that ranked all chosen subtopics; any known one is read, so that its gaps can be named."""
+        rankings = RetrieverRanking.objects.filter(subtopic__in=self.fields["subtopics"].queryset)  # type: ignore[attr-defined]
+        ranked: dict[str, set[int]] = {}
+        for name, subtopic in rankings.order_by("retriever").values_list("retriever", "subtopic"):
+            ranked.setdefault(name, set()).add(subtopic)
+        chosen = {row["subtopic"].pk for group in self.corpora for row in group["subtopics"] if row["counts"]}
+        field = self.fields["retriever"]
+        field.choices = [("", "–"), *((name, name) for name in ranked)]  # type: ignore[attr-defined]
+        offered = [name for name, subtopics in ranked.items() if chosen <= subtopics or name == kept]
+        field.widget.choices = [("", "–"), *((name, name) for name in offered)]  # type: ignore[attr-defined]
+        if chosen and not offered:
+            field.help_text = _("No retriever has ranked every chosen subtopic.")
 
     def _freeze(self) -> None:
         names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
@@ -156,7 +173,8 @@ class StudyForm(DetailsForm):
                 },
             )
             is_chosen = str(subtopic.pk) in chosen
-            group["subtopics"].append({"subtopic": subtopic, "is_chosen": is_chosen})
+            counts = is_chosen or group["is_whole"]
+            group["subtopics"].append({"subtopic": subtopic, "is_chosen": is_chosen, "counts": counts})
             group["n_chosen"] += is_chosen
         return list(groups.values())
 
@@ -189,7 +207,8 @@ class StudyForm(DetailsForm):
         )
         missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
         if missing:
-            text = _("This retriever has no ranking for: %(names)s.") % {"names": ", ".join(missing)}
+            names = {"retriever": retriever, "names": ", ".join(missing)}
+            text = _("%(retriever)s has no ranking for: %(names)s.") % names
             self.add_error("retriever", text)
 
     def chosen_subtopics(self) -> list[Subtopic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -317,6 +318,67 @@ def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(ada: An
     data = form_data(haystacks=[haystack.pk], setting="ranking", retriever="bm25")
     response = client.post(reverse("annotation:study-create"), data)
     assert "no ranking for: Subtopic 2" in response.content.decode()
+
+
+def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(ada: Any, login: Any) -> None:
+    ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
+    for haystack, name in ((ferry, "bm25"), (ferry, "random"), (other, "random"), (other, "vector")):
+        for subtopic in haystack.subtopics.all():
+            RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
+    RetrieverRanking.objects.create(subtopic=ferry.subtopics.get(number=1), retriever="partly", scores={"1": 1.0})
+    client, url = login(ada), reverse("annotation:study-retrievers")
+
+    def offered(**chosen: Any) -> list[str]:
+        answer = client.post(url, form_data(**chosen), headers={"HX-Request": "true"}).content.decode()
+        assert "<html" not in answer
+        return re.findall(r'<option value="(\w+)"', answer)
+
+    first, second = ferry.subtopics.order_by("number")
+    assert offered() == ["bm25", "partly", "random", "vector"]
+    assert offered(haystacks=[ferry.pk]) == ["bm25", "random"]
+    assert offered(subtopics=[first.pk]) == ["bm25", "partly", "random"]
+    assert offered(haystacks=[other.pk], subtopics=[second.pk]) == ["random"]
+    chosen = form_data(haystacks=[ferry.pk], retriever="bm25")
+    fragment = client.post(url, chosen, headers={"HX-Request": "true"}).content.decode()
+    assert '<option value="bm25" selected>' in fragment
+    assert 'role="alert"' not in fragment
+    RetrieverRanking.objects.filter(retriever="random").delete()
+    answer = client.post(url, form_data(haystacks=[ferry.pk, other.pk]), headers={"HX-Request": "true"})
+    assert "No retriever has ranked every chosen subtopic." in answer.content.decode()
+
+
+@pytest.mark.parametrize("retriever", ["vector", "unheard-of"])
+def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(
+    retriever: str, ada: Any, login: Any
+) -> None:
+    ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
+    for haystack, name in ((ferry, "bm25"), (other, "vector")):
+        for subtopic in haystack.subtopics.all():
+            RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
+    data = form_data(haystacks=[ferry.pk], setting="ranking", retriever=retriever)
+    response = login(ada).post(reverse("annotation:study-create"), data)
+    assert response.status_code == 422
+    assert not Study.objects.exists()
+    page = response.content.decode()
+    assert retriever in re.findall(r'<p class="error">([^<]*)', page)[0]
+    assert '<option value="bm25">' in page
+    assert f'<option value="{retriever}"' not in page
+
+
+def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, ben: Any, login: Any) -> None:
+    haystack = make_haystack()
+    first, second = haystack.subtopics.order_by("number")
+    RetrieverRanking.objects.create(subtopic=first, retriever="bm25", scores={"1": 1.0})
+    study = make_writing_study(
+        haystack=haystack, researcher=ada, annotators=[ben], setting="ranking", retriever="bm25"
+    )
+    make_session(assignment=make_assignment(study=study, annotator=ben))
+    client = login(ada)
+    shown = client.get(reverse("annotation:study-settings", args=[study.uid])).content.decode()
+    url = f"{reverse('annotation:study-retrievers')}?study={study.uid}"
+    fragment = client.post(url, {"subtopics": [first.pk, second.pk]}, headers={"HX-Request": "true"})
+    for page in (shown, fragment.content.decode()):
+        assert '<option value="bm25" selected>' in page
 
 
 def test_the_preview_answers_htmx_with_a_fragment_and_a_plain_post_with_the_page(ada: Any, login: Any) -> None:
