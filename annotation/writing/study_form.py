@@ -147,7 +147,7 @@ class StudyForm(DetailsForm):
         field = self.fields["retriever"]
         field.choices = [("", "–"), *((name, name) for name in ranked)]  # type: ignore[attr-defined]
         offered = [name for name, subtopics in ranked.items() if chosen <= subtopics or name == kept]
-        field.widget.choices = [("", "–"), *((name, name) for name in offered)]  # type: ignore[attr-defined]
+        field.widget.choices = [("", "–"), *((name, name) for name in offered)]
         if chosen and not offered:
             field.help_text = _("No retriever has ranked every chosen subtopic.")
 
