@@ -143,7 +143,7 @@ def _verdicts(
     found: dict[str, TopicVerdict] = {}
     for index, value in enumerate(row.items(name, expected="a list of labels", empty=True, missing=True)):
         one = Row.of(value, f"{row.where}.{name}[{index}]", row.problems, expected="a label")
-        if one is None:
+        if one is None or not one.can_be_kept():
             continue
         key, coverage = one.key("insight_id"), labels.coverage_of(value.get("coverage"))
         if key is not None and key not in known:

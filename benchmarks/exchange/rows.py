@@ -97,6 +97,20 @@ class Row:
             if row is not None:
                 yield row
 
+    def can_be_kept(self, *names: str) -> bool:
+        """Whether fields (by default all) can be stored as they are; reports those with a NUL, which no JSON
+        column of PostgreSQL takes."""
+        bad = [name for name in names or self.value if _holds_nul([name, self.value.get(name)])]
+        for name in bad:
+            self.problems.error(
+                "wrong_value",
+                self.where,
+                name.replace("\x00", "\ufffd"),
+                expected="a value without a NUL",
+                got=Got("a text with a NUL in it"),
+            )
+        return not bad
+
     def _wrong(self, name: str, expected: str) -> None:
         got: object = self.value.get(name, MISSING)
         if got is MISSING:
@@ -113,6 +127,21 @@ class Row:
             self.problems.error("wrong_value", self.where, name, expected=expected, got=got)
         else:
             self.problems.error("wrong_type", self.where, name, expected=expected, got=got)
+
+
+def _holds_nul(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            if "\x00" in item:
+                return True
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+    return False
 
 
 def small_metadata(value: Any, *, leave_out: frozenset[str]) -> dict[str, Any]:

@@ -258,6 +258,8 @@ def _verdict(row: Row, key: str, n_lines: int) -> TopicVerdict | None:
     if coverage is None:
         row.problems.error("unknown_coverage", row.where, "coverage", expected=COVERAGES, got=published)
         return None
+    if not row.can_be_kept("coverage", "bullet_id"):
+        return None
     lines = labels.lines_of(bullet)
     if lines is None:
         row.problems.warning(

@@ -149,3 +149,18 @@ def test_a_link_that_is_no_line_and_no_name_is_a_sentence(name: str, link: str, 
     with pytest.raises(SystemExit):
         call_command("import_labels", file, study="Elsewhere", stdout=io.StringIO(), stderr=(err := io.StringIO()))
     assert "links: expected numbers or names, as 2;3" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "old", "place"),
+    [
+        (summhay.parse, SUMMHAY_EXAMPLE, '"bullet_id": 1', "subtopics[0].eval_summaries."),
+        (eval_benchmark.parse, BENCHMARK_EXAMPLE, '"bullet_id": 2', "[0].predictions_some-judge[0]."),
+    ],
+)
+def test_a_nul_in_what_is_kept_as_it_was_published_is_a_sentence(
+    parse: Parse, text: str, old: str, place: str
+) -> None:
+    [only] = refusals(parse, text.replace(old, r'"bullet_id": ["a\u0000b"]'))
+    assert only.startswith(place)
+    assert only.endswith("bullet_id: expected a value without a NUL, got a text with a NUL in it.")
