@@ -1,10 +1,10 @@
-"""What calls cost: tokens as the server counted them, times the price of their day. Unknown stays undefined."""
+"""What calls cost: tokens as the server counted them, times the price of their day in UTC. Unknown stays undefined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -79,7 +79,7 @@ def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
     return list(
         calls.filter(state=JudgeCall.State.ANSWERED)
         .order_by()
-        .annotate(day=TruncDate("answered_at"))
+        .annotate(day=TruncDate("answered_at", tzinfo=UTC))
         .values("base_url", "model", "day", *by)
         .annotate(
             n=Count("pk"),

@@ -162,7 +162,7 @@ class PriceForm(forms.Form):
     base_url = forms.ChoiceField(
         label=_("Address"), choices=lambda: [("", _("any")), *_addresses()], required=False
     )
-    valid_from = forms.DateField(label=_("From"), widget=forms.DateInput(attrs={"type": "date"}))
+    valid_from = forms.DateField(label=_("From (UTC)"), widget=forms.DateInput(attrs={"type": "date"}))
     input_per_million = forms.DecimalField(
         label=_("US dollars per million tokens sent"), min_value=0, max_digits=12, decimal_places=6
     )

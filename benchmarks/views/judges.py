@@ -229,7 +229,7 @@ def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpRespons
 @requires(CHANGE)
 def prices(request: HttpRequest) -> HttpResponse:
     """The dated price table."""
-    form = PriceForm(request.POST or None, initial={"valid_from": timezone.localdate().isoformat()})
+    form = PriceForm(request.POST or None, initial={"valid_from": timezone.now().date().isoformat()})
     if request.method == "POST" and form.is_valid():
         costs.set_price(**form.cleaned_data, by=request.user, now=timezone.now())
         return redirect("benchmarks:prices")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
 from benchmarks import judge_desk, judging
-from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.models import AuditEvent, Insight, Judge, JudgeCall, JudgeRun, ModelPrice, Summary
 from tests.fake_openai import MODEL, FakeServer, failing, serving
 from tests.makers import make_haystack, make_summary
 
@@ -218,6 +218,24 @@ def test_verdicts_on_texts_that_changed_are_called_stale(
     assert "stale" not in client.get(url("judge-detail", judge.uid)).text
     Insight.objects.filter(subtopic=summary.subtopic, number=2).update(text="Something else.")
     assert "1 verdict is stale" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
+    ada: Any, eve: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    """Half past eleven in the evening is the next day in Berlin and the same in New York."""
+    judge = made(login(ada), server)
+    run = judging.request_run(judge=judge, summaries=[summary], reason="test", now=timezone.now())
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    JudgeCall.objects.update(answered_at=datetime(2026, 3, 2, 23, 30, tzinfo=UTC))
+    for day, dollars in ((date(2026, 3, 1), 10), (date(2026, 3, 2), 20), (date(2026, 3, 3), 1000)):
+        ModelPrice.objects.create(
+            model=MODEL, valid_from=day, input_per_million=dollars, output_per_million=dollars
+        )
+    for person, zone in ((ada, "Europe/Berlin"), (eve, "America/New_York")):
+        type(person).objects.filter(pk=person.pk).update(time_zone=zone)
+        assert "0.0066" in login(person).get(url("judge-run", run.uid)).text, zone
 
 
 def test_annotators_see_no_judges(ben: Any, login: Login, server: FakeServer) -> None:
