@@ -104,8 +104,7 @@ def _mean(curves: Sequence[dict[str, list[float | None]]]) -> dict[str, list[flo
     """Each rate averaged over the people who have it."""
     found: dict[str, list[float | None]] = {}
     for name in RATES:
-        columns = zip(*(one[name] for one in curves), strict=True)
-        known = [[value for value in column if value is not None] for column in columns]
+        known = [[value for one in curves if (value := one[name][at]) is not None] for at in range(len(STEPS))]
         found[name] = [fsum(values) / len(values) if values else None for values in known]
     return found
 

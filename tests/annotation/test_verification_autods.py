@@ -87,6 +87,18 @@ def test_every_plot_downloads_as_a_file(study: Study, ada: Any, login: Any, name
         assert told["curves"]["annotator2"]["false_omission_rate"][0] is None
 
 
+@pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "autods.json"])
+def test_scores_without_any_answer_are_shown_without_rates(ada: Any, login: Any, name: str) -> None:
+    made = make_verification_study(annotators=("anna",), questions=make_questions(1, autods=[0.9]), researcher=ada)
+    client = login(ada)
+    text = client.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
+    assert "2 of 2 key points have a score" in text
+    response = client.get(reverse("annotation:verification-autods-file", args=[made.uid, name]))
+    assert response.status_code == 200
+    if name.endswith("json"):
+        assert set(response.json()["curves"]["mean"]["false_discovery_rate"]) == {None}
+
+
 def test_without_scores_there_is_a_reason_and_no_file(ada: Any, login: Any) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1), researcher=ada)
     say_all(made, ["A", "A"])
