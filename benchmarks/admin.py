@@ -17,6 +17,7 @@ from benchmarks.models import (
     JudgeRun,
     JudgeRunItem,
     KeyPoint,
+    LostReply,
     ModelPrice,
     Question,
     QuestionDocument,
@@ -117,11 +118,11 @@ class JudgeRunAdmin(ReadOnlyAdmin):
 
 @admin.register(JudgeRunItem)
 class JudgeRunItemAdmin(ReadOnlyAdmin):
-    """Summaries of runs."""
+    """Summaries, responses and key points of runs."""
 
-    list_display = ("run", "summary", "state", "attempts", "error")
+    list_display = ("run", "summary", "response", "key_point", "state", "attempts", "error")
     list_filter = ("state",)
-    list_select_related = ("run__judge", "summary")
+    list_select_related = ("run__judge", "summary", "response", "key_point")
 
 
 @admin.register(JudgeCall)
@@ -131,6 +132,14 @@ class JudgeCallAdmin(ReadOnlyAdmin):
     list_display = ("uid", "model", "state", "rung", "latency_ms", "prompt_tokens", "completion_tokens", "error")
     list_filter = ("state", "rung", "model")
     search_fields = ("uid", "request_id", "cache_key")
+
+
+@admin.register(LostReply)
+class LostReplyAdmin(ReadOnlyAdmin):
+    """Requests whose reply never came."""
+
+    list_display = ("call", "run", "sent_at", "most_prompt_tokens", "most_completion_tokens")
+    list_select_related = ("call", "run__judge")
 
 
 @admin.register(Endpoint)

@@ -14,12 +14,16 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from benchmarks import workers
+from benchmarks.judges.cleaning import clean_text
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 
 LEASE = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
 GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
-_PLACE = {JudgeRun.Task.COVERAGE: ("summary", "summary__haystack")}
+_PLACE = {
+    JudgeRun.Task.COVERAGE: ("summary", "summary__haystack"),
+    JudgeRun.Task.AUTODS: ("key_point", "key_point__question"),
+}
 _PLACE_OF_RESPONSES = ("response__question", "response__question")
 
 
@@ -70,8 +74,11 @@ def let_go(*, run: JudgeRun, items: Sequence[JudgeRunItem]) -> None:
 
 def put_back(*, item: JudgeRunItem, error: Exception) -> None:
     """A text that the judge raised on is free again; after MAX_ATTEMPTS it is failed and counted."""
+    item.refresh_from_db(fields=["state", "attempts"])
+    if item.state != JudgeRunItem.State.PENDING:
+        return
     item.attempts += 1
-    item.error = f"{type(error).__name__}: {error}"[:2000]
+    item.error = clean_text(f"{type(error).__name__}: {error}")[:2000]
     item.claimed_at, item.claimed_by = None, ""
     if item.attempts >= MAX_ATTEMPTS:
         item.state = JudgeRunItem.State.FAILED

@@ -1,4 +1,4 @@
-"""What calls cost: tokens as the server counted them, times the price of their day in UTC. Unknown stays undefined."""
+"""What calls cost: tokens as the server counted them, times the price of that day in UTC; unknown is undefined."""
 
 from __future__ import annotations
 
@@ -92,6 +92,11 @@ def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
     )
 
 
+def no_price(model: str, day: date) -> str:
+    """What to say where a price is missing."""
+    return f"There is no price for {model} on {day:%Y-%m-%d}."
+
+
 def _total(rows: list[Any], prices: Prices) -> Cost:
     dollars: Decimal | None = Decimal(0)
     reason = ""
@@ -100,7 +105,7 @@ def _total(rows: list[Any], prices: Prices) -> Cost:
         if row["n_uncounted"]:
             dollars, reason = None, f"{row['n_uncounted']} answers came without a token count."
         elif price is None:
-            dollars, reason = None, f"There is no price for {row['model']} on {row['day']:%Y-%m-%d}."
+            dollars, reason = None, no_price(row["model"], row["day"])
         elif dollars is not None:
             dollars += price_of_tokens(
                 price, prompt=row["prompt"], cached=row["cached"], completion=row["completion"]

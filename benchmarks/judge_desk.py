@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Q
 
-from benchmarks import audit, budgets, call_ledger, costs, judging, model_judging
+from benchmarks import audit, autods, budgets, call_ledger, costs, judging, model_tasks
 from benchmarks.call_ledger import Request
 from benchmarks.judges.questions import ModelConfig, estimated_tokens
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
@@ -21,8 +21,10 @@ from benchmarks.recall import lacking
 KEYS_IN_A_QUERY = 500
 MOST_LOOKED_AT = 500
 """Summaries whose requests are worded for an estimate."""
+COMPARED_AT_ONCE = 2_000
+"""Verdicts, the newest, that are compared with the texts of today whenever a judge's page is opened."""
 MOST_COMPARED = 100_000
-"""Verdicts, the newest, that are compared with the texts of today."""
+"""The same, when somebody asks for all."""
 REPLIES_SHOWN = 20
 
 
@@ -99,7 +101,7 @@ def estimate(*, judge: Judge, summaries: Iterable[Summary], repeats: int, now: d
 
     Of many summaries only some are looked at, evenly spread, and the rest is taken to be like them.
     """
-    config = model_judging.config_of(judge)
+    config = model_tasks.config_of(judge)
     waiting = judging.not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
     looked_at = waiting[:: -(-len(waiting) // MOST_LOOKED_AT) or 1]
     requests = list(requests_on(judge=judge, config=config, summaries=looked_at, repeats=repeats))
@@ -117,7 +119,7 @@ def estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_texts: in
     dollars = at_most = None
     if price is not None:
         dollars = costs.price_of_tokens(price, prompt=prompt, cached=0, completion=completion)
-        at_most = sum((budgets.worst_case(request, price) for request in fresh.values()), Decimal(0))
+        at_most = sum((budgets.worst_case(request.body, price) for request in fresh.values()), Decimal(0))
     return Estimate(n_texts, len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
 
 
@@ -129,7 +131,7 @@ def requests_on(
     items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
     for start in range(0, len(items), KEYS_IN_A_QUERY):
         part = items[start : start + KEYS_IN_A_QUERY]
-        asked = model_judging.open_questions(judge=judge, config=config, items=part, repeats=repeats)
+        asked = model_tasks.coverage_questions(judge=judge, config=config, items=part, repeats=repeats)
         for questions in asked.values():
             yield from (Request.of(config, question, rung) for question in questions)
 
@@ -143,24 +145,29 @@ def _answered(keys: set[str]) -> set[str]:
     return found
 
 
-def stale_count(*, judge: Judge) -> int:
-    """Verdicts of a model on texts that have changed since: bullets or insight are no longer what was judged."""
+def stale_count(*, judge: Judge, most: int = MOST_COMPARED) -> int:
+    """Verdicts of a model on texts that have changed since: bullets or insight are no longer what was judged.
+
+    Of the newest `most` verdicts; a query, and three for every 500 summaries.
+    """
     config = ModelConfig.from_mapping(judge.config)
     rows = Verdict.objects.filter(judge=judge, is_imported=False).values_list(
         "summary", "insight", "repeat", "input_sha256"
     )
-    newest = rows.order_by("-pk")[:MOST_COMPARED]
+    newest = rows.order_by("-pk")[:most]
     judged = {(summary, insight, repeat): digest for summary, insight, repeat, digest in newest}
-    summaries = list(Summary.objects.filter(pk__in={key[0] for key in judged}))
-    nobody = Judge(pk=0)
-    items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
-    asked = model_judging.open_questions(judge=nobody, config=config, items=items, repeats=1)
-    now_is = {
-        (int(question.summary_key), int(key)): question.input_of(key)
-        for questions in asked.values()
-        for question in questions
-        for key in question.keys
-    }
+    keys, nobody = sorted({key[0] for key in judged}), Judge(pk=0)
+    now_is: dict[tuple[int, int], str] = {}
+    for start in range(0, len(keys), KEYS_IN_A_QUERY):
+        summaries = Summary.objects.filter(pk__in=keys[start : start + KEYS_IN_A_QUERY])
+        items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
+        asked = model_tasks.coverage_questions(judge=nobody, config=config, items=items, repeats=1)
+        now_is |= {
+            (int(question.summary_key), int(key)): question.input_of(key)
+            for questions in asked.values()
+            for question in questions
+            for key in question.keys
+        }
     return sum(now_is.get(key[:2]) != digest for key, digest in judged.items())
 
 
@@ -174,6 +181,8 @@ class RunState:
     n_invalid: int
     n_failed_calls: int
     cost: costs.Cost
+    n_lost: int = 0
+    lost_dollars: Decimal | None = None
 
     @property
     def is_working(self) -> bool:
@@ -188,9 +197,11 @@ class RunState:
 
 def run_state(run: JudgeRun) -> RunState:
     """Counts of a run; a fixed number of queries."""
-    n_verdicts, n_invalid = lacking.answers_of(run) if run.task != JudgeRun.Task.COVERAGE else _coverage_of(run)
+    count = {JudgeRun.Task.COVERAGE: _coverage_of, JudgeRun.Task.AUTODS: autods.answers_of}
+    n_verdicts, n_invalid = count.get(JudgeRun.Task(run.task), lacking.answers_of)(run)
     failed = run.calls.filter(state=JudgeCall.State.FAILED).count()
-    return RunState(run, judging.run_progress(run), n_verdicts, n_invalid, failed, costs.cost_of(run.calls.all()))
+    progress, cost = judging.run_progress(run), costs.cost_of(run.calls.all())
+    return RunState(run, progress, n_verdicts, n_invalid, failed, cost, *budgets.lost_dollars(run))
 
 
 def _coverage_of(run: JudgeRun) -> tuple[int, int]:

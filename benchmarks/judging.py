@@ -14,10 +14,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Count, Max, Q
 
-from benchmarks import audit, backgrounds, model_judging
+from benchmarks import audit, backgrounds, model_judging, model_tasks
 from benchmarks.claims import (
     LEASE,
     MAX_ATTEMPTS,
@@ -35,7 +35,7 @@ from benchmarks.claims import (
 )
 from benchmarks.judges import registry
 from benchmarks.judges.base import Background, CoverageVerdict, InsightRef, SummaryToJudge
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Response, Summary, Verdict
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, KeyPoint, Response, Summary, Verdict
 from benchmarks.recall import lacking, offline
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "judge_summaries",
     "not_yet_judged",
     "pause_run",
+    "request_autods_run",
     "request_response_run",
     "request_run",
     "resume_run",
@@ -139,17 +140,10 @@ def request_run(
     """
     _check_available(judge)
     options = options or ModelOptions()
-    repeats = options.repeats if judge.kind == Judge.Kind.OPENAI else 1
-    waiting = not_yet_judged(judge=judge, summaries=summaries, repeats=repeats)
-    if not waiting:
-        return None
-    run = _new_run(judge=judge, reason=reason, now=now, by=requested_by, options=replace(options, repeats=repeats))
-    if requested_by is not None:
-        audit.record(actor=requested_by, action="run.requested", target=run, now=now, summaries=len(waiting))
-    JudgeRunItem.objects.bulk_create(
-        [JudgeRunItem(run=run, summary=summary) for summary in waiting], batch_size=500
-    )
-    return run
+    options = replace(options, repeats=options.repeats if judge.kind == Judge.Kind.OPENAI else 1)
+    waiting = not_yet_judged(judge=judge, summaries=summaries, repeats=options.repeats)
+    run = _Asked(judge=judge, reason=reason, by=requested_by, options=options, now=now)
+    return run.queue([JudgeRunItem(summary=summary) for summary in waiting], summaries=len(waiting))
 
 
 @transaction.atomic
@@ -174,49 +168,79 @@ def request_response_run(
     _check_available(judge)
     options = options or ModelOptions()
     several = judge.kind == Judge.Kind.OPENAI and task == JudgeRun.Task.RECALL
-    repeats = options.repeats if several else 1
-    waiting = lacking.responses(judge=judge, task=task, among=responses, repeats=repeats)
-    if not waiting:
-        return None
-    options = replace(options, repeats=repeats)
-    run = _new_run(judge=judge, task=task, reason=reason, now=now, by=requested_by, options=options)
-    if requested_by is not None:
-        audit.record(
-            actor=requested_by, action="run.requested", target=run, now=now, task=str(task), responses=len(waiting)
-        )
-    JudgeRunItem.objects.bulk_create(
-        [JudgeRunItem(run=run, response=response) for response in waiting], batch_size=500
-    )
-    return run
+    options = replace(options, repeats=options.repeats if several else 1)
+    waiting = lacking.responses(judge=judge, task=task, among=responses, repeats=options.repeats)
+    run = _Asked(judge=judge, task=task, reason=reason, by=requested_by, options=options, now=now)
+    items = [JudgeRunItem(response=response) for response in waiting]
+    return run.queue(items, task=str(task), responses=len(waiting))
 
 
-def _new_run(
+@transaction.atomic
+def request_autods_run(
     *,
     judge: Judge,
+    key_points: Iterable[KeyPoint],
     reason: str,
     now: datetime,
-    by: Any,
-    options: ModelOptions,
-    task: str = JudgeRun.Task.COVERAGE,
-) -> JudgeRun:
-    return JudgeRun.objects.create(
-        judge=judge,
-        task=task,
-        reason=reason,
-        requested_by=by,
-        created_at=now,
-        concurrency=options.concurrency,
-        repeats=options.repeats,
-        budget=options.budget,
-    )
+    requested_by: Any = None,
+    options: ModelOptions | None = None,
+) -> JudgeRun | None:
+    """Queue the key points that have no AutoDS score; None if there are none.
+
+    Raises:
+        JudgeUnavailable: the judge is no model that can be asked.
+    """
+    _check_available(judge)
+    if judge.kind != Judge.Kind.OPENAI:
+        raise JudgeUnavailable(f"{judge} has no log-probabilities; AutoDS scores come from models.")
+    queued = set(waiting_items(judge=judge, task=JudgeRun.Task.AUTODS).values_list("key_point", flat=True))
+    waiting = [point for point in key_points if point.autods is None and point.pk not in queued]
+    options = replace(options or ModelOptions(), repeats=1)
+    run = _Asked(judge=judge, task=JudgeRun.Task.AUTODS, reason=reason, by=requested_by, options=options, now=now)
+    return run.queue([JudgeRunItem(key_point=point) for point in waiting], key_points=len(waiting))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A run that was asked for; it is made when there is something to do."""
+
+    judge: Judge
+    reason: str
+    by: Any
+    options: ModelOptions
+    now: datetime
+    task: str = JudgeRun.Task.COVERAGE
+
+    def queue(self, items: Sequence[JudgeRunItem], **told: Any) -> JudgeRun | None:
+        """Make the run with its items, and write down who asked for it; None if there are none."""
+        if not items:
+            return None
+        run = JudgeRun.objects.create(
+            judge=self.judge,
+            task=self.task,
+            reason=self.reason,
+            requested_by=self.by,
+            created_at=self.now,
+            concurrency=self.options.concurrency,
+            repeats=self.options.repeats,
+            budget=self.options.budget,
+        )
+        if self.by is not None:
+            audit.record(actor=self.by, action="run.requested", target=run, now=self.now, **told)
+        for item in items:
+            item.run = run
+        JudgeRunItem.objects.bulk_create(items, batch_size=500)
+        return run
 
 
 def _check_available(judge: Judge) -> None:
     if judge.kind == Judge.Kind.IMPORTED:
         raise JudgeUnavailable(f"{judge} was imported; it cannot be asked again.")
+    if judge.archived_at is not None:
+        raise JudgeUnavailable(f"{judge} was archived; it asks nothing more.")
     if judge.kind == Judge.Kind.OPENAI:
         try:
-            model_judging.config_of(judge)
+            model_tasks.config_of(judge)
         except ValueError as error:
             raise JudgeUnavailable(f"{judge} cannot be asked: {error}") from error
 
@@ -268,11 +292,7 @@ def run_pending(
 def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
     """Ask the judge outside any transaction, then store verdicts and item states together; errors by item pk."""
     if run.judge.kind == Judge.Kind.OPENAI:
-        failed = model_judging.judge_items(run=run, items=items, clock=clock)
-        for item in items:
-            if item.pk in failed:
-                put_back(item=item, error=failed[item.pk])
-        return failed
+        return _judge_by_model(run=run, items=items, clock=clock)
     try:
         store = _answers(run=run, items=items, clock=clock)
     except Exception as error:
@@ -292,6 +312,26 @@ def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) 
             state=JudgeRunItem.State.DONE, error=""
         )
     return {}
+
+
+def _judge_by_model(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
+    """Let a model judge; a text that breaks its batch is found alone, and its attempts are counted."""
+    try:
+        failed = model_judging.judge_items(run=run, items=items, clock=clock)
+    except (OperationalError, InterfaceError):  # the database, no fault of a text
+        let_go(run=run, items=items)
+        raise
+    except Exception as error:
+        if len(items) > 1:
+            failed = {}
+            for item in items:
+                failed |= _judge_by_model(run=run, items=[item], clock=clock)
+            return failed
+        failed = {items[0].pk: error}
+    for item in items:
+        if item.pk in failed:
+            put_back(item=item, error=failed[item.pk])
+    return failed
 
 
 def _answers(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> Callable[[], None]:

@@ -11,36 +11,20 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 
-from benchmarks import backgrounds, budgets, call_ledger, workers
+from benchmarks import call_ledger, claims, workers
 from benchmarks.call_ledger import Request
-from benchmarks.judges.base import CoverageVerdict, InsightRef, SummaryToJudge
-from benchmarks.judges.openai import (
-    AddressNotAllowed,
-    Failure,
-    Reply,
-    Trouble,
-    ask,
-    check_address,
-    open_client,
-    read_reply,
-)
+from benchmarks.judges.cleaning import NOTE, clean_text
+from benchmarks.judges.openai import AddressNotAllowed, Failure, Reply, Trouble, ask, open_client, read_reply
 from benchmarks.judges.parsing import Problem
-from benchmarks.judges.questions import (
-    BadConfiguration,
-    CoverageQuestion,
-    ModelConfig,
-    Question,
-    Rung,
-    questions_on,
-)
-from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
-from benchmarks.recall import asking
+from benchmarks.judges.questions import BadConfiguration, ModelConfig, Question, Rung
+from benchmarks.model_tasks import TASKS, config_of
+from benchmarks.models import JudgeCall, JudgeRun, JudgeRunItem
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -51,9 +35,10 @@ MAX_BUSY = 30
 BACKOFF_S = 0.5
 LOOK_AGAIN_S = 1.0
 RENEW_S = 30.0
+WAIT_FOR_ANSWERS_S = 0.2
+"""Between looks at a budget that other workers' answers may leave room in."""
 
 Clock = Callable[[], datetime]
-_GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
 
 
 class CallFailed(Exception):
@@ -78,6 +63,16 @@ class _Sent:
     call: JudgeCall
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """What a reply says: answers by key, or the question to ask again."""
+
+    waiting: _Waiting
+    call: JudgeCall
+    answers: Mapping[str, Any]
+    again: Question | None = None
+
+
 @dataclass
 class _State:
     """What is left of a batch."""
@@ -91,17 +86,6 @@ class _State:
     rests_until: datetime | None = None
 
 
-def config_of(judge: Judge) -> ModelConfig:
-    """A judge's configuration, ready to be asked.
-
-    Raises:
-        BadConfiguration: it cannot be read.
-        AddressNotAllowed: the settings do not allow its address.
-    """
-    config = ModelConfig.from_mapping(judge.config)
-    return replace(config, base_url=check_address(config.base_url))
-
-
 def judge_items(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
     """Ask what is lacking on claimed items until all is answered, or the run stops; errors by item key."""
     try:
@@ -112,9 +96,14 @@ def judge_items(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -
         return {}
     try:
         with asyncio.Runner() as runner:
-            return _Batch(run=run, config=config, items=items, clock=clock, runner=runner).work()
-    finally:  # what is still pending was interrupted or stopped: others need not wait for the lease
+            errors = _Batch(run=run, config=config, items=items, clock=clock, runner=runner).work()
+    except Exception:
+        raise  # the caller looks for the text that it came from, and still holds all of them
+    except BaseException:  # interrupted: others need not wait for the lease
         _release(run, items)
+        raise
+    _release(run, items)
+    return errors
 
 
 def _release(run: JudgeRun, items: Sequence[JudgeRunItem]) -> None:
@@ -124,65 +113,8 @@ def _release(run: JudgeRun, items: Sequence[JudgeRunItem]) -> None:
 
 def pause(*, run: JudgeRun, message: str) -> None:
     """Stop a run until a person resumes it, and say why."""
-    JudgeRun.objects.filter(pk=run.pk, state__in=_GOING).update(state=JudgeRun.State.PAUSED, message=message)
-
-
-def open_questions(
-    *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
-) -> dict[int, list[CoverageQuestion]]:
-    """What this judge has not answered on the items' summaries: {item key: questions}. Two queries."""
-    summaries = {item.summary_id: item.summary for item in items}
-    insights = backgrounds.insights_by_subtopic({summary.subtopic_id for summary in summaries.values()})
-    rows = Verdict.objects.filter(judge=judge, summary__in=summaries, repeat__lt=repeats)
-    there = set(rows.values_list("summary", "repeat", "insight"))
-    found = {}
-    for item in items:
-        refs = tuple(InsightRef(str(pk), text) for pk, text in insights[item.summary.subtopic_id])
-        lacking = {
-            repeat: {ref.key for ref in refs if (item.summary_id, repeat, int(ref.key)) not in there}
-            for repeat in range(repeats)
-        }
-        given = SummaryToJudge(str(item.summary_id), tuple(item.summary.lines), refs)
-        found[item.pk] = list(questions_on(given, protocol=config.protocol, repeats=repeats, lacking=lacking))
-    return found
-
-
-def _open(
-    *, run: JudgeRun, config: ModelConfig, items: Sequence[JudgeRunItem]
-) -> Mapping[int, Sequence[Question]]:
-    """What is lacking on the items of a run, whatever its task."""
-    if run.task == JudgeRun.Task.COVERAGE:
-        return open_questions(judge=run.judge, config=config, items=items, repeats=run.repeats)
-    return asking.open_questions(judge=run.judge, config=config, items=items, repeats=run.repeats, task=run.task)
-
-
-def _store_coverage(
-    *, run: JudgeRun, question: Question, answers: Mapping[str, Any], call: JudgeCall, now: datetime
-) -> None:
-    assert isinstance(question, CoverageQuestion)  # noqa: S101  for the type checker
-    rows = [_row(run, question, key, answer, call, now) for key, answer in answers.items()]
-    Verdict.objects.bulk_create(rows, ignore_conflicts=True)
-
-
-def _row(
-    run: JudgeRun, question: CoverageQuestion, key: str, answer: Any, call: JudgeCall, now: datetime
-) -> Verdict:
-    said = answer if isinstance(answer, CoverageVerdict) else None
-    return Verdict(
-        judge_id=run.judge_id,
-        summary_id=int(question.summary_key),
-        insight_id=int(key),
-        repeat=question.repeat,
-        coverage=said.coverage if said else "",
-        lines=list(said.lines) if said else [],
-        is_linked=bool(said and said.lines),
-        is_valid=said is not None,
-        raw={"problem": answer.reason} if isinstance(answer, Problem) else {},
-        input_sha256=question.input_of(key),
-        run=run,
-        call=call,
-        created_at=now,
-    )
+    going = JudgeRun.objects.filter(pk=run.pk, state__in=claims.GOING)
+    going.update(state=JudgeRun.State.PAUSED, message=message)
 
 
 class _Batch:
@@ -198,19 +130,20 @@ class _Batch:
         runner: asyncio.Runner,
     ) -> None:
         self.run, self.config, self.clock, self.runner = run, config, clock, runner
-        self.items = {str(item.summary_id or item.response_id): item for item in items}
-        self.state = _State()
-        self.purse = budgets.Purse(run=run, config=config)
-        rung = call_ledger.remembered_rung(config)
-        for pk, asked in _open(run=run, config=config, items=items).items():
-            self.state.n_open[pk] = len(asked)
-            self.state.queue.extend(_Waiting(question, rung) for question in asked)
+        self.items = {str(item.subject_id): item for item in items}
+        self.state, self.task = _State(), TASKS[run.task]
+        remembered = call_ledger.remembered_rung(config)
+        asked = self.task.questions(judge=run.judge, config=config, items=items, repeats=run.repeats)
+        for pk, questions in asked.items():
+            self.state.n_open[pk] = len(questions)
+            for question in questions:
+                rung = Rung.NONE if question.shape() is None else remembered
+                self.state.queue.append(_Waiting(question, rung))
 
     def work(self) -> dict[int, Exception]:
         """Send, wait, store, until nothing is left."""
         state, client_stack = self.state, AsyncExitStack()
-        with transaction.atomic():
-            self._close_items([item for item in self.items.values() if not state.n_open[item.pk]])
+        self._close_items([item for item in self.items.values() if not state.n_open[item.pk]])
         client = self.runner.run(client_stack.enter_async_context(open_client(self.config)))
         try:
             while state.in_flight or (state.queue and not state.stopped):
@@ -235,25 +168,27 @@ class _Batch:
             return
         wanted = [(waiting, Request.of(self.config, waiting.question, waiting.rung)) for waiting in ready]
         with transaction.atomic():
-            room = self._checked_room(room, wanted[0][1])
-            if state.stopped:
-                state.queue.extendleft(reversed(ready))
-                return
             found = call_ledger.claim(
                 run=self.run, config=self.config, wanted=[request for _, request in wanted], room=room, now=now
             )
         by_request = {id(request): waiting for waiting, request in wanted}
         state.rests_until = found.rests_until
+        state.stopped = found.is_stopped
+        if found.pause_because:
+            pause(run=self.run, message=found.pause_because)
+            state.stopped = True
         for request in found.held:
             by_request[id(request)].not_before = time.monotonic() + 0.05
+        if found.is_short:
+            for request in found.no_room:
+                by_request[id(request)].not_before = time.monotonic() + WAIT_FOR_ANSWERS_S
         state.queue.extendleft(by_request[id(request)] for request in reversed(found.no_room))
         state.queue.extend(by_request[id(request)] for request in found.held)
         for request, call in found.to_send:
             task = self.runner.get_loop().create_task(ask(client, request.body))
             state.in_flight[task] = _Sent(by_request[id(request)], request, call)
-        with transaction.atomic():
-            for request, call in found.answered:
-                self._take(by_request[id(request)], call, kept_reply(call))
+        kept = kept_replies([call for _, call in found.answered])
+        self._take([(by_request[id(request)], call, kept[call.pk]) for request, call in found.answered])
 
     def _ready(self) -> list[_Waiting]:
         """Take what may be sent by now from the front of the queue, at most as many as run at a time."""
@@ -265,18 +200,6 @@ class _Batch:
             (ready if waiting.not_before <= now else later).append(waiting)
         state.queue.extendleft(reversed(later))
         return ready
-
-    def _checked_room(self, room: int, request: Request) -> int:
-        """How many requests the run may send: none when it was stopped, or when its budget could be passed."""
-        going = JudgeRun.objects.filter(pk=self.run.pk).values_list("state", flat=True).first() in _GOING
-        if not going:
-            self.state.stopped = True
-            return 0
-        allowed = self.purse.allows(request, now=self.clock())
-        if allowed.pause_because and not self.state.in_flight:
-            pause(run=self.run, message=allowed.pause_because)
-            self.state.stopped = True
-        return min(room, allowed.n_calls)
 
     async def _wait(self) -> list[tuple[_Sent, Reply | Failure]]:
         """Until an answer comes, or it is time to look again."""
@@ -300,36 +223,88 @@ class _Batch:
     # Storing
 
     def _store(self, done: Sequence[tuple[_Sent, Reply | Failure]]) -> None:
-        """Write all that came back since the last look in one transaction."""
-        if done:
+        """Write all that came back since the last look, and act on what failed."""
+        replies = [(sent.waiting, sent.call, out) for sent, out in done if isinstance(out, Reply)]
+        failures = [(sent, out) for sent, out in done if isinstance(out, Failure)]
+        self._take(replies, closing=True)
+        if failures:
             with transaction.atomic():
-                call_ledger.close(outcomes=[(sent.call, outcome) for sent, outcome in done], now=self.clock())
-                for sent, outcome in done:
-                    if isinstance(outcome, Reply):
-                        self._take(sent.waiting, sent.call, outcome)
-                    else:
-                        self._recover(sent.waiting, outcome)
-            stored = {id(sent) for sent, _ in done}
-            self.state.in_flight = {
-                task: sent for task, sent in self.state.in_flight.items() if id(sent) not in stored
-            }
+                call_ledger.close(outcomes=[(sent.call, out) for sent, out in failures], now=self.clock())
+            for sent, failure in failures:
+                self._recover(sent.waiting, failure)
+        stored = {id(sent) for sent, _ in done}
+        self.state.in_flight = {
+            task: sent for task, sent in self.state.in_flight.items() if id(sent) not in stored
+        }
         if time.monotonic() - self.state.renewed_at > RENEW_S:
             self.state.renewed_at = time.monotonic()
             mine = self.run.items.filter(pk__in=[item.pk for item in self.items.values()])
             mine.filter(claimed_by=workers.my_name()).update(claimed_at=self.clock())
 
-    def _take(self, waiting: _Waiting, call: JudgeCall, reply: Reply) -> None:
-        """Read an answer; one that cannot be used is asked again once, then stored as invalid."""
-        question = waiting.question
-        answers = refused_answers(question) if reply.is_refused else question.read(reply.text)
-        if not reply.is_refused:
-            again = question.repaired(reply=reply.text, answers=answers, longer=reply.is_cut_off)
-            if again is not None:
-                self.state.queue.appendleft(_Waiting(again, waiting.rung))
-                return
-        store = _store_coverage if isinstance(question, CoverageQuestion) else asking.store
-        store(run=self.run, question=question, answers=answers, call=call, now=self.clock())
-        self._settle(question)
+    def _take(self, replies: Sequence[tuple[_Waiting, JudgeCall, Reply]], *, closing: bool = False) -> None:
+        """Read replies, outside of any transaction, and store them in one; `closing` closes their calls too.
+
+        Where the database refuses something, every reply is stored alone, and the one that it refuses becomes
+        an invalid answer.
+        """
+        if not replies:
+            return
+        read = [(read_answer(waiting, call, reply), reply) for waiting, call, reply in replies]
+        try:
+            self._write(read, closing=closing)
+        except (OperationalError, InterfaceError):  # no fault of a reply
+            raise
+        except Exception:
+            for answer, reply in read:
+                self._write_alone(answer, reply, closing=closing)
+                self._go_on([answer])
+        else:
+            self._go_on([answer for answer, _ in read])
+
+    def _write(self, read: Sequence[tuple[_Answer, Reply]], *, closing: bool) -> None:
+        now = self.clock()
+        with transaction.atomic():
+            if closing:
+                call_ledger.close(outcomes=[(answer.call, reply) for answer, reply in read], now=now)
+            final = [answer for answer, _ in read if answer.again is None and _is_answered(answer)]
+            for answer in final:
+                question = answer.waiting.question
+                self.task.store(run=self.run, question=question, answers=answer.answers, call=answer.call, now=now)
+            settled = Counter(self._item_of(answer.waiting.question).pk for answer in final)
+            self._close_items(
+                [item for item in self.items.values() if 0 < settled[item.pk] == self.state.n_open[item.pk]]
+            )
+
+    def _write_alone(self, answer: _Answer, reply: Reply, *, closing: bool) -> None:
+        question = answer.waiting.question
+        try:
+            self._write([(answer, reply)], closing=closing)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            reason = f"The answer cannot be stored ({type(error).__name__})."
+            bare = read_reply({"choices": [{"message": {}}], NOTE: [reason]}, {}, reply.latency_ms)
+            invalid = _Answer(answer.waiting, answer.call, dict.fromkeys(question.keys, Problem(reason)))
+            try:
+                self._write([(invalid, bare)], closing=closing)
+            except (OperationalError, InterfaceError):
+                raise
+            except Exception as second:
+                call_ledger.let_go(calls=[answer.call])
+                self.state.errors[self._item_of(question).pk] = second
+
+    def _go_on(self, read: Sequence[_Answer]) -> None:
+        """After storing: what cannot be used is asked again once, what is answered is settled."""
+        for answer in read:
+            item = self._item_of(answer.waiting.question)
+            if item.pk in self.state.errors:
+                self.state.n_open[item.pk] -= 1
+            elif not _is_answered(answer):
+                self.state.queue.append(answer.waiting)  # taken over by another worker, whose answer counts
+            elif answer.again is not None:
+                self.state.queue.appendleft(_Waiting(answer.again, answer.waiting.rung))
+            else:
+                self.state.n_open[item.pk] -= 1
 
     def _recover(self, waiting: _Waiting, failure: Failure) -> None:
         """After a failure: wait, ask in another shape, pause the run, or give the question up."""
@@ -351,9 +326,9 @@ class _Batch:
             waiting.not_before = now + BACKOFF_S * 2 ** (waiting.n_failed - 1)
             state.queue.append(waiting)
         else:
-            item = self.items[waiting.question.subject_key]
+            item = self._item_of(waiting.question)
             state.errors[item.pk] = CallFailed(failure.message)
-            self._settle(waiting.question)
+            state.n_open[item.pk] -= 1
 
     def _step_down(self, refused: _Waiting) -> None:
         """The server does not know this shape: nobody asks in it any more."""
@@ -363,23 +338,38 @@ class _Batch:
             if below is not None and waiting.rung is shape:
                 waiting.rung = below
 
-    def _settle(self, question: Question) -> None:
-        """One question less; an item without any is done, or put back when one of them failed."""
-        item = self.items[question.subject_key]
-        self.state.n_open[item.pk] -= 1
-        if self.state.n_open[item.pk] == 0:
-            self._close_items([item])
+    def _item_of(self, question: Question) -> JudgeRunItem:
+        return self.items[question.subject_key]
 
     def _close_items(self, items: Sequence[JudgeRunItem]) -> None:
+        """Items without an open question are done, but for those of which one failed."""
         fine = [item.pk for item in items if item.pk not in self.state.errors]
-        self.run.items.filter(pk__in=fine).update(state=JudgeRunItem.State.DONE, error="")
+        if fine:
+            self.run.items.filter(pk__in=fine).update(state=JudgeRunItem.State.DONE, error="")
 
 
-def refused_answers(question: Question) -> dict[str, Any]:
-    """The model would not answer: no repair helps, and every verdict is invalid."""
-    return dict.fromkeys(question.keys, Problem("The model refused to answer."))
+def _is_answered(answer: _Answer) -> bool:
+    return answer.call.state == JudgeCall.State.ANSWERED
 
 
-def kept_reply(call: JudgeCall) -> Reply:
-    """The reply of an answered call, as it came."""
-    return read_reply(call.reply, {}, call.latency_ms or 0)
+def read_answer(waiting: _Waiting, call: JudgeCall, reply: Reply) -> _Answer:
+    """What a reply says; a refusal, and what no parser can stand, is an invalid answer."""
+    question = waiting.question
+    if reply.is_refused:
+        return _Answer(waiting, call, dict.fromkeys(question.keys, Problem("The model refused to answer.")))
+    try:
+        answers = question.read(reply.text, reply.raw)
+        again = question.repaired(reply=reply.text, answers=answers, longer=reply.is_cut_off)
+    except Exception as error:  # whatever a reply does to its parser, it is one unusable answer
+        problem = Problem(clean_text(f"The reply cannot be read ({type(error).__name__})."))
+        return _Answer(waiting, call, dict.fromkeys(question.keys, problem))
+    return _Answer(waiting, call, answers, again)
+
+
+def kept_replies(calls: Sequence[JudgeCall]) -> dict[int, Reply]:
+    """The replies of answered calls as they came, by the key of the call; one query."""
+    rows = JudgeCall.objects.filter(pk__in=[call.pk for call in calls]) if calls else JudgeCall.objects.none()
+    return {
+        pk: read_reply(reply, {}, latency_ms or 0)
+        for pk, reply, latency_ms in rows.values_list("pk", "reply", "latency_ms")
+    }

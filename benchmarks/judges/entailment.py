@@ -21,7 +21,13 @@ from benchmarks.judges.entailment_parsing import (
     read_points,
 )
 from benchmarks.judges.parsing import Problem
-from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, Repair, repair_of
+from benchmarks.judges.questions import (
+    NO_OVERRIDES,
+    TOKENS_OF_A_VERDICT,
+    TOKENS_PER_WORD,
+    Repair,
+    repair_of,
+)
 
 LIMITS_OF_EXTRACTION = 5
 """How many times the limit of one verdict a list of points may be long."""
@@ -70,6 +76,7 @@ class EntailmentQuestion:
     prompt_sha256: str = ""
     repeat: int = 0
     repair: Repair | None = None
+    overrides = NO_OVERRIDES
 
     @property
     def task(self) -> str:
@@ -109,7 +116,7 @@ class EntailmentQuestion:
         """Name and schema of the reply."""
         return "entailment", entailment_schema(protocol=self.protocol, n_points=len(self.points))
 
-    def read(self, reply: str) -> Mapping[str, EntailmentAnswer | Problem]:
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, EntailmentAnswer | Problem]:
         """What the reply says on every point, by its key."""
         if self.protocol == "one":
             key = self.points[0].key
@@ -133,6 +140,7 @@ class ExtractionQuestion:
     repeat: int = 0
     repair: Repair | None = None
     task = "extraction"
+    overrides = NO_OVERRIDES
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -161,7 +169,7 @@ class ExtractionQuestion:
         """Name and schema of the reply."""
         return "points", points_schema()
 
-    def read(self, reply: str) -> Mapping[str, PointsAnswer | Problem]:
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, PointsAnswer | Problem]:
         """The points."""
         return {self.subject_key: read_points(reply, key=self.subject_key)}
 

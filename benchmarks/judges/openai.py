@@ -7,6 +7,7 @@ off, so that every request that is sent is counted.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from benchmarks.judges.cleaning import MOST_BYTES, NOTE, clean, clean_text
 from benchmarks.judges.questions import ModelConfig
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "OPENAI_API_KEY"
 NO_KEY = "no-key-is-set"
 MAX_WAIT_S = 300.0
+MOST_TOKENS = 2**31 - 1
+"""The largest count that is stored."""
+_LOST_BEHIND_A_GATEWAY = {408, 502, 504}
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "structured", "schema", "grammar")
 
@@ -80,7 +85,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class Failure:
-    """No answer; `wait_s` is what the server asked for, where it did."""
+    """No answer; `wait_s` is what the server asked for, where it did.
+
+    `may_be_paid`: the server may have answered and counted it, and the reply was lost on the way.
+    """
 
     trouble: Trouble
     message: str
@@ -88,6 +96,7 @@ class Failure:
     status: int | None = None
     wait_s: float | None = None
     request_id: str = ""
+    may_be_paid: bool = False
 
 
 def check_address(base_url: str) -> str:
@@ -128,40 +137,74 @@ async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
             raw = await client.chat.completions.with_raw_response.create(
                 model=body["model"], messages=[], extra_body=dict(body)
             )
-        return read_reply(raw.http_response.json(), raw.headers, _ms(began))
+        return read_body(raw.http_response.content, raw.headers, _ms(began))
     except openai.APIStatusError as error:
         return _failure(error, _ms(began))
     except (openai.APIConnectionError, TimeoutError) as error:
         slow = isinstance(error, TimeoutError | openai.APITimeoutError)
         said = "The server did not answer in time." if slow else f"The server could not be reached ({error})."
-        return Failure(Trouble.TRANSIENT, said, _ms(began))
-    except (ValueError, KeyError, TypeError, IndexError, openai.OpenAIError) as error:
+        return Failure(
+            Trouble.TRANSIENT, clean_text(said), _ms(began), may_be_paid=not _was_never_connected(error)
+        )
+    except Exception as error:  # whatever a server sends, it is one failed attempt and no more
         said = f"The server's answer is no chat completion ({type(error).__name__})."
-        return Failure(Trouble.TRANSIENT, said, _ms(began))
+        return Failure(Trouble.TRANSIENT, said, _ms(began), may_be_paid=True)
 
 
 def _ms(began: float) -> int:
     return round((time.perf_counter() - began) * 1000)
 
 
+def _was_never_connected(error: BaseException) -> bool:
+    """Whether no word of the request can have come to the server."""
+    return type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout"}
+
+
+def read_body(body: bytes, headers: Mapping[str, str], latency_ms: int) -> Reply:
+    """What a server sent as a chat completion.
+
+    One that is paid and can't be read at all, too long or nested without end, is a reply without a text.
+
+    Raises:
+        ValueError, KeyError, IndexError, TypeError, AttributeError: it is no chat completion.
+    """
+    if len(body) > MOST_BYTES:
+        return _unreadable(f"The answer has {len(body):,} bytes; {MOST_BYTES:,} are read.", headers, latency_ms)
+    try:
+        data = json.loads(body.decode("utf-8", "replace"))
+    except json.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError) as error:
+        return _unreadable(f"The answer cannot be parsed ({type(error).__name__}).", headers, latency_ms)
+    return read_reply(data, headers, latency_ms)
+
+
+def _unreadable(reason: str, headers: Mapping[str, str], latency_ms: int) -> Reply:
+    return read_reply({"choices": [{"message": {}}], NOTE: [reason]}, headers, latency_ms)
+
+
 def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int) -> Reply:
-    """What a chat completion says; KeyError, IndexError or TypeError if it is none."""
+    """What a chat completion says, without what cannot be stored; KeyError and the like if it is none."""
+    notes: set[str] = set()
+    data = clean(data, notes=notes)
+    if notes:
+        data[NOTE] = [*data.get(NOTE, ()), *sorted(notes)]
     choice = data["choices"][0]
     message = choice["message"]
-    usage = data.get("usage") or {}
+    usage = data["usage"] if isinstance(data.get("usage"), dict) else {}
     return Reply(
         text=str(message.get("content") or ""),
         raw=data,
         usage=Usage(
             prompt_tokens=_count(usage, "prompt_tokens"),
-            cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
+            cached_tokens=_cached(usage),
             completion_tokens=_count(usage, "completion_tokens"),
             reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
         ),
         latency_ms=latency_ms,
         model=str(data.get("model") or "")[:200],
         fingerprint=str(data.get("system_fingerprint") or "")[:100],
-        request_id=str(headers.get("x-request-id") or data.get("id") or "")[:100],
+        request_id=clean_text(str(headers.get("x-request-id") or data.get("id") or ""))[:100],
         finish_reason=str(choice.get("finish_reason") or "")[:40],
         refusal=str(message.get("refusal") or ""),
     )
@@ -169,7 +212,15 @@ def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int
 
 def _count(usage: Any, name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        return None
+    return min(value, MOST_TOKENS)
+
+
+def _cached(usage: Mapping[str, Any]) -> int | None:
+    """Tokens from the server's cache, which are a part of those of the prompt."""
+    cached, prompt = _count(usage.get("prompt_tokens_details"), "cached_tokens"), _count(usage, "prompt_tokens")
+    return cached if cached is None or prompt is None else min(cached, prompt)
 
 
 def _failure(error: APIStatusError, latency_ms: int) -> Failure:
@@ -180,7 +231,8 @@ def _failure(error: APIStatusError, latency_ms: int) -> Failure:
         latency_ms=latency_ms,
         status=error.status_code,
         wait_s=_wait_s(error.response.headers.get("retry-after")),
-        request_id=str(error.request_id or "")[:100],
+        request_id=clean_text(str(error.request_id or ""))[:100],
+        may_be_paid=error.status_code in _LOST_BEHIND_A_GATEWAY,
     )
 
 
@@ -188,7 +240,7 @@ def _said(error: APIStatusError) -> str:
     """The server's words, without the key should it repeat it."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    text = str(message or error.message)[:500]
+    text = clean_text(str(message or error.message)[:500])
     key = os.environ.get(KEY_VARIABLE, "").strip()
     return text.replace(key, "…") if key else text
 

@@ -9,14 +9,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, field_validator
 
 from benchmarks.judges.base import Coverage, CoverageVerdict
+from benchmarks.judges.cleaning import MOST_CHARACTERS, clean
 
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+MOST_STARTS = 50
+"""Places in a text where an object is looked for."""
+_START = re.compile(r"\{(?=\s*+[\"}])")
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -69,24 +75,29 @@ def strict_object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def extract_json(text: str) -> Any:
-    """The first JSON object in a text: alone, in a code fence, or between other words.
+    """The first JSON object in a text: alone, in a code fence, or between other words; fit for storing.
+
+    The work is linear in the text: a JSON parser reads on from `MOST_STARTS` places at most, each time once.
 
     Raises:
         ValueError: there is none that is complete.
     """
-    fenced = _FENCE.search(text)
-    for candidate in (text, fenced.group(1) if fenced else ""):
-        try:
-            return json.loads(candidate)
-        except ValueError:
-            continue
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"\{", text):
-        try:
-            return decoder.raw_decode(text, match.start())[0]
-        except ValueError:
-            continue
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"more than {MOST_CHARACTERS:,} characters")
+    for candidate in (text, _fenced(text)):
+        with suppress(ValueError, RecursionError):
+            return clean(json.loads(candidate))
+    for match in islice(_START.finditer(text), MOST_STARTS):
+        with suppress(ValueError, RecursionError):
+            return clean(_DECODER.raw_decode(text, match.start())[0])
     raise ValueError("no complete JSON object")
+
+
+def _fenced(text: str) -> str:
+    """What stands in the first code fence."""
+    _before, _fence, rest = text.partition("```")
+    inner, closing, _after = rest.partition("```")
+    return inner.removeprefix("json").removeprefix("JSON").strip() if closing else ""
 
 
 def read_one(text: str, *, insight_key: str, lines: Collection[int]) -> Answer:

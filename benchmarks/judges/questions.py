@@ -11,18 +11,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from benchmarks.judges.base import InsightRef, SummaryToJudge
 from benchmarks.judges.parsing import Answer, Problem, coverage_schema, read_all, read_one
-from benchmarks.judges.prompts import default_prompt
+from benchmarks.judges.prompts import default_prompt, text_of
 from benchmarks.scoring.text import LineKind, lines_from_list
 
 TOKENS_PER_WORD = 1.25
 TOKENS_OF_A_VERDICT = 20
+MOST_REPEATED = 10_000
+"""Characters of an unusable reply that are shown to the model again."""
 PROTOCOLS = ("one", "all")
 TASKS = ("recall", "extraction", "support")
 """What is asked of responses; each has a prompt of its own beside that of coverage."""
+
+
+NO_OVERRIDES: Mapping[str, Any] = MappingProxyType({})
 
 
 class BadConfiguration(ValueError):
@@ -35,6 +41,8 @@ class Rung(StrEnum):
     SCHEMA = "json_schema"
     OBJECT = "json_object"
     TEXT = "text"
+    NONE = ""
+    """The request asks for no shape, whatever the server knows."""
 
     @property
     def below(self) -> Rung | None:
@@ -91,6 +99,8 @@ class ModelConfig:
         """The wording for a task."""
         if task == "coverage":
             return self.prompt
+        if task == "autods":  # the score is only comparable where everybody is asked in the same words
+            return text_of("autods")
         return str(getattr(self, f"{task}_prompt")) or default_prompt(self.protocol, task)
 
 
@@ -137,11 +147,15 @@ class Question(Protocol):
     def user_text(self) -> str:
         """What follows the prompt."""
 
-    def shape(self) -> tuple[str, dict[str, Any]]:
-        """Name and schema of the reply."""
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """Fields of the request that are as the task needs them, whatever the judge's configuration says."""
 
-    def read(self, reply: str) -> Mapping[str, Any]:
-        """What the reply says, by key: an answer or a `Problem`."""
+    def shape(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and schema of the reply; None where it has none."""
+
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the reply says, by key: an answer or a `Problem`; `raw` is the whole chat completion."""
 
     def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Question | None:
         """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
@@ -152,7 +166,7 @@ def repair_of(question: Question, *, reply: str, answers: Mapping[str, Any], lon
     reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
     if not reasons or question.repair is not None:
         return None
-    return Repair(reply=reply, reason=" ".join(reasons[:5]), longer=longer)
+    return Repair(reply=reply, reason=" ".join(reasons[:5])[:MOST_REPEATED], longer=longer)
 
 
 @dataclass(frozen=True)
@@ -169,6 +183,7 @@ class CoverageQuestion:
     repeat: int = 0
     repair: Repair | None = None
     task = "coverage"
+    overrides = NO_OVERRIDES
 
     @property
     def subject_key(self) -> str:
@@ -207,7 +222,7 @@ class CoverageQuestion:
         asked = "\n".join(f"({n}) {insight.text}" for n, insight in enumerate(self.insights, 1))
         return f"Bullets:\n{said}\nInsights:\n{asked}\nAnswer:"
 
-    def read(self, reply: str) -> dict[str, Answer]:
+    def read(self, reply: str, raw: Mapping[str, Any]) -> dict[str, Answer]:
         """What the reply says on every insight, by its key."""
         numbers = {number for number, _ in self.bullets}
         if self.protocol == "one":
@@ -255,7 +270,7 @@ def request_body(config: ModelConfig, question: Question, rung: Rung) -> dict[st
     ]
     tokens = config.max_tokens * question.n_limits
     if question.repair is not None:
-        messages.append({"role": "assistant", "content": question.repair.reply or "(nothing)"})
+        messages.append({"role": "assistant", "content": question.repair.reply[:MOST_REPEATED] or "(nothing)"})
         again = f"This answer cannot be used. {question.repair.reason} Answer again, with JSON only."
         messages.append({"role": "user", "content": again})
         tokens *= 2 if question.repair.longer else 1
@@ -264,15 +279,17 @@ def request_body(config: ModelConfig, question: Question, rung: Rung) -> dict[st
         body["temperature"] = config.temperature
     if config.seed is not None:
         body["seed"] = config.seed + question.repeat
-    return body | _response_format(question, rung)
+    body |= {**_response_format(question, rung), **question.overrides}
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def _response_format(question: Question, rung: Rung) -> dict[str, Any]:
-    if rung is Rung.TEXT:
+    shape = question.shape()
+    if shape is None or rung in {Rung.TEXT, Rung.NONE}:
         return {}
     if rung is Rung.OBJECT:
         return {"response_format": {"type": "json_object"}}
-    name, schema = question.shape()
+    name, schema = shape
     described = {"name": name, "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 

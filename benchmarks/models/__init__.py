@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.models.audit import AuditEvent
-from benchmarks.models.calls import Endpoint, JudgeCall, ModelPrice
+from benchmarks.models.calls import Endpoint, JudgeCall, LostReply, ModelPrice
 from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
 from benchmarks.models.entailment import (
     Entailment,
@@ -30,6 +30,7 @@ __all__ = [
     "JudgeRun",
     "JudgeRunItem",
     "KeyPoint",
+    "LostReply",
     "ModelPrice",
     "PointVerdict",
     "Question",

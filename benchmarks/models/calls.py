@@ -46,7 +46,7 @@ class JudgeCall(models.Model):
     model = models.CharField(max_length=200)
     prompt_sha256 = models.CharField(max_length=64)
     repeat = models.PositiveSmallIntegerField(default=0)
-    rung = models.CharField(max_length=12)
+    rung = models.CharField(max_length=12, blank=True)
     is_repair = models.BooleanField(default=False)
     temperature = models.FloatField(null=True, blank=True)
     seed = models.BigIntegerField(null=True, blank=True)
@@ -64,6 +64,8 @@ class JudgeCall(models.Model):
     cached_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     reasoning_tokens = models.PositiveIntegerField(null=True, blank=True)
+    most_prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    most_completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     error = models.TextField(blank=True)
 
@@ -78,7 +80,7 @@ class JudgeCall(models.Model):
                 condition=Q(state__in=["asked", "answered", "failed"]), name="call_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(rung__in=["json_schema", "json_object", "text"]), name="call_rung_known"
+                condition=Q(rung__in=["json_schema", "json_object", "text", ""]), name="call_rung_known"
             ),
             models.CheckConstraint(
                 condition=~Q(state="answered") | Q(answered_at__isnull=False), name="call_answered_at_a_time"
@@ -87,6 +89,28 @@ class JudgeCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.cache_key[:8]} ({self.state})"
+
+
+class LostReply(models.Model):
+    """A request that was sent and whose reply never came, though the server may have answered and counted it.
+
+    Its worst case stays counted against the budget of the run that sent it; append-only.
+    """
+
+    run = models.ForeignKey(
+        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="lost_replies"
+    )
+    call = models.ForeignKey(JudgeCall, on_delete=models.CASCADE, related_name="lost_replies")
+    sent_at = models.DateTimeField()
+    most_prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    most_completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "lost replies"
+
+    def __str__(self) -> str:
+        return f"{self.call_id}, sent {self.sent_at:%Y-%m-%d %H:%M}"
 
 
 class ModelPrice(models.Model):

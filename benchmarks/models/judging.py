@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from benchmarks.models.corpora import Insight
-from benchmarks.models.questions import Response
+from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet
 
@@ -62,6 +62,7 @@ class JudgeRun(models.Model):
         RECALL = "recall", "key points that responses entail"
         EXTRACTION = "extraction", "points that responses make"
         SUPPORT = "support", "support of the responses' points"
+        AUTODS = "autods", "AutoDS scores of key points"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -99,7 +100,8 @@ class JudgeRun(models.Model):
                 name="judgerun_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(task__in=["coverage", "recall", "extraction", "support"]), name="judgerun_task_known"
+                condition=Q(task__in=["coverage", "recall", "extraction", "support", "autods"]),
+                name="judgerun_task_known",
             ),
             models.CheckConstraint(
                 condition=Q(concurrency__gte=1, concurrency__lte=256, repeats__gte=1, repeats__lte=20),
@@ -112,7 +114,7 @@ class JudgeRun(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """One summary or response of a run: pending, claimed by a worker for a while, then done or failed."""
+    """A summary, response or key point of a run: pending, claimed by a worker for a while, then done or failed."""
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -126,6 +128,9 @@ class JudgeRunItem(models.Model):
     response: models.ForeignKey[Any, Any] = models.ForeignKey(
         Response, null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
     )
+    key_point: models.ForeignKey[Any, Any] = models.ForeignKey(
+        KeyPoint, null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    )
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
     claimed_by = models.CharField(max_length=64, blank=True)
@@ -138,8 +143,11 @@ class JudgeRunItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "summary"], name="runitem_unique"),
             models.UniqueConstraint(fields=["run", "response"], name="runitem_response_unique"),
+            models.UniqueConstraint(fields=["run", "key_point"], name="runitem_key_point_unique"),
             models.CheckConstraint(
-                condition=Q(summary__isnull=False, response=None) | Q(summary=None, response__isnull=False),
+                condition=Q(summary__isnull=False, response=None, key_point=None)
+                | Q(summary=None, response__isnull=False, key_point=None)
+                | Q(summary=None, response=None, key_point__isnull=False),
                 name="runitem_one_subject",
             ),
             models.CheckConstraint(
@@ -147,8 +155,13 @@ class JudgeRunItem(models.Model):
             ),
         ]
 
+    @property
+    def subject_id(self) -> int:
+        """The summary, response or key point."""
+        return self.summary_id or self.response_id or self.key_point_id or 0
+
     def __str__(self) -> str:
-        return f"{self.run_id}/{self.summary_id or self.response_id} ({self.state})"
+        return f"{self.run_id}/{self.subject_id} ({self.state})"
 
 
 class Verdict(models.Model):

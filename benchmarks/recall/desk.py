@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from benchmarks import call_ledger, judge_desk, model_judging
+from benchmarks import call_ledger, judge_desk, model_tasks
 from benchmarks.call_ledger import Request
 from benchmarks.judge_desk import Estimate
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, PointVerdict, Response
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, PointVerdict, Response, Verdict
 from benchmarks.recall import asking, lacking
 
 Task = JudgeRun.Task
@@ -54,7 +54,7 @@ def n_waiting(*, judge: Judge, task: str, responses: Iterable[Response], repeats
 
 def estimate(*, judge: Judge, task: str, responses: Iterable[Response], repeats: int, now: datetime) -> Estimate:
     """Word every request that is lacking and see which were answered before; sends nothing."""
-    config = model_judging.config_of(judge)
+    config = model_tasks.config_of(judge)
     repeats = repeats if task == Task.RECALL else 1
     waiting = lacking.responses(judge=judge, task=task, among=responses, repeats=repeats)
     requests = list(_requests(judge=judge, config=config, task=task, responses=waiting, repeats=repeats))
@@ -72,22 +72,34 @@ def _requests(
             yield from (Request.of(config, question, rung) for question in questions)
 
 
-def stale_count(*, judge: Judge) -> int:
-    """A model's verdicts on key points that are about another text or wording than today's."""
+def stale_count(*, judge: Judge, most: int = judge_desk.MOST_COMPARED) -> int:
+    """A model's verdicts on key points that are about another text or wording than today's.
+
+    Of the newest `most` verdicts; a query, and at most four for every 500 responses that they are about.
+    """
     config = ModelConfig.from_mapping(judge.config)
     rows = PointVerdict.objects.filter(
         judge=judge, premise=PointVerdict.Premise.RESPONSE, is_imported=False
     ).values_list("response_id", "key_point_id", "repeat", "input_sha256")
-    judged = {(response, point, repeat): digest for response, point, repeat, digest in rows}
-    keys = {response for response, _, _ in judged}
-    responses = [one for one in Response.objects.select_related("question") if one.pk in keys]
-    items = [JudgeRunItem(pk=one.pk, response=one) for one in responses]
-    nobody = Judge(pk=0)
-    asked = asking.open_questions(judge=nobody, config=config, items=items, repeats=1, task=Task.RECALL)
-    now_is = {
-        (int(question.subject_key), int(key)): question.input_of(key)  # type: ignore[attr-defined]
-        for questions in asked.values()
-        for question in questions
-        for key in question.keys
-    }
+    newest = rows.order_by("-pk")[:most]
+    judged = {(response, point, repeat): digest for response, point, repeat, digest in newest}
+    keys, nobody = sorted({response for response, _, _ in judged}), Judge(pk=0)
+    now_is: dict[tuple[int, int], str] = {}
+    for start in range(0, len(keys), IN_A_PART):
+        responses = Response.objects.filter(pk__in=keys[start : start + IN_A_PART]).select_related("question")
+        items = [JudgeRunItem(pk=one.pk, response=one) for one in responses]
+        asked = asking.open_questions(judge=nobody, config=config, items=items, repeats=1, task=Task.RECALL)
+        now_is |= {
+            (int(question.subject_key), int(key)): question.input_of(key)  # type: ignore[attr-defined]
+            for questions in asked.values()
+            for question in questions
+            for key in question.keys
+        }
     return sum(now_is.get((response, point or 0)) != digest for (response, point, _), digest in judged.items())
+
+
+def has_more_verdicts(*, judge: Judge, than: int) -> bool:
+    """Whether a judge has more verdicts than that, on insights or on key points."""
+    coverage = Verdict.objects.filter(judge=judge).order_by()[than : than + 1]
+    recall = PointVerdict.objects.filter(judge=judge).order_by()[than : than + 1]
+    return coverage.exists() or recall.exists()

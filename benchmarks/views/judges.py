@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import budgets, costs, judge_desk, judging, model_judging
+from benchmarks import budgets, costs, judge_desk, judging, model_tasks
 from benchmarks.hints import hint
 from benchmarks.judge_forms import BudgetForm, ModelJudgeForm, PriceForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
@@ -82,8 +82,7 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
         "about": description_of(judge.kind),
         "runs": judge.runs.all()[:20],
         "form": form,
-        "n_stale": judge_desk.stale_count(judge=judge) if is_model else 0,
-        "n_stale_points": recall_desk.stale_count(judge=judge) if is_model else 0,
+        **(_stale(judge, everything=request.GET.get("stale") == "all") if is_model else {}),
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
         "some_summary": Summary.objects.of_systems().first(),
     }
@@ -98,6 +97,17 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
         except ValueError as error:
             context["refused"] = str(error)
     return page(request, "benchmarks/judge_detail.html", context)
+
+
+def _stale(judge: Judge, *, everything: bool) -> dict[str, Any]:
+    """Verdicts on texts that changed since: among the newest, or among all when asked."""
+    most = judge_desk.MOST_COMPARED if everything else judge_desk.COMPARED_AT_ONCE
+    return {
+        "n_stale": judge_desk.stale_count(judge=judge, most=most),
+        "n_stale_points": recall_desk.stale_count(judge=judge, most=most),
+        "n_compared": most,
+        "has_older": not everything and recall_desk.has_more_verdicts(judge=judge, than=most),
+    }
 
 
 def _chosen(data: dict[str, Any]) -> list[Summary]:
@@ -151,7 +161,9 @@ def judge_run(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Where a run stands; the fragment is polled while somebody works on it."""
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
     state = judge_desk.run_state(run)
-    failed = run.items.filter(state="failed").select_related("summary__system", "response__system")[:20]
+    failed = run.items.filter(state="failed").select_related(
+        "summary__system", "response__system", "key_point__question"
+    )[:20]
     is_last = wants_fragment(request) and not state.is_working
     return page(
         request,
@@ -216,7 +228,7 @@ def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpRespons
         verdicts = verdicts.filter(insight=insight)
     context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": [], "form": form}
     try:
-        config = model_judging.config_of(judge)
+        config = model_tasks.config_of(judge)
         found = judge_desk.requests_on(judge=Judge(pk=0), config=config, summaries=[summary])
         asked = [row for row in found if insight is None or str(insight.pk) in row.question.keys]
         context["requests"] = [(row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in asked]

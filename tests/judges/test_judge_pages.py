@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
 from benchmarks import judge_desk, judging
-from benchmarks.models import AuditEvent, Insight, Judge, JudgeCall, JudgeRun, ModelPrice, Summary
-from tests.fake_openai import MODEL, FakeServer, failing, serving
+from benchmarks.model_judging import CallFailed
+from benchmarks.models import AuditEvent, Insight, Judge, JudgeCall, JudgeRun, KeyPoint, ModelPrice, Summary
+from tests.fake_openai import MODEL, Answer, FakeServer, failing, serving
 from tests.makers import make_haystack, make_summary
+from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -218,6 +223,70 @@ def test_verdicts_on_texts_that_changed_are_called_stale(
     assert "stale" not in client.get(url("judge-detail", judge.uid)).text
     Insight.objects.filter(subtopic=summary.subtopic, number=2).update(text="Something else.")
     assert "1 verdict is stale" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
+    ada: Any, login: Login, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Responses that this judge has not judged are not read, and of many verdicts only the newest are compared."""
+    client = login(ada)
+    judge = made(client, server)
+    judged = [make_response(f"q{n}", system="heron", n_points=2, text=f"Alpha {n} holds.") for n in range(6)]
+    run = judging.request_response_run(
+        judge=judge, task="recall", responses=judged, reason="test", now=timezone.now(),
+        options=judging.ModelOptions(concurrency=1),
+    )  # fmt: skip
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    for n in range(20):
+        make_response(f"other{n}", system="wren", n_points=1, text="Never judged, never read.")
+    KeyPoint.objects.filter(question__key="q0").update(text="Another claim.")
+
+    def opened(**query: str) -> tuple[str, int, list[Any]]:
+        with CaptureQueriesContext(connection) as found:
+            text = client.get(url("judge-detail", judge.uid), query).text
+        reads = [one["sql"] for one in found if 'FROM "benchmarks_response"' in one["sql"]]
+        return text, len(found), reads
+
+    text, n_queries, reads = opened()
+    assert "2 verdicts on key points are stale:" in text
+    assert "Compare all" not in text
+    assert len(reads) == 1
+    assert " IN (" in reads[0]
+    assert n_queries <= 30
+    monkeypatch.setattr(judge_desk, "COMPARED_AT_ONCE", 4)
+    text, n_bounded, reads = opened()
+    assert "stale:" not in text
+    assert "The newest 4 verdicts were compared" in text
+    assert n_bounded <= n_queries + 1
+    assert "2 verdicts on key points are stale" in opened(stale="all")[0]
+
+
+def test_the_page_of_a_run_of_autods_scores_counts_key_points(
+    ada: Any, login: Login, server: FakeServer, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    make_response("alpha", system="heron", n_points=3)
+    tops = [{"token": "yes", "logprob": -0.1}, {"token": "no", "logprob": -3.0}]
+    listing = Answer("yes", logprobs={"content": [{"top_logprobs": tops}]})
+    server.behaviour = lambda n, body: {1: listing, 2: Answer("yes")}.get(n) or failing(400, "no such field")
+    run = judging.request_autods_run(
+        judge=judge, key_points=KeyPoint.objects.all(), reason="test", now=timezone.now(),
+        options=judging.ModelOptions(concurrency=1),
+    )  # fmt: skip
+    assert run is not None
+    for _ in range(judging.MAX_ATTEMPTS):
+        with pytest.raises(CallFailed):
+            judging.run_pending(run=run, clock=timezone.now)
+    judging.run_pending(run=run, clock=timezone.now)
+    with django_assert_max_num_queries(22):
+        text = client.get(url("judge-run", run.uid)).text
+    assert "AutoDS scores: 2 of 3 key points asked about" in text
+    assert re.search(r"Without a score</dt><dd>1 ", text)
+    assert re.search(r"Failed key points</dt><dd>1<", text)
+    assert f'href="/questions/{KeyPoint.objects.get(number=3).question.uid}/">alpha 3.</a>' in text
+    assert "AutoDS scores of key points" in client.get(url("judge-detail", judge.uid)).text
 
 
 def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(

@@ -20,6 +20,7 @@ def default_prompt(protocol: str, task: str = "coverage") -> str:
     return text_of(task if task == "extraction" else f"{task}_{protocol}")
 
 
+@cache
 def text_of(name: str) -> str:
     """A wording by the name of its file; FileNotFoundError if there is none."""
     return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
         parser.add_argument(
             "--task",
-            choices=JudgeRun.Task.values,
+            choices=[task for task in JudgeRun.Task.values if task != JudgeRun.Task.AUTODS],
             default=JudgeRun.Task.COVERAGE,
             help="coverage of insights by summaries (the default); of responses: recall of key points, extraction "
             "of the points they make, support of those points by documents and key points",
