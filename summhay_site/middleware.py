@@ -5,8 +5,34 @@ from __future__ import annotations
 import zoneinfo
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.utils import timezone
+
+MULTIPART = "multipart/form-data"
+
+
+class WholeBodyMiddleware:
+    """Let no view run before the whole body has arrived.
+
+    The server hands a request on once its headers are there, and a body may follow as slowly as its sender likes.
+    A view that took the time first would stamp a text with a moment at which it was not yet written. Uploads of
+    files are left to the parser, which the check against forgery calls before any view.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Read the body into memory; one that is too large is refused by the view, which knows how to say so."""
+        if request.method not in {"GET", "HEAD", "OPTIONS"} and request.content_type != MULTIPART:
+            try:
+                request.body  # noqa: B018  reading it is what it is here for
+            except RequestDataTooBig:
+                pass
+            except UnreadablePostError:
+                return HttpResponse(status=400)  # the sender has gone
+        return self.get_response(request)
 
 
 class PersonMiddleware:
