@@ -6,9 +6,12 @@ A prompt for review, never a verdict on a person. The paste rule has a twin in t
 from __future__ import annotations
 
 import re
+import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
@@ -19,6 +22,8 @@ FLAG_ALIGNMENT = 80.0
 """Either is enough to ask for a review; a passage with every fifth word changed aligns at 82 to 87."""
 
 _WORD = re.compile(r"\w+")
+_IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
+"""Joiners, fillers and variation selectors that Unicode does not count among the format characters (Cf)."""
 
 
 class PasteKind(StrEnum):
@@ -101,12 +106,15 @@ def classify_paste(
 
 def document_ratio(text: str, document_texts: Iterable[str], *, min_words: int = MIN_PASTED_WORDS) -> float:
     """Share, 0 to 1, of the words of `text` that lie in runs of `min_words` or more shared with a document."""
-    words = _words(text.lower())
+    words = _words(visible(text).lower())
     wanted = set(_runs(words, min_words))
     if not wanted:
         return 0.0
     shared = {
-        run for source in document_texts for run in _runs(_words(source.lower()), min_words) if run in wanted
+        run
+        for source in document_texts
+        for run in _runs(_words(visible(source).lower()), min_words)
+        if run in wanted
     }
     copied = [False] * len(words)
     for start, run in enumerate(_runs(words, min_words)):
@@ -115,8 +123,20 @@ def document_ratio(text: str, document_texts: Iterable[str], *, min_words: int =
     return sum(copied) / len(copied)
 
 
+def visible(text: str) -> str:
+    """The text as a reader sees it: forms of one sign are one (NFKC), signs that nobody sees are gone."""
+    return text if text.isascii() else _unseen().sub("", unicodedata.normalize("NFKC", text))
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    signs = map(chr, range(sys.maxunicode + 1))
+    formats = "".join(sign for sign in signs if unicodedata.category(sign) == "Cf")
+    return re.compile(f"[{re.escape(formats)}{_IGNORABLE}]")
+
+
 def _fold(text: str) -> str:
-    return " ".join(text.lower().split())
+    return " ".join(visible(text).lower().split())
 
 
 def _words(text: str) -> list[str]:

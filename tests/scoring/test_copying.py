@@ -105,3 +105,21 @@ def test_the_ratio_counts_words_within_shared_runs() -> None:
 @given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
 def test_any_part_of_an_own_text_is_own(part: str, before: str, after: str) -> None:
     assert classify_paste(part, [before + part + after], []) is PasteKind.OWN
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\u2060", "\u00ad", "\ufe0f", "\u034f", "\u3164"])
+def test_signs_that_nobody_sees_hide_no_copy(unseen: str) -> None:
+    text = "The old harbour was rebuilt after the storm with stone from the northern quarry"
+    hidden = unseen.join(text[at : at + 3] for at in range(0, len(text), 3))
+    assert copied(hidden, DOCUMENTS).is_flagged
+    assert copied(hidden, DOCUMENTS).containment == 1
+    assert classify_paste(hidden, [], DOCUMENTS.values()) == PasteKind.DOCUMENT
+    assert copied(text, {3: unseen.join(DOCUMENTS[3])}).is_flagged
+
+
+def test_other_forms_of_the_same_letters_hide_no_copy() -> None:
+    wide = "".join(
+        chr(ord(sign) + 0xFEE0) if sign != " " else sign for sign in "old harbour was rebuilt after the storm"
+    )
+    assert copied(wide, DOCUMENTS).containment == 1
+    assert classify_paste(f"the {wide} with stone", [], DOCUMENTS.values()) == PasteKind.DOCUMENT
