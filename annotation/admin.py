@@ -200,6 +200,28 @@ class CopyCheckAdmin(ReadOnlyAdmin):
     list_select_related = ("snapshot",)
 
 
+@admin.register(models.GrowthCheck)
+class GrowthCheckAdmin(ReadOnlyAdmin):
+    """Saves that brought more words than were typed in the time."""
+
+    list_select_related = ("snapshot",)
+
+
+@admin.register(models.LateDecision)
+class LateDecisionAdmin(ReadOnlyAdmin):
+    """Decisions on texts that arrived after the end."""
+
+    list_display = ("session", "is_accepted", "reason", "by", "at")
+    list_select_related = ("session", "by")
+
+
+@admin.register(models.LateNotes)
+class LateNotesAdmin(OfSessionAdmin):
+    """Notes that arrived after the end, or from a tab that had lost the session."""
+
+    list_display = ("session", "received_at", "reject_code")
+
+
 @admin.register(models.CoverageLabel)
 class CoverageLabelAdmin(InsightRowsAdmin):
     """Coverage labels, superseded ones too."""

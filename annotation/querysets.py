@@ -22,6 +22,7 @@ SHOWN_TO_WRITERS = (
     "assignment__subtopic__haystack__direction",
     "assignment__subtopic__haystack__content_sha256",
     "annotator__may_paste",
+    "annotator__uid",
     "guideline__version",
     "guideline__body",
 )
@@ -164,6 +165,11 @@ class SessionQuerySet(models.QuerySet[Any]):
             "assignment__study", "assignment__subtopic__haystack", "annotator", "guideline"
         )
         return related.only(*own, *SHOWN_TO_WRITERS)
+
+    def with_open_questions(self) -> SessionQuerySet:
+        """Sessions that are over, whose questions were neither answered nor declined; practice asks none."""
+        over = self.filter(state__in=["submitted", "expired"], assignment__is_practice=False)
+        return over.filter(report=None, questions_declined_at=None)
 
     def for_researcher(self, user: Any) -> SessionQuerySet:
         """Sessions of the studies that a researcher may see; admins see all."""

@@ -114,6 +114,8 @@ class Board:
     has_practice: bool
     n_done: int
     answers: tuple[CreditRequest, ...]
+    questions: tuple[Session, ...]
+    """Finished sessions whose questions are open."""
 
     @property
     def n_todo(self) -> int:
@@ -156,6 +158,12 @@ def board(annotator: Annotator, now: datetime) -> Board:
         n_done=own.filter(state=Assignment.State.DONE).count(),
         answers=tuple(
             CreditRequest.objects.filter(session__annotator=annotator).answered_since(now - ANSWERS_SHOWN)
+        ),
+        questions=tuple(
+            Session.objects.filter(annotator=annotator)
+            .with_open_questions()
+            .select_related("assignment__subtopic__haystack", "assignment__study")
+            .order_by("-ended_at", "-pk")
         ),
     )
 

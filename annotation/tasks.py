@@ -17,11 +17,12 @@ def settle_due() -> None:
 
 @shared_task
 def score_snapshots() -> None:
-    """Have new snapshots judged, and final texts compared with the documents."""
+    """Have new snapshots and accepted late texts judged, and finished texts looked over."""
     for run in scoring.score_snapshots(now=timezone.now()):
         run_judge(str(run.uid))
-    while scoring.check_copying(now=timezone.now()):
-        pass
+    for check in (scoring.check_copying, scoring.check_late_copying, scoring.check_growth):
+        while check(now=timezone.now()):
+            pass
 
 
 @shared_task

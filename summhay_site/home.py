@@ -22,6 +22,8 @@ class AnnotatorHome:
     done: int
     next_due_at: datetime | None
     running: Session | None
+    questions: int
+    """Finished sessions whose questions are open."""
 
     @property
     def open(self) -> int:
@@ -68,6 +70,7 @@ def read_annotator(user: Any) -> AnnotatorHome:
         started=Count("pk", filter=Q(state="started")),
         done=Count("pk", filter=Q(state="done")),
         next_due_at=Min("due_at", filter=open_task),
+        questions=Count("pk", filter=Q(session__in=Session.objects.with_open_questions().values("pk"))),
     )
     labels = LabelTask.objects.for_annotator(user).visible().order_by()
     in_open_study = Q(study__state="open")
@@ -85,6 +88,7 @@ def read_annotator(user: Any) -> AnnotatorHome:
         done=counts["done"] + more["done"],
         next_due_at=min(due, default=None),
         running=running,
+        questions=counts["questions"],
     )
 
 

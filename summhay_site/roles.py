@@ -29,6 +29,7 @@ _RESEARCHER = (
     "annotation.view_annotator",
     "annotation.add_annotator",
     "annotation.add_exclusion",
+    "annotation.add_latedecision",
 )
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     ANNOTATOR: ("annotation.do_work",),

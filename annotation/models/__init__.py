@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel
-from annotation.models.results import CopyCheck
+from annotation.models.late_texts import LateDecision, LateNotes
+from annotation.models.results import CopyCheck, GrowthCheck
 from annotation.models.sessions import (
     ActivePeriod,
     ClockCredit,
@@ -58,11 +59,14 @@ __all__ = [
     "Exposure",
     "ExternalLabel",
     "Grounded",
+    "GrowthCheck",
     "Guideline",
     "Keyness",
     "LabelItem",
     "LabelKey",
     "LabelTask",
+    "LateDecision",
+    "LateNotes",
     "LinkingPlan",
     "Membership",
     "PointAdjudication",

@@ -24,3 +24,20 @@ class CopyCheck(models.Model):
 
     def __str__(self) -> str:
         return f"{self.snapshot_id}: {self.n_flagged} flagged"
+
+
+class GrowthCheck(models.Model):
+    """Saves of a finished text that brought more words than were typed in the time; a prompt for review."""
+
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="growth_check")
+    jumps: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text="Per save: rev, active_ms, n_words, seconds, per_second, source, is_flagged …"
+    )
+    n_flagged = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["snapshot"]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot_id}: {self.n_flagged} flagged"

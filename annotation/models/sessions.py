@@ -64,6 +64,15 @@ class Session(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     end_reason = models.CharField(max_length=20, blank=True)
     void_reason = models.TextField(blank=True)
+    questions_declined_at = models.DateTimeField(null=True, blank=True)
+    late_text = models.ForeignKey(
+        "annotation.DraftRevision",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Arrived after the end and was accepted by a researcher, beside the final snapshot.",
+    )
 
     objects = SessionQuerySet.as_manager()
 
@@ -84,6 +93,10 @@ class Session(models.Model):
             models.CheckConstraint(
                 condition=Q(disconnect_policy__in=["keep_running", "auto_pause"]),
                 name="session_disconnect_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(late_text=None) | Q(state__in=["submitted", "expired"], ended_at__isnull=False),
+                name="session_late_text_only_after_end",
             ),
         ]
 
@@ -127,9 +140,13 @@ class DraftRevision(models.Model):
     text = models.TextField(blank=True)
     sha256 = models.CharField(max_length=64)
     received_at = models.DateTimeField()
+    typed_at = models.DateTimeField(null=True, blank=True, help_text="Last key, by the browser's clock.")
     active_ms = models.PositiveIntegerField()
     client_active_ms = models.PositiveIntegerField(null=True, blank=True)
     late_ms = models.PositiveIntegerField(default=0)
+    offline_ms = models.PositiveIntegerField(
+        default=0, help_text="How long the browser says it had been without a connection."
+    )
     source = models.CharField(max_length=20)
     accepted = models.BooleanField()
     reject_code = models.CharField(max_length=20, blank=True)
@@ -146,6 +163,9 @@ class DraftRevision(models.Model):
                 condition=Q(accepted=True, rev__isnull=False, reject_code="")
                 | (Q(accepted=False, rev=None) & ~Q(reject_code="")),
                 name="revision_accepted_iff_numbered",
+            ),
+            models.CheckConstraint(
+                condition=Q(typed_at=None) | Q(typed_at__lte=F("received_at")), name="revision_typed_before"
             ),
         ]
 
@@ -197,6 +217,9 @@ class SessionEvent(models.Model):
     client_seq = models.PositiveIntegerField()
     type = models.CharField(max_length=30)
     at_server = models.DateTimeField()
+    happened_at = models.DateTimeField(
+        null=True, blank=True, help_text="By the browser's clock, within the session and not after the receipt."
+    )
     active_ms = models.PositiveIntegerField()
     payload: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
 
@@ -204,6 +227,9 @@ class SessionEvent(models.Model):
         ordering = ["session", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["session", "tab_id", "client_seq"], name="event_seq_unique"),
+            models.CheckConstraint(
+                condition=Q(happened_at=None) | Q(happened_at__lte=F("at_server")), name="event_happened_before"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from annotation.forms import ReasonForm
 from annotation.guidelines import current_guideline, render_markdown
 from annotation.models import Membership
 from annotation.views.scope import annotator_behind
+from annotation.writing.page_context import leftovers_config
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -28,7 +29,12 @@ def work(request: HttpRequest) -> HttpResponse:
     """The tasks of this person, and what has to come first."""
     annotator = annotator_behind(request)
     board = tasklist.board(annotator, timezone.now())
-    return page(request, "annotation/work.html", {"board": board, "contacts": tasklist.contacts(annotator)})
+    context = {
+        "board": board,
+        "contacts": tasklist.contacts(annotator),
+        "leftovers_json": leftovers_config(annotator.uid),
+    }
+    return page(request, "annotation/work.html", context)
 
 
 @requires("annotation.do_work")

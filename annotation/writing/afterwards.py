@@ -26,6 +26,12 @@ def report(
     return answers
 
 
+def decline_questions(*, session: Session, now: datetime) -> bool:
+    """Note that the person leaves the questions unanswered, so that nobody asks again; tells if that is new."""
+    open_ones = Session.objects.with_open_questions().filter(pk=session.pk)
+    return bool(Session.objects.filter(pk__in=open_ones.values("pk")).update(questions_declined_at=now))
+
+
 def ask_for_time(*, session: Session, reason: str, minutes: int | None, now: datetime) -> CreditRequest:
     """Store a remark on the measured time; with `minutes`, the wish to get them back. An admin answers it."""
     return CreditRequest.objects.create(session=session, minutes=minutes, reason=reason, at=now)

@@ -152,6 +152,13 @@ class LockedSession:
         """Active time at that instant."""
         return clock.active_ms(self.state, self.at_ms)
 
+    def claimed(self, at_ms: int | None) -> datetime | None:
+        """A moment by the browser's clock, moved into the time between the session's start and this message."""
+        if at_ms is None:
+            return None
+        earliest = self.row.started_at or self.now
+        return min(max(from_ms(at_ms), earliest), self.now)
+
     def settle(self) -> Settlement:
         """Bring the clock to now and store what became due."""
         return self.take(clock.settle(self.state, self.now_ms))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -13,8 +14,8 @@ from django.utils.translation import ngettext
 
 from annotation.contamination import saw_insights_before_the_end
 from annotation.earnings import last_known_ms
-from annotation.models import CopyCheck, Session, SessionEvent, Study
-from annotation.writing.results import MEASURES, SessionResult, session_results, sessions_of
+from annotation.models import Session, SessionEvent, Snapshot, Study
+from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge
 from benchmarks.scoring.curves import Curve, CurveRule, SessionCurve, marks, measures_of, progress
 from benchmarks.scoring.stat import Stat
@@ -32,6 +33,7 @@ CURVE_COLUMNS = (
     "n_unscored",
     "is_carried",
     "undefined_reason",
+    "final_text",
 )
 REVIEW_EVENTS = ("paste", "paste_blocked", "copy", "drag", "cut")
 
@@ -72,8 +74,15 @@ class StudyReport:
     n_annotators: int
     n_counted: int
     limit_ms: int
+    with_late: bool = False
+    n_late: int = 0
 
     measures = MEASURES
+
+    @property
+    def final_text(self) -> str:
+        """Which text ends a session here: `submitted`, or `late` where an accepted late text takes its place."""
+        return LATE if self.with_late else "submitted"
 
     @property
     def rule_text(self) -> str:
@@ -103,10 +112,20 @@ class StudyReport:
 
 
 def study_report(
-    *, study: Study, judge: Judge | None, present_only: bool = False, carried: bool = True
+    *,
+    study: Study,
+    judge: Judge | None,
+    present_only: bool = False,
+    carried: bool = True,
+    with_late: bool = False,
 ) -> StudyReport:
-    """Score a study's sessions and average them over active time; nine queries."""
-    results = session_results(sessions=sessions_of(study), judge=judge, present_only=present_only)
+    """Score a study's sessions and average them over active time; ten queries.
+
+    `with_late` lets accepted late texts end their sessions in place of what was submitted.
+    """
+    results = session_results(
+        sessions=sessions_of(study), judge=judge, present_only=present_only, with_late=with_late
+    )
     counted = [result for result in results if result.counts]
     rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
     limit = max((result.session.limit_ms for result in results), default=study.writing_plan.limit_ms)
@@ -121,12 +140,15 @@ def study_report(
         n_annotators=len({result.session.annotator_id for result in counted}),
         n_counted=len(counted),
         limit_ms=limit,
+        with_late=with_late,
+        n_late=sum(result.late is not None for result in counted),
     )
 
 
 def _curve_of(result: SessionResult) -> SessionCurve:
-    points = {one.mark_ms: measures_of(one.score.scores) if one.score else None for one in result.snapshots}
-    final = result.final
+    final = result.last
+    shown = [*result.snapshots, final] if final else result.snapshots  # the later one of two at a mark counts
+    points = {one.mark_ms: measures_of(one.score.scores) if one.score else None for one in shown}
     return SessionCurve(
         key=f"{result.pseudonym} · {result.session.assignment.subtopic.name}",
         end_ms=final.mark_ms if final else max(points, default=0),
@@ -136,15 +158,21 @@ def _curve_of(result: SessionResult) -> SessionCurve:
 
 def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
     ids = [result.session.pk for result in results]
-    copied = dict(
-        CopyCheck.objects.filter(snapshot__session__in=ids, n_flagged__gt=0).values_list(
-            "snapshot__session", "n_flagged"
+    finals = Snapshot.objects.filter(session__in=ids, kind=Snapshot.Kind.FINAL)
+    checks = {
+        session: (n_copied or 0, jumps or [])
+        for session, n_copied, jumps in finals.values_list(
+            "session", "copy_check__n_flagged", "growth_check__jumps"
         )
-    )
+    }
+    copied = {session: n_copied for session, (n_copied, _jumps) in checks.items()}
     events: dict[int, set[str]] = {}
     rows = SessionEvent.objects.filter(session__in=ids, type__in=REVIEW_EVENTS).order_by()
     for session, kind in rows.values_list("session", "type").distinct():
         events.setdefault(session, set()).add(kind)
+    for session, (_n_copied, jumps) in checks.items():
+        if any(jump["is_flagged"] for jump in jumps):
+            events.setdefault(session, set()).add(_growth_flag(jumps))
     for session in saw_insights_before_the_end(result.session for result in results):
         events.setdefault(session, set()).add(_("saw insights before the end"))
     for result in results:
@@ -153,13 +181,22 @@ def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
     return tuple(_session_row(result, copied, events) for result in results)
 
 
+def _growth_flag(jumps: Sequence[dict[str, Any]]) -> str:
+    flagged = [jump for jump in jumps if jump["is_flagged"]]
+    if all(jump["is_offline"] for jump in flagged):
+        return _("many words at once, written offline")
+    return _("many words at once")
+
+
 def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int, set[str]]) -> SessionRow:
     session = result.session
-    shown = result.final or (result.snapshots[-1] if result.snapshots else None)
+    shown = result.last or (result.snapshots[-1] if result.snapshots else None)
     scores = shown.score.scores if shown and shown.score else None
     flags = sorted(events.get(session.pk, ()))
     if number := copied.get(session.pk):
         flags.append(ngettext("%d line in common", "%d lines in common", number) % number)
+    if result.late is not None:
+        flags.append(_("late text counted") if result.with_late else _("late text accepted"))
     return SessionRow(
         uid=session.uid,
         pseudonym=result.pseudonym,
@@ -192,6 +229,12 @@ def _plot(report: StudyReport) -> Plot:
         "n": report.n_counted,
         "people": report.n_annotators,
     }
+    if report.with_late:
+        caption += " " + ngettext(
+            "%(n)d session ends with an accepted late text.",
+            "%(n)d sessions end with an accepted late text.",
+            report.n_late,
+        ) % {"n": report.n_late}
     return Plot(
         title=_("Progress over active time"),
         x_label=_("active minutes"),
@@ -232,9 +275,13 @@ def _alt(report: StudyReport) -> str:
 
 
 def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
-    """Rows of curve.csv: the means under both rules, then every session; values from 0 to 1."""
-    for carried in (True, False):
-        report = study_report(study=study, judge=judge, carried=carried)
+    """Rows of curve.csv: the means under both rules, then every session; values from 0 to 1.
+
+    Where late texts were accepted everything comes twice; `final_text` says which text ends the sessions.
+    """
+    has_late = sessions_of(study).exclude(late_text=None).exists()
+    for carried, with_late in product((True, False), (False, True) if has_late else (False,)):
+        report = study_report(study=study, judge=judge, carried=carried, with_late=with_late)
         for curve in report.curves:
             for point in curve.points:
                 mean = point.mean
@@ -250,10 +297,11 @@ def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
                     point.n_unscored,
                     None,
                     mean.undefined_reason or None,
+                    report.final_text,
                 )
             for one in curve.sessions:
                 row = (one.key, curve.rule.value, curve.measure, one.mark_ms, one.value)
-                yield (*row, None, None, 1, None, one.is_carried, None)
+                yield (*row, None, None, 1, None, one.is_carried, None, report.final_text)
 
 
 def as_json(report: StudyReport) -> dict[str, Any]:
@@ -262,6 +310,8 @@ def as_json(report: StudyReport) -> dict[str, Any]:
         "study": report.study.name,
         "judge": str(report.judge) if report.judge else None,
         "rule": report.rule.value,
+        "final_text": report.final_text,
+        "n_late_texts": report.n_late,
         "n_sessions": report.n_counted,
         "n_annotators": report.n_annotators,
         "measures": {

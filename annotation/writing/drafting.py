@@ -238,6 +238,8 @@ def _insert(held: LockedSession, tab_id: str, draft: Draft, *, rev: int | None =
         text=draft.text,
         sha256=sha256_of(draft.text),
         received_at=held.now,
+        typed_at=held.claimed(draft.typed_at_ms),
+        offline_ms=draft.offline_ms,
         active_ms=held.active_ms,
         client_active_ms=draft.client_active_ms,
         late_ms=max(late_ms, 0),
@@ -277,6 +279,7 @@ def record_events(held: LockedSession, message: Message) -> None:
                     client_seq=event.seq,
                     type=event.type,
                     at_server=held.now,
+                    happened_at=held.claimed(event.at_ms),
                     active_ms=held.active_ms,
                     payload=event.payload,
                 )

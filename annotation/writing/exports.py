@@ -12,12 +12,22 @@ from datetime import datetime
 from typing import Any, Literal
 
 import orjson
-from django.db.models import Count, QuerySet, Sum, TextField
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
 from annotation.earnings import earning_of
-from annotation.models import ActivePeriod, ClockCredit, DraftRevision, Session, SessionEvent, Snapshot, Study
+from annotation.models import (
+    ActivePeriod,
+    ClockCredit,
+    DraftRevision,
+    LateDecision,
+    Session,
+    SessionEvent,
+    Snapshot,
+    Study,
+)
 from annotation.writing import curves
+from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
 from benchmarks.models import Judge
 from benchmarks.web.downloads import csv_lines, json_lines
@@ -61,6 +71,9 @@ SESSION_COLUMNS = (
     "comment",
     "exclusion_reason",
     "void_reason",
+    "n_late_texts",
+    "late_text",
+    "late_text_reason",
 )
 PERIOD_COLUMNS = ("session", "seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
 CREDIT_COLUMNS = ("session", "delta_ms", "reason", "at")
@@ -104,9 +117,10 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
             n_periods=Count("periods", distinct=True),
             n_revisions=Count("revisions", distinct=True),
             n_credits=Count("credits", distinct=True),
+            n_late=Count("revisions", filter=Q(revisions__reject_code="closed"), distinct=True),
         )
         .select_related("guideline", "report")
-        .prefetch_related("exclusions")
+        .prefetch_related("exclusions", "late_decisions")
         .defer("draft_text", "notes_text")
     )
     for row in rows:
@@ -149,7 +163,18 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
             report.comment if report else None,
             "; ".join(excluded) or None,
             row.void_reason or None,
+            row.n_late,
+            *_late_decision(row),
         )
+
+
+def _late_decision(row: Session) -> tuple[str | None, str | None]:
+    """What the newest decision on late texts says, and why; None where nobody has decided."""
+    decisions = sorted(row.late_decisions.all(), key=lambda one: one.pk)
+    in_force = [one for one in decisions if one.is_accepted == (row.late_text_id == one.revision_id)]
+    if not in_force:
+        return None, None
+    return _verdict(in_force[-1].is_accepted), in_force[-1].reason
 
 
 def period_rows(study: Study) -> Iterator[Sequence[Any]]:
@@ -182,14 +207,15 @@ def event_rows(study: Study) -> Iterator[dict[str, Any]]:
         SessionEvent.objects.filter(session__in=_sessions(study).values("pk"))
         .order_by("session_id", "pk")
         .annotate(payload_text=Cast("payload", TextField()))
-        .values_list("session_id", "client_seq", "type", "at_server", "active_ms", "payload_text")
+        .values_list("session_id", "client_seq", "type", "at_server", "happened_at", "active_ms", "payload_text")
     )
-    for session, seq, kind, at, active_ms, payload in rows.iterator(chunk_size=EVENT_CHUNK):
+    for session, seq, kind, at, happened_at, active_ms, payload in rows.iterator(chunk_size=EVENT_CHUNK):
         yield {
             "session": uids[session],
             "seq": seq,
             "type": kind,
             "at": at,
+            "happened_at": happened_at,
             "active_ms": active_ms,
             "payload": orjson.loads(payload),
         }
@@ -207,9 +233,11 @@ def revision_rows(study: Study) -> Iterator[dict[str, Any]]:
             "accepted": row.accepted,
             "reject_code": row.reject_code or None,
             "received_at": _time(row.received_at),
+            "typed_at": _time(row.typed_at),
             "active_ms": row.active_ms,
             "client_active_ms": row.client_active_ms,
             "late_ms": row.late_ms,
+            "offline_ms": row.offline_ms,
             "source": row.source,
             "sha256": row.sha256,
             "text": row.text,
@@ -236,6 +264,40 @@ def snapshot_rows(study: Study) -> Iterator[dict[str, Any]]:
             "summary": row.summary.uid if row.summary else None,
             "text": row.text,
         }
+
+
+def late_text_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """One object a text that arrived after the end, with the newest decision on it; none of them is a snapshot."""
+    newest = LateDecision.objects.filter(revision=OuterRef("pk")).order_by("-pk")
+    rows = (
+        DraftRevision.objects.filter(session__in=_sessions(study), reject_code="closed")
+        .annotate(
+            decided=Subquery(newest.values("is_accepted")[:1]),
+            reason=Subquery(newest.values("reason")[:1]),
+            decided_at=Subquery(newest.values("at")[:1]),
+            scored=Subquery(newest.values("summary__uid")[:1]),
+        )
+        .select_related("session")
+        .order_by("session_id", "pk")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        is_counted = row.session.late_text_id == row.pk
+        yield {
+            "session": row.session.uid,
+            "typed_at": _time(row.typed_at),
+            "received_at": _time(row.received_at),
+            "n_new_words": new_words(row.session.draft_text, row.text),
+            "is_accepted": is_counted,
+            "decision": None if row.decided is None or row.decided != is_counted else _verdict(row.decided),
+            "reason": row.reason,
+            "decided_at": _time(row.decided_at),
+            "summary": row.scored if is_counted else None,
+            "text": row.text,
+        }
+
+
+def _verdict(is_accepted: bool) -> str:
+    return "accepted" if is_accepted else "declined"
 
 
 def gzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -310,6 +372,7 @@ FILES: dict[str, ExportFile] = {
             lambda study, judge, now: gzipped(json_lines(revision_rows(study))),
         ),
         ExportFile("snapshots.jsonl", "Snapshots", JSONL, _jsonl(snapshot_rows)),
+        ExportFile("late_texts.jsonl", "Texts that arrived after the end", JSONL, _jsonl(late_text_rows)),
         ExportFile(
             "curve.csv",
             "Progress curves",

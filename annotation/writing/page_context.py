@@ -19,6 +19,7 @@ from annotation import clock
 from annotation.eligibility import Code, NotEligible
 from annotation.guidelines import current_guideline, render_markdown
 from annotation.models import Assignment, Guideline, Session, WritingPlan
+from annotation.writing import late
 from annotation.writing.clockwork import clock_of, to_ms
 from annotation.writing.starting import AIDS, limit_of
 from benchmarks.scoring.text import lines_from_text
@@ -60,12 +61,30 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
     }
 
 
+def late_facts(row: Session) -> dict[str, Any]:
+    """What arrived too late, and what the script needs that sends on what this browser still holds."""
+    found = late.late_texts(row)
+    return {
+        "late": found[0] if found else None,
+        "earlier_late": found[1:],
+        "late_notes": list(row.late_notes.order_by("-pk")),
+        "leftovers_json": leftovers_config(row.annotator.uid),
+    }
+
+
+def leftovers_config(person: UUID) -> str:
+    """What the script knows that sends on texts of sessions of this person, and of nobody else."""
+    config = {"person": str(person), "sessions": reverse("annotation:work") + "sessions/"}
+    return json.dumps(config, separators=(",", ":"))
+
+
 def client_config(row: Session, now: datetime) -> str:
     """What the scripts of the page need to know, as JSON for one attribute."""
     state = clock_of(row)
     t = clock.advance(state, to_ms(now))
     config = {
         "session": str(row.uid),
+        "person": str(row.annotator.uid),
         "urls": _urls(row.uid),
         "state": row.state,
         "rev": row.draft_rev,

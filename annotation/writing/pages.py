@@ -22,7 +22,7 @@ from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
 from annotation.writing import afterwards, sessions
 from annotation.writing.clockwork import Own, lapse_of
-from annotation.writing.page_context import client_config, facts, fixed_parts, start_facts, why_not
+from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.pane import pane_for, respond
 from annotation.writing.sessions import OtherSession
@@ -72,6 +72,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     context = facts(row, now) | {"config_json": client_config(row, now)}
     if row.state == Session.State.PAUSED:
         lapse = lapse_of(row)
+        context |= late_facts(row)
         context["paused_itself"] = lapse is not None and lapse.is_lease
         context["requests"] = row.credit_requests.select_related("credit")
         return render(request, "annotation/session_paused.html", context)
@@ -88,7 +89,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def after(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """The questions after a session; once answered, or where none are asked, the person's own work."""
+    """The questions after a session; once answered or declined, or where none are asked, the person's own work."""
     now = timezone.now()
     row = _own(request, uid, now)
     if row.state not in ENDED:
@@ -96,8 +97,11 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.assignment.is_practice:
         messages.success(request, _("That was the practice session. Nothing of it counts; you know the page now."))
         return redirect("annotation:work")
-    if row.state == Session.State.VOIDED or hasattr(row, "report"):
+    if row.state == Session.State.VOIDED or hasattr(row, "report") or row.questions_declined_at:
         return redirect("annotation:session-own", row.uid)
+    if request.method == "POST" and "decline" in request.POST:
+        afterwards.decline_questions(session=row, now=now)
+        return redirect("annotation:work")
     form = ReportForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         afterwards.report(
@@ -108,7 +112,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
             now=now,
         )
         return redirect("annotation:work")
-    context = facts(row, now) | {"form": form, "config_json": client_config(row, now)}
+    context = facts(row, now) | late_facts(row) | {"form": form}
     return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
 
 
@@ -125,7 +129,8 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     if not row.assignment.is_practice and form.is_valid():
         afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
-    context = facts(row, now) | {"form": form, "requests": row.credit_requests.select_related("credit")}
+    context = facts(row, now) | late_facts(row)
+    context |= {"form": form, "requests": row.credit_requests.select_related("credit")}
     return render(request, "annotation/session_own.html", context, status=422 if form.errors else 200)
 
 

@@ -58,6 +58,13 @@ class AnswerForm(forms.Form):
         return data
 
 
+class LateTextForm(ReasonForm):
+    """A decision on a text that arrived after the end."""
+
+    text = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    decision = forms.ChoiceField(choices=[("accept", _("Accept")), ("decline", _("Decline"))])
+
+
 class ViewForm(forms.Form):
     """How to look at results; every choice has a default, so that a plain address works."""
 
@@ -76,4 +83,9 @@ class ViewForm(forms.Form):
         ],
         required=False,
         label=_("Mean"),
+    )
+    texts = forms.ChoiceField(
+        choices=[("submitted", _("as submitted")), ("late", _("late text where one was accepted"))],
+        required=False,
+        label=_("Final text"),
     )

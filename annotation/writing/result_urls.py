@@ -14,6 +14,7 @@ urlpatterns = [
     path("sessions/<uuid:uid>/snapshots/<int:mark_ms>/", views.snapshot_text, name="session-snapshot"),
     path("sessions/<uuid:uid>/exclude/", views.exclude, name="session-exclude"),
     path("sessions/<uuid:uid>/include/", views.include, name="session-include"),
+    path("sessions/<uuid:uid>/late-text/", views.decide_late_text, name="session-late-text"),
     path("sessions/<uuid:uid>/void/", views.void, name="session-void"),
     path("sessions/<uuid:uid>/credit/", views.credit, name="session-credit"),
     path("sessions/<uuid:uid>/time-request/", views.answer_request, name="session-time-request"),

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Session, Study
-from annotation.writing import curves, exports, session_page, sessions
-from annotation.writing.result_forms import AnswerForm, CreditForm, ReasonForm, ViewForm
+from annotation.writing import curves, exports, late, session_page, sessions
+from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
 from annotation.writing.results import ENDED
 from benchmarks import judging
 from benchmarks.judges.registry import description_of
@@ -50,6 +50,7 @@ def _choices(request: HttpRequest) -> tuple[ViewForm, Judge, dict[str, Any]]:
     shown = {
         "present_only": data.get("insights") == "present",
         "carried": data.get("average") != "working",
+        "with_late": data.get("texts") == "late",
     }
     return ViewForm({"judge": judge.uid, **{k: v for k, v in data.items() if k != "judge"}}), judge, shown
 
@@ -108,7 +109,8 @@ def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form, judge, shown = _choices(request)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
-    context |= {"reason_form": ReasonForm(), "credit_form": CreditForm(), "form": form, "judge": judge}
+    context |= {"reason_form": ReasonForm(), "credit_form": CreditForm()}
+    context |= {"form": form, "judge": judge}
     context["judge_note"] = description_of(judge.kind)
     return page(request, "annotation/results_session.html", context)
 
@@ -120,7 +122,9 @@ def snapshot_text(request: HttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpRes
     session = _session(request, uid)
     _form, judge, shown = _choices(request)
     saw_insights(request.user, session.assignment.subtopic.haystack)
-    context = session_page.snapshot(session=session, mark_ms=mark_ms, judge=judge, **shown)
+    context = session_page.snapshot(
+        session=session, mark_ms=mark_ms, judge=judge, present_only=shown["present_only"]
+    )
     if context is None:
         raise Http404
     return page(request, "annotation/results_snapshot.html", {**context, "judge": judge}, part="snapshot")
@@ -147,6 +151,34 @@ def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     session = _session(request, uid)
     sessions.lift_exclusion(session=session, by=request.user, now=timezone.now())
     messages.success(request, _("The session counts in figures again."))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
+@requires("annotation.add_latedecision")
+@require_POST
+def decide_late_text(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Accept or decline a text that arrived after the end, with a reason."""
+    session = _session(request, uid)
+    form = LateTextForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("A decision on a late text needs a reason."))
+        return redirect("annotation:session-results", uid=session.uid)
+    is_accepted = form.cleaned_data["decision"] == "accept"
+    decide = late.accept if is_accepted else late.decline
+    values = {"op_id": form.cleaned_data["text"], "reason": form.cleaned_data["reason"]}
+    try:
+        decide(session=session, by=request.user, now=timezone.now(), **values)
+    except late.NotDecidable:
+        messages.error(
+            request, _("Only a text that arrived after the end of a session that counts can be decided on.")
+        )
+        return redirect("annotation:session-results", uid=session.uid)
+    messages.success(
+        request,
+        _("The late text is accepted as a second final text; the one submitted stays as it is.")
+        if is_accepted
+        else _("The late text is declined; it stays stored."),
+    )
     return redirect("annotation:session-results", uid=session.uid)
 
 

@@ -9,22 +9,24 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
-from annotation.models import Exclusion, Membership, Session, SessionReport, Snapshot, Study
+from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
 from benchmarks.models import Judge
 from benchmarks.scores import scores_of
 from benchmarks.scoring.summhay import Scores, SummaryScore
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
 ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED)
+LATE = "late"
+"""What a late text that was accepted calls itself beside `mark` and `final`."""
 
 
 @dataclass(frozen=True)
 class ScoredSnapshot:
     """A snapshot with its score by one judge; None while the judge has not spoken."""
 
-    pk: int
+    pk: int | None
     mark_ms: int
     kind: str
     text: str
@@ -52,11 +54,18 @@ class SessionResult:
     snapshots: tuple[ScoredSnapshot, ...]
     is_excluded: bool
     used_a_model: bool
+    late: ScoredSnapshot | None = None
+    with_late: bool = False
 
     @property
     def final(self) -> ScoredSnapshot | None:
         """The final text, once the session is over."""
         return next((snapshot for snapshot in self.snapshots if snapshot.is_final), None)
+
+    @property
+    def last(self) -> ScoredSnapshot | None:
+        """The text that ends the session in figures: as submitted, or the accepted late one where asked for."""
+        return (self.late if self.with_late else None) or self.final
 
     @property
     def counts(self) -> bool:
@@ -78,13 +87,16 @@ def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
 
 
 def session_results(
-    *, sessions: Iterable[Session], judge: Judge | None, present_only: bool = False
+    *, sessions: Iterable[Session], judge: Judge | None, present_only: bool = False, with_late: bool = False
 ) -> list[SessionResult]:
-    """Score every snapshot of the sessions by one judge; six queries."""
+    """Score every snapshot of the sessions by one judge; six queries, seven with accepted late texts.
+
+    `late` of a result is always there where a late text was accepted; `with_late` lets it end the session.
+    """
     known = list(sessions)
     rows = Snapshot.objects.filter(session__in=[session.pk for session in known]).order_by("session_id", "mark_ms")
     by_session: dict[int, list[Snapshot]] = defaultdict(list)
-    for row in rows:
+    for row in [*rows, *_accepted_late(known)]:
         by_session[row.session_id].append(row)
     names = pseudonyms(studies={session.assignment.study_id for session in known if session.assignment.study_id})
     results = []
@@ -93,12 +105,35 @@ def session_results(
             SessionResult(
                 session=session,
                 pseudonym=names.get((session.assignment.study_id, session.annotator_id), "—"),
-                snapshots=scored,
+                snapshots=tuple(one for one in scored if one.kind != LATE),
+                late=next((one for one in scored if one.kind == LATE), None),
+                with_late=with_late,
                 is_excluded=bool(getattr(session, "is_excluded", False)),
                 used_a_model=bool(getattr(session, "used_a_model", False)),
             )
         )
     return results
+
+
+def _accepted_late(sessions: Sequence[Session]) -> list[Snapshot]:
+    """The late texts that are accepted now, in the form of snapshots that are never stored."""
+    ended = {one.pk: one for one in sessions if one.late_text_id is not None}
+    if not ended:
+        return []
+    decisions = LateDecision.objects.filter(
+        session__in=ended, is_accepted=True, revision=F("session__late_text")
+    ).select_related("revision")
+    newest = {decision.session_id: decision for decision in decisions.order_by("pk")}
+    return [
+        Snapshot(
+            session_id=decision.session_id,
+            mark_ms=ended[decision.session_id].acc_ms,
+            kind=LATE,
+            text=decision.revision.text,
+            summary_id=decision.summary_id,
+        )
+        for decision in newest.values()
+    ]
 
 
 def _scored(

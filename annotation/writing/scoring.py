@@ -14,7 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.models import CopyCheck, Session, Snapshot
+from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
+from annotation.writing import growth
 from benchmarks import judging
 from benchmarks.models import Document, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
@@ -29,9 +30,9 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
     time, by any number of workers: a summary is unique for its subtopic and text.
     """
     runs = []
-    while batch := list(_waiting()[:BATCH]):
+    while batch := list(_waiting()[:BATCH]) or list(_waiting_late()[:BATCH]):
         with transaction.atomic():
-            summaries = _as_summaries(snapshots=batch, now=now)
+            summaries = _as_summaries(written=batch, now=now)
             run = judging.request_run(
                 judge=judging.default_judge(now=now), summaries=summaries, reason="session", now=now
             )
@@ -49,13 +50,22 @@ def _waiting() -> QuerySet[Snapshot, Snapshot]:
     )
 
 
-def _as_summaries(*, snapshots: Sequence[Snapshot], now: datetime) -> list[Summary]:
-    """Give each snapshot its summary; one row for each distinct text of a subtopic."""
+def _waiting_late() -> QuerySet[LateDecision, LateDecision]:
+    """Late texts that were accepted and are no summary yet."""
+    return (
+        LateDecision.objects.filter(is_accepted=True, summary=None, session__assignment__is_practice=False)
+        .select_related("session__assignment__subtopic", "revision")
+        .order_by("pk")
+    )
+
+
+def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: datetime) -> list[Summary]:
+    """Give each written text its summary; one row for each distinct text of a subtopic."""
     people = people_system()
     wanted = {}
-    for snapshot in snapshots:
-        subtopic = snapshot.session.assignment.subtopic
-        body = text_of(snapshot.text)
+    for row in written:
+        subtopic = row.session.assignment.subtopic
+        body = text_of(row.text)
         digest = hashlib.sha256(body.encode()).hexdigest()
         wanted[subtopic.pk, digest] = Summary(
             subtopic=subtopic,
@@ -73,10 +83,10 @@ def _as_summaries(*, snapshots: Sequence[Snapshot], now: datetime) -> list[Summa
         text_sha256__in={digest for _, digest in wanted},
     )
     found = {(row.subtopic_id, row.text_sha256): row for row in rows}
-    for snapshot in snapshots:
-        digest = hashlib.sha256(text_of(snapshot.text).encode()).hexdigest()
-        snapshot.summary = found[snapshot.session.assignment.subtopic_id, digest]
-    Snapshot.objects.bulk_update(snapshots, ["summary"])
+    for one in written:
+        digest = hashlib.sha256(text_of(one.text).encode()).hexdigest()
+        one.summary = found[one.session.assignment.subtopic_id, digest]
+    type(written[0])._default_manager.bulk_update(written, ["summary"])
     return [found[key] for key in wanted]
 
 
@@ -105,6 +115,48 @@ def check_copying(*, now: datetime) -> int:
         CopyCheck.objects.get_or_create(
             snapshot=snapshot,
             defaults={"lines": rows, "n_flagged": sum(row["is_flagged"] for row in rows), "created_at": now},
+        )
+    return len(finals)
+
+
+def check_late_copying(*, now: datetime) -> int:
+    """Compare late texts that were accepted with the documents shown; returns how many."""
+    rows = list(
+        LateDecision.objects.filter(is_accepted=True, copied_lines=None, session__assignment__is_practice=False)
+        .select_related("session__assignment__subtopic", "revision")
+        .order_by("pk")[:BATCH]
+    )
+    for row in rows:
+        row.copied_lines = copied_lines(written=row.text, documents=_shown_documents(row.session))
+        row.save(update_fields=["copied_lines"])
+    return len(rows)
+
+
+def check_growth(*, now: datetime) -> int:
+    """Look for saves of finished texts that brought more words than were typed in the time; returns how many."""
+    finals = list(
+        Snapshot.objects.filter(
+            kind=Snapshot.Kind.FINAL, growth_check=None, session__assignment__is_practice=False
+        )
+        .select_related("session")
+        .order_by("pk")[:BATCH]
+    )
+    for snapshot in finals:
+        session = snapshot.session
+        rows = session.revisions.filter(accepted=True).order_by("rev")
+        columns = ("rev", "received_at", "active_ms", "text", "source", "offline_ms")
+        found = growth.jumps(
+            (growth.Save(*values) for values in rows.values_list(*columns).iterator(chunk_size=100)),
+            started_at=session.started_at or session.created_at,
+            may_dictate=bool(session.config.get("may_paste")),
+        )
+        GrowthCheck.objects.get_or_create(
+            snapshot=snapshot,
+            defaults={
+                "jumps": [jump.as_json() for jump in found],
+                "n_flagged": sum(jump.is_flagged for jump in found),
+                "created_at": now,
+            },
         )
     return len(finals)
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models.functions import Coalesce
+
 from annotation.contamination import saw_insights_before_the_end
 from annotation.earnings import last_known_ms
-from annotation.models import DraftRevision, Session, SessionEvent, Snapshot
-from annotation.writing import timeline
+from annotation.models import DraftRevision, GrowthCheck, Session, SessionEvent, Snapshot
+from annotation.writing import late, timeline
 from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_of
 from benchmarks.models import Insight, Judge
 from benchmarks.scoring.summhay import InsightScore
@@ -53,13 +55,20 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "report": getattr(row, "report", None),
         "saw_insights": bool(saw_insights_before_the_end([row])),
         "copied": [line for line in (copy_check.first() or []) if line["is_flagged"]],
-        "events": row.events.order_by("pk")[:500],
+        "events": row.events.annotate(at=Coalesce("happened_at", "at_server")).order_by("at", "pk")[:500],
+        "late_texts": late.late_texts(row),
+        "may_decide_late": session.state in late.ENDED,
+        "jumps": _jumps(session),
     }
 
 
-def snapshot(
-    *, session: Session, mark_ms: int, judge: Judge, present_only: bool, carried: bool = True
-) -> dict[str, Any] | None:
+def _jumps(session: Session) -> list[dict[str, Any]]:
+    """Saves with more words than their time explains; found out once the session is over."""
+    check = GrowthCheck.objects.filter(snapshot__session=session).first()
+    return check.jumps if check else []
+
+
+def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool) -> dict[str, Any] | None:
     """Gather one snapshot with what changed since the one before; None if there is none at this mark."""
     [result] = session_results(sessions=[session], judge=judge, present_only=present_only)
     position = next((i for i, one in enumerate(result.snapshots) if one.mark_ms == mark_ms), None)
@@ -119,8 +128,10 @@ def _timeline(session: Session, result: SessionResult) -> timeline.Timeline:
     ]
     events = SessionEvent.objects.filter(session=session).order_by("pk")
     points += [
-        timeline.PointRow(kind, active_ms, f"{kind} {_short(payload)}")
-        for kind, active_ms, payload in events.values_list("type", "active_ms", "payload")[:MAX_POINTS]
+        timeline.PointRow(kind, active_ms, f"{kind} {_short(payload)}", at)
+        for kind, active_ms, payload, at in events.values_list("type", "active_ms", "payload", "happened_at")[
+            :MAX_POINTS
+        ]
     ]
     points += [timeline.PointRow("snapshot", one.mark_ms, f"{one.minutes:g} min") for one in result.snapshots]
     active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)

@@ -6,7 +6,7 @@ is there already. Saving is in `drafting`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ from annotation.models import (
     CreditRequest,
     Exclusion,
     Exposure,
+    LateNotes,
     Session,
     Snapshot,
     Study,
@@ -39,7 +40,7 @@ from annotation.writing.clockwork import (
     rows_of,
     to_ms,
 )
-from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, status_of
+from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, sha256_of, status_of
 from annotation.writing.marks import FilledBy
 from annotation.writing.starting import frozen_settings
 from annotation.writing.wire import Message
@@ -235,11 +236,37 @@ def look(*, session: Sessions, tab_id: str, now: datetime) -> Status:
     )
 
 
-def write_notes(*, session: Sessions, tab_id: str, text: str, now: datetime) -> Status:
-    """Keep the unscored notes, of the tab that writes, until the session ends; TabLost for another tab."""
+def write_notes(
+    *,
+    session: Sessions,
+    tab_id: str,
+    text: str,
+    now: datetime,
+    op_id: str = "",
+    typed_at_ms: int | None = None,
+) -> Status:
+    """Keep the unscored notes, of the tab that writes, until the session ends.
+
+    Notes that came after the end or from another tab are stored beside them, once for each `op_id`, before
+    SessionClosed or TabLost is raised.
+    """
     if len(text.encode()) > MAX_NOTES_BYTES:
         raise drafting.DraftTooLong
-    return _put(session, tab_id, now, notes_text=text)
+
+    def store_apart(held: LockedSession, code: str) -> None:
+        LateNotes.objects.get_or_create(
+            session_id=held.row.pk,
+            op_id=op_id or sha256_of(text)[:40],
+            defaults={
+                "tab_id": tab_id,
+                "text": text,
+                "typed_at": held.claimed(typed_at_ms),
+                "received_at": held.now,
+                "reject_code": code,
+            },
+        )
+
+    return _put(session, tab_id, now, if_refused=store_apart, notes_text=text)
 
 
 def mark_read(*, session: Sessions, tab_id: str, numbers: Sequence[int], now: datetime) -> Status:
@@ -247,12 +274,20 @@ def mark_read(*, session: Sessions, tab_id: str, numbers: Sequence[int], now: da
     return _put(session, tab_id, now, read_documents=list(numbers))
 
 
-def _put(session: Sessions, tab_id: str, now: datetime, **columns: Any) -> Status:
+def _put(
+    session: Sessions,
+    tab_id: str,
+    now: datetime,
+    if_refused: Callable[[LockedSession, str], None] | None = None,
+    **columns: Any,
+) -> Status:
     with locked(session, now=now) as held:
         drafting.touch(held, tab_id)
         is_mine = held.row.active_tab in {"", tab_id}
         if is_mine and not held.state.is_over:
             held.put(**columns)
+        elif if_refused is not None:
+            if_refused(held, SessionClosed.code if held.state.is_over else TabLost.code)
         status = status_of(held, tab_id)
     if held.state.is_over:
         raise _closed(status)
@@ -308,14 +343,16 @@ def reopen(
 ) -> Session:
     """Give time back to a session that is over: it becomes paused, with every text it had.
 
-    The final snapshot goes, since the end it stands for did not take place; it follows from the revisions, which
-    stay. ClockRefused on a session that is not over, was voided, or would have no time left.
+    The final snapshot goes, since the end it stands for did not take place, and with it the late text that was
+    accepted beside it; both follow from the revisions, which stay. ClockRefused on a session that is not over,
+    was voided, or would have no time left.
     """
     with locked(session, now=now) as held:
         done = held.take(clock.reopen(held.state, held.now_ms, delta_ms=delta_ms))
         if done.refused is None:
             final = Snapshot.objects.filter(session=held.row.pk, kind=Snapshot.Kind.FINAL)
             final.delete()
+            held.put(late_text_id=None)
             Assignment.objects.filter(pk=held.row.assignment_id).update(state=Assignment.State.STARTED)
             _record_credit(held, by=by, delta_ms=delta_ms, reason=reason, request=request)
             held.note("reopened", delta_ms=delta_ms)

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap"})
 SEARCHES = frozenset({"search"})
@@ -60,11 +60,12 @@ class PeriodRow:
 
 @dataclass(frozen=True)
 class PointRow:
-    """An event, save or snapshot at a point of active time."""
+    """An event, save or snapshot at a point of active time; `at` is when it happened, where that is known."""
 
     kind: str
     active_ms: int
     label: str
+    at: datetime | None = None
 
 
 def build(*, limit_ms: int, active_ms: int, periods: Sequence[PeriodRow], points: Iterable[PointRow]) -> Timeline:
@@ -79,9 +80,22 @@ def build(*, limit_ms: int, active_ms: int, periods: Sequence[PeriodRow], points
         if before.ended_at is not None:
             seconds = int((after.started_at - before.ended_at).total_seconds())
             pauses.append(Pause(place(after.acc_before_ms), before.ended_at, seconds, before.end_reason))
-    marks = [Mark(_lane(point.kind), place(point.active_ms), point.label) for point in points]
+    marks = [Mark(_lane(point.kind), place(_active_at(point, periods)), point.label) for point in points]
     marks.sort(key=lambda mark: mark.per_mille)
     return Timeline(place(active_ms), tuple(pauses), tuple(marks))
+
+
+def _active_at(point: PointRow, periods: Sequence[PeriodRow]) -> int:
+    """Active time (ms) when it happened; what the server noted at the receipt where only that is known."""
+    if point.at is None:
+        return point.active_ms
+    active = 0
+    for period in periods:
+        if point.at < period.started_at:
+            break
+        until = point.at if period.ended_at is None else min(point.at, period.ended_at)
+        active = period.acc_before_ms + (until - period.started_at) // timedelta(milliseconds=1)
+    return min(active, point.active_ms)
 
 
 def _lane(kind: str) -> str:
@@ -103,7 +117,11 @@ class Change:
 def changes(before: str, after: str) -> list[Change]:
     """What changed between two texts, word by word."""
     old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
-    found: list[Change] = []
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    head, tail = new[:start], new[len(new) - end :]
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    found = [Change("equal", "".join(head))] if head else []
     for kind, a_from, a_to, b_from, b_to in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             found.append(Change("equal", "".join(new[b_from:b_to])))
@@ -112,4 +130,12 @@ def changes(before: str, after: str) -> list[Change]:
             found.append(Change("delete", "".join(old[a_from:a_to])))
         if b_from < b_to:
             found.append(Change("insert", "".join(new[b_from:b_to])))
+    if tail:
+        found.append(Change("equal", "".join(tail)))
     return found
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many words two texts begin with together; comparing only the rest keeps long texts quick."""
+    pairs = zip(old, new, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))

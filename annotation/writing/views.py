@@ -25,12 +25,14 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Session
 from annotation.writing import drafting, sessions
 from annotation.writing.clockwork import HEAVY, Own
-from annotation.writing.drafting import DraftRefused, Refused, Status, sha256_of
+from annotation.writing.drafting import DraftRefused, Refused, SessionClosed, Status, sha256_of
+from annotation.writing.late import new_words
 from annotation.writing.wire import (
     BadMessage,
     Message,
     read_identifier,
     read_message,
+    read_moment,
     read_numbers,
     read_object,
     read_text,
@@ -101,6 +103,8 @@ def _refusal(refusal: Refused) -> dict[str, Any]:
             "server_text": refusal.server_text,
             "server_sha256": sha256_of(refusal.server_text),
         }
+    if isinstance(refusal, SessionClosed):
+        data["late_words"] = new_words(refusal.server_text, refusal.your_text)
     return data
 
 
@@ -185,10 +189,16 @@ def events(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @require_POST
 @answers_json
 def notes(request: HttpRequest, mine: Own, now: datetime) -> Status:
-    """Keep the notes: `{tab_id, text}`."""
+    """Keep the notes: `{tab_id, op_id, text, typed_at}`."""
     data = read_object(request.body)
-    tab_id, text = read_identifier(data, "tab_id"), read_text(data, "text")
-    return sessions.write_notes(session=mine, tab_id=tab_id, text=text, now=now)
+    return sessions.write_notes(
+        session=mine,
+        tab_id=read_identifier(data, "tab_id"),
+        op_id=read_identifier(data, "op_id") if "op_id" in data else "",
+        text=read_text(data, "text"),
+        typed_at_ms=read_moment(data, "typed_at"),
+        now=now,
+    )
 
 
 @requires(LOGGED_IN, json=True)

@@ -1,16 +1,18 @@
 """The JSON that the session page and the server exchange; the protocol and its parsing.
 
 Every POST body is an object with `tab_id`; those that carry a draft (draft, pause, submit, resolve) add
-`{op_id, base_rev, text, client_active_ms?, source?, confirm_empty?}`, and any may add `events`, a list of
-`{seq, type, payload?}`. `resolve` has `replaces_sha256` in place of `base_rev`; `claim`, `heartbeat`, `resume` and
-`events` have no draft; pause and submit may come without one (leave out `text`).
+`{op_id, base_rev, text, client_active_ms?, typed_at?, offline_ms?, source?, confirm_empty?}`, and any may add
+`events`, a list of `{seq, type, at?, payload?}`; `typed_at` and `at` are the browser's clock in milliseconds since
+the epoch. `notes` is `{op_id, text, typed_at?}`: refused with 409 or 410 it is stored apart. `resolve` has
+`replaces_sha256` in place of `base_rev`; `claim`, `heartbeat`, `resume` and `events` have no draft; pause and
+submit may come without one (leave out `text`).
 
 200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, paused_by}` = the status; plus `rev`
 where a draft was taken, `refused` where a pause came too late, and `{rev, text, sha256}` in the answer to `claim`.
 401 `login` · 404 `not_found` · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
 `other_session` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with `{code,
-message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is stored.
-With the others it is not, and stays in the browser.
+message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is stored. 410
+adds `late_words`, the number of words that came too late. With the others it is not, and stays in the browser.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ MAX_EVENTS = 200
 MAX_PAYLOAD_KEYS = 12
 MAX_PAYLOAD_TEXT = 200
 LARGEST = 2**31 - 1
+LATEST_MS = 2**47
+"""About the year 6429: what a browser calls a time in milliseconds lies before it."""
+
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,40}")
 EVENT_TYPE = re.compile(r"[a-z_]{1,30}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -41,16 +46,17 @@ class BadMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a browser tells of; `seq` counts within its tab."""
+    """What a browser tells of; `seq` counts within its tab, `at_ms` is its own clock."""
 
     seq: int
     type: str
     payload: dict[str, Any]
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text on its way to the server, with the revision it builds on."""
+    """A text on its way to the server, with the revision it builds on; `typed_at_ms` is the browser's clock."""
 
     op_id: str
     base_rev: int
@@ -58,6 +64,8 @@ class Draft:
     client_active_ms: int | None = None
     source: str = "typing"
     confirm_empty: bool = False
+    typed_at_ms: int | None = None
+    offline_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +129,16 @@ def read_numbers(data: Mapping[str, Any], name: str, *, at_most: int) -> list[in
     return sorted(set(value))
 
 
+def read_moment(data: Mapping[str, Any], name: str) -> int | None:
+    """A time by the browser's clock (ms since the epoch); None where it is none, which never costs the rest."""
+    value = data.get(name)
+    is_time = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LATEST_MS
+    return value if is_time else None
+
+
 def _draft(data: Mapping[str, Any], *, has_base: bool) -> Draft:
     source = data.get("source")
-    seen = data.get("client_active_ms")
+    seen, offline = data.get("client_active_ms"), data.get("offline_ms")
     return Draft(
         op_id=read_identifier(data, "op_id"),
         base_rev=_count(data, "base_rev") if has_base else 0,
@@ -131,6 +146,8 @@ def _draft(data: Mapping[str, Any], *, has_base: bool) -> Draft:
         client_active_ms=seen if _is_count(seen) else None,
         source=source if isinstance(source, str) and SOURCE.fullmatch(source) else "typing",
         confirm_empty=data.get("confirm_empty") is True,
+        typed_at_ms=read_moment(data, "typed_at"),
+        offline_ms=offline if _is_count(offline) else 0,
     )
 
 
@@ -139,7 +156,12 @@ def _events(items: Any) -> tuple[Event, ...]:
     if not isinstance(items, list):
         return ()
     return tuple(
-        Event(seq=item["seq"], type=item["type"], payload=_payload(item.get("payload")))
+        Event(
+            seq=item["seq"],
+            type=item["type"],
+            payload=_payload(item.get("payload")),
+            at_ms=read_moment(item, "at"),
+        )
         for item in items[:MAX_EVENTS]
         if isinstance(item, dict)
         and _is_count(item.get("seq"))

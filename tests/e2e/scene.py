@@ -13,6 +13,7 @@ import django
 
 PASSWORD = "correct horse"
 STORIES = ("crash", "tabs", "offline", "reopened", "rules", "looks", "login", "deadline", "paper", "helps")
+LATE_STORIES = ("cut", "closed", "neighbour", "noted", "long", "events", "stale", "chosen", "full", "throttled")
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
 
 
@@ -36,7 +37,7 @@ def prepare() -> dict[str, Any]:
 
     ada = person("ada", "researcher")
     tasks, studies = {}, {}
-    for story in STORIES:
+    for story in (*STORIES, *LATE_STORIES):
         writer = person(story, "annotator")
         haystack = makers.make_haystack(key=story, title=f"Ferries {story}", words_per_document=220, now=now)
         fourth = haystack.documents.get(number=4)

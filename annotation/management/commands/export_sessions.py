@@ -19,9 +19,7 @@ from benchmarks.models import Judge
 class Command(BaseCommand):
     """`manage.py export_sessions --study NAME --out FOLDER`"""
 
-    help = (
-        "Writes sessions, periods, credits, events, revisions, snapshots and curves of a study, with a manifest."
-    )
+    help = "Writes every file of a writing study, from sessions to curves and late texts, with a manifest."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""

@@ -1,5 +1,5 @@
 // The bar and what opens from it: the clock, the guide, the submit dialog, and the questions that a save can raise.
-import { Unreachable, button, call, clearNotice, config, events, find, local, newId, notice, onAnswer, tabId, text } from "./wire.js";
+import { Unreachable, button, call, clearNotice, config, events, find, local, newId, notice, onAnswer, release, tabId, text } from "./wire.js";
 
 const FLUSH_BEFORE_MS = 2500;
 const GAP_MS = 120_000;
@@ -25,6 +25,13 @@ export class Clock {
   get remainingMs() { return Math.max(0, this.endsAt - Date.now()); }
   get activeMs() { return Math.max(0, this.limitMs - this.remainingMs); }
 
+  // While another tab writes: nothing is shown, no warning given, nothing saved; the answers are still listened to.
+  rest(isResting) {
+    this.isResting = isResting;
+    if (isResting) this.face.textContent = "–:––:––";
+    else if (this.state === "running") this.show();
+  }
+
   set(status) {
     this.state = status.state;
     this.limitMs = status.limit_ms ?? this.limitMs;
@@ -32,21 +39,25 @@ export class Clock {
     this.nextMarkMs = status.next_mark_ms;
     if (status.remaining_ms > 0) this.hasEnded = false;
     if (status.state !== "running") this.onState?.(status);
-    else this.show();
+    else if (!this.isResting) this.show();
+  }
+
+  // The server is asked first: the session may be paused elsewhere.
+  async warn(ms, name) {
+    this.warned.add(name);
+    await call("state").catch(() => {});
+    if (this.state === "running" && !this.isResting && this.remainingMs <= ms) notice("time", text(name), { seconds: 20 });
   }
 
   tick() {
-    if (this.state !== "running") return;
+    if (this.state !== "running" || this.isResting) return;
     this.show();
     const left = this.remainingMs;
     const toMark = Math.min(left, this.nextMarkMs === null ? Infinity : this.nextMarkMs - this.activeMs);
     if (toMark > 0 && toMark < FLUSH_BEFORE_MS) this.onMark();
     for (const [ms, name] of WARNINGS) {
       if (left > ms) this.warned.delete(name);
-      else if (left > 0 && !this.warned.has(name)) {
-        this.warned.add(name);
-        notice("time", text(name), { seconds: 20 });
-      }
+      else if (left > 0 && !this.warned.has(name)) this.warn(ms, name);
     }
     if (left === 0 && !this.hasEnded) {
       this.hasEnded = true;
@@ -130,7 +141,7 @@ export function askToLogIn(autosave, claim) {
   const link = Object.assign(document.createElement("a"), { href: `${config.urls.login}?next=${config.urls.home}`, target: "_blank", rel: "noopener", textContent: text("login-link") });
   const retry = button(text("login-retry"), async () => {
     clearNotice("login");
-    if (autosave.state !== "blocked") { await claim(); return; }
+    if (autosave.state !== "blocked" || autosave.isOver) { await claim(); return; }
     autosave.state = "open";
     await autosave.flush();
   });
@@ -151,6 +162,7 @@ export function askWhichText({ autosave, body, onRefused }) {
     if (status === 200) {
       dialog.close();
       local.clear();
+      release(autosave.compared);
       autosave.adopt({ rev: answer.rev, text: chosen }, null);
       editor.focus();
     } else if (answer.code === "conflict") askWhichText({ autosave, body: answer, onRefused });

@@ -100,7 +100,9 @@ export function startAids(editor, pane) {
 // Own text moves freely, text of the documents never comes in, other text as the study says. Of a paste the class,
 // the size and a fingerprint are noted, never the contents.
 const RUN = 8; // words in a row that make a copy
-const wordsOf = (value) => value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+// As the server compares: forms of one sign are one, and signs that nobody sees are none.
+const visible = (value) => value.normalize("NFKC").replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "").toLowerCase();
+const wordsOf = (value) => visible(value).match(/[\p{L}\p{N}]+/gu) ?? [];
 const folded = (value) => value.replace(/\s+/g, " ").trim();
 
 export function classify(pasted, ownTexts, documentWords) {

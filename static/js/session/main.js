@@ -4,11 +4,12 @@ import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, sta
 import { guardTexts, startAids, summaryFacts } from "./editor.js";
 import { startSearch } from "../reading/search.js";
 import { railCounts, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
-import { Unreachable, announce, backoff, call, clearNotice, config, events, find, local, notice, pause, tabId, text } from "./wire.js";
+import { Unreachable, announce, backoff, button, call, clearNotice, config, events, find, keptTexts, notice, pause, tabId, text } from "./wire.js";
 
 const editor = find("editor"), pane = find("shown"), cover = find("cover");
 const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`session:${config.session}`) : null;
 let isLeaving = false;
+let finishing = false;
 let stopping = null; // the pause or submit under way
 let lostText = null; // what a tab that lost the session had not saved
 
@@ -16,11 +17,13 @@ const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefuse
 const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState });
 const notes = startNotes();
 const reading = startReading(pane);
+let lastArea = editor; // where somebody wrote last: Esc goes back there from the search
+for (const area of [editor, notes.area]) area.addEventListener("focus", () => { lastArea = area; });
 const search = startSearch({
   pane,
   parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("previous"), next: find("next") },
   text,
-  leave: editor,
+  leave: { focus: (how) => lastArea.focus(how) },
   onCounts: config.aids.show_hit_counts ? railCounts(pane) : undefined,
   onSearch: (details) => events.log("search", details),
 });
@@ -37,15 +40,15 @@ startHeartbeat(config.auto_pause ? Math.min(30_000, config.lease_ms / 4) : 60_00
 claim();
 
 // This tab writes from now on; the text is the server's, or what this browser kept of it.
-async function claim(mine = local.read()) {
+async function claim(mine) {
   for (let attempt = 0; ; attempt++) {
     try {
       const { status, body } = await call("claim", { tab_id: tabId });
       if (status !== 200) { onRefused(status === 401 || status === 403 ? "login" : body.code, body); return; }
       yieldTo(false);
       clearNotice("lost");
-      tabs?.postMessage(tabId);
-      if (body.state === "running") autosave.adopt(body, mine);
+      tabs?.postMessage({ tabId });
+      if (body.state === "running") await autosave.adopt(body, mine ?? keptTexts().find((copy) => copy.text !== body.text));
       return;
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -54,18 +57,19 @@ async function claim(mine = local.read()) {
     }
   }
 }
-tabs?.addEventListener("message", async () => {
+tabs?.addEventListener("message", async ({ data }) => {
+  if (data.hasStopped) { await call("state").catch(() => {}); return; } // the clock hears the answer
   await autosave.flush(); // if there was something, the server keeps it beside the draft
   if (cover.hidden) onRefused("tab_lost", {});
 });
-find("use-tab").addEventListener("click", () => claim(lostText ?? local.read()));
+find("use-tab").addEventListener("click", () => claim(lostText));
 
 function onRefused(code, body) {
   if (code === "login") askToLogIn(autosave, claim);
   else if (code === "conflict") askWhichText({ autosave, body, onRefused });
   else if (code === "empty") askIfEmpty(autosave, body);
   else if (code === "paused") go(config.urls.page);
-  else if (code === "closed") { local.clear(); go(config.urls.after); }
+  else if (code === "closed") finish();
   else if (code === "tab_lost") giveWay();
   else notice("refused", text("refused", { reason: body?.message ?? code }), { kind: "bad" });
 }
@@ -79,6 +83,7 @@ function giveWay() {
 }
 function yieldTo(other) {
   cover.hidden = !other;
+  clock.rest(other);
   for (const part of [pane, find("search")]) part.inert = other;
   for (const act of [find("pause"), find("submit")]) act.disabled = other;
 }
@@ -92,9 +97,23 @@ function onBeat({ status, body }) {
 // The server says that the clock does not run: after a last save this page has nothing more to show.
 async function onState({ state }) {
   if (isLeaving || stopping || state === "ready") return;
+  if (state !== "paused") { finish(); return; }
   isLeaving = true;
   await Promise.race([autosave.flush(), pause(4000)]);
-  go(state === "paused" ? config.urls.page : config.urls.after);
+  go(config.urls.page);
+}
+
+// The session is over. What was typed and is not on the server goes there first, however long that takes.
+async function finish() {
+  if (finishing) return;
+  finishing = isLeaving = autosave.isOver = true;
+  editor.readOnly = true;
+  while (autosave.sending) await autosave.sending;
+  const isDone = await autosave.deliver();
+  const areNotesKept = await notes.flush();
+  finishing = false;
+  if (isDone && areNotesKept) go(config.urls.after);
+  else if (autosave.state === "late") notice("late", text("late-too-long"), { kind: "bad", actions: [button(text("send-again"), () => { clearNotice("late"); finish(); })] });
 }
 function go(url) {
   isLeaving = true;
@@ -111,7 +130,7 @@ async function onEnd() {
     await pause(1000);
     await call("state").catch(() => {}); // the clock hears the answer; once the session has ended, we leave
   }
-  editor.readOnly = autosave.state !== "open"; // time was given back
+  if (!isLeaving) editor.readOnly = autosave.state !== "open"; // time was given back
 }
 
 async function stop(name, onWait) {
@@ -122,7 +141,10 @@ async function stop(name, onWait) {
   stopping = null;
   if (answer?.status !== 200) return;
   if (answer.body.refused) clock.set(answer.body);
-  else go(name === "pause" ? config.urls.page : config.urls.after);
+  else {
+    tabs?.postMessage({ hasStopped: true });
+    go(name === "pause" ? config.urls.page : config.urls.after);
+  }
 }
 find("pause").addEventListener("click", () => stop("pause", () => notice("pause", text("pause-failed"), { kind: "bad" })));
 startSubmit({

@@ -1,8 +1,8 @@
 // The page of a paused session: go on, and the documents come with the page that loads then.
-import { Unreachable, call, config, find, local, tabId } from "./wire.js";
+import { Unreachable, call, config, find, keptTexts, tabId } from "./wire.js";
 
 const goOn = find("resume"), problem = find("problem");
-find("kept").hidden = !local.read();
+find("kept").hidden = !keptTexts().length;
 goOn.focus();
 
 function say(message) {

@@ -1,5 +1,5 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
-import { Unreachable, backoff, call, config, events, find, pause, tabId, text } from "./wire.js";
+import { Unreachable, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
 // Sends the newest value until it arrives; values in between may be left out. Gives the sender.
 function sender(name, field, onState = () => {}) {
@@ -115,21 +115,63 @@ export function startDivider() {
   });
 }
 
-// Notes are kept on the server a little later than the summary is; they are never scored.
+// Notes are kept on the server a little later than the summary is; they are never scored. Until the server has them
+// this browser holds a copy, also of what came too late.
 export function startNotes() {
   const area = find("notes-text"), state = find("notes-state");
-  const send = sender("notes", "text", (isSaved) => { state.textContent = text(isSaved ? "notes-saved" : "notes-unsaved"); });
-  let timer, sent = area.value;
+  let stored = area.value, apart = null, sending = null, timer, typedAt = 0;
+  const isDirty = () => area.value !== stored && area.value !== apart;
+  const keep = () => {
+    if (isDirty()) return localNotes.write({ text: area.value, base: stored, at: typedAt });
+    localNotes.clear();
+    return true;
+  };
+
+  // Tells whether the server or this browser holds all of it.
+  async function send() {
+    for (let attempt = 0; isDirty(); ) {
+      const sent = area.value;
+      state.textContent = text("notes-unsaved");
+      try {
+        const { status } = await call("notes", { tab_id: tabId, op_id: newId(), text: sent, typed_at: typedAt || Date.now() }, { keepalive: document.hidden });
+        attempt = 0;
+        if (status === 200) stored = sent;
+        else if (status === 410) apart = sent;
+        else { // another tab writes (the server has stored this apart), no login, too long: it stays in this browser
+          state.textContent = text("notes-kept");
+          return keep();
+        }
+        keep();
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error;
+        await pause(backoff(attempt++));
+      }
+    }
+    state.textContent = text("notes-saved");
+    return true;
+  }
   const flush = () => {
     clearTimeout(timer);
-    return area.value === sent ? undefined : send(sent = area.value);
+    if (!isDirty()) return sending ?? true;
+    return sending ??= send().finally(() => { sending = null; });
   };
-  area.addEventListener("input", () => {
+  const changed = () => {
+    keep();
     clearTimeout(timer);
     timer = setTimeout(flush, 2000);
-  });
+  };
+  area.addEventListener("input", () => { typedAt = Date.now(); changed(); });
   area.addEventListener("blur", flush);
   document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
+  addEventListener("pagehide", () => {
+    if (isDirty()) call("notes", { tab_id: tabId, op_id: newId(), text: area.value, typed_at: typedAt || Date.now() }, { keepalive: true }).catch(() => {});
+  });
+  for (const copy of keptNotes().reverse()) { // what did not arrive comes back: in place of what it builds on, or below
+    if (copy.text !== area.value) area.value = copy.base === area.value ? copy.text : `${area.value}\n\n${copy.text}`.trim();
+    typedAt = copy.at;
+    if (!isDirty() || localNotes.write({ text: area.value, base: stored, at: typedAt })) release(copy);
+  }
+  if (isDirty()) changed();
   if (area.value) area.closest("details").open = true;
   return { area, flush };
 }

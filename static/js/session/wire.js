@@ -1,4 +1,10 @@
-// What the page shares: its configuration and sentences, requests, the copy in this browser, the event queue.
+// What the page shares: its configuration and sentences, requests, the copies in this browser, the event queue.
+import { Copy, copies } from "./kept.js";
+import { Unreachable, newId, request } from "./requests.js";
+
+export { release } from "./kept.js";
+export { Unreachable, backoff, newId, pause } from "./requests.js";
+
 const root = document.querySelector("[data-config]");
 export const config = JSON.parse(root.dataset.config);
 export const find = (name) => root.querySelector(`[data-${name}]`);
@@ -13,9 +19,6 @@ export function announce(message) {
   find("announce").textContent = message;
 }
 
-export function newId() {
-  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 export const tabId = newId();
 
 // A notice under the bar; `name` names its place, so that the same one is not shown twice.
@@ -38,72 +41,52 @@ export function button(label, act) {
   return made;
 }
 
-// Requests. The token comes from the cookie each time: it changes with a log-in beside this page.
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+// Requests. Every answer that tells the clock is passed on.
 const listeners = new Set();
 export const onAnswer = (listener) => listeners.add(listener);
 
-export class Unreachable extends Error {}
-
-// Gives {status, body}; throws Unreachable where no answer came or the server is in trouble.
-export async function call(name, message, { keepalive = false, seconds = 15 } = {}) {
-  let response;
-  try {
-    response = await fetch(config.urls[name], {
-      method: message ? "POST" : "GET",
-      headers: { accept: "application/json", ...(message && { "content-type": "application/json", "x-csrftoken": token() }) },
-      body: message && JSON.stringify(message),
-      keepalive,
-      redirect: "error",
-      signal: keepalive ? undefined : AbortSignal.timeout(seconds * 1000),
-    });
-  } catch {
-    throw new Unreachable();
-  }
-  if (response.status >= 500 || response.status === 429) throw new Unreachable();
-  let body = {};
-  try {
-    body = await response.json();
-  } catch {
-    if (response.ok) throw new Unreachable();
-  }
-  if ("remaining_ms" in body) for (const listener of listeners) listener(body);
-  return { status: response.status, body };
+export async function call(name, message, options) {
+  const answer = await request(config.urls[name], message, options);
+  if ("remaining_ms" in answer.body) for (const listener of listeners) listener(answer.body);
+  return answer;
 }
 
-// The copy in this browser: written at every input, removed after the server's answer.
-const key = `session:${config.session}`;
-let canKeep = true;
-export const local = {
-  read() {
-    try {
-      return JSON.parse(localStorage.getItem(key));
-    } catch {
-      return null;
-    }
-  },
-  write(record) {
-    try {
-      localStorage.setItem(key, JSON.stringify({ ...record, tab_id: tabId, at: Date.now() }));
-    } catch {
-      if (canKeep) notice("no-local", text("no-local"));
-      canKeep = false;
-    }
-  },
-  clear() {
-    try {
-      localStorage.removeItem(key);
-    } catch { /* nothing was kept */ }
-  },
-};
+// The copies in this browser: written at every input, removed after the server's answer.
+const mine = { session: config.session, person: config.person, tab: tabId, onFull: () => notice("no-local", text("no-local")) };
+export const local = new Copy("session", mine);
+export const localNotes = new Copy("notes", mine);
+export const keptTexts = () => copies("session", config.session);
+export const keptNotes = () => copies("notes", config.session);
 
-// Events: numbered in this tab, sent with saves and heartbeats, dropped only once answered.
+// Events: numbered in this tab, each with the time at which it happened, dropped only once answered. Saves and
+// heartbeats take them along; what waits for neither goes by itself in less than a second.
+const SOON_MS = 700;
+const AGAIN_MS = 10_000;
 const queue = [];
 let nextSeq = 1;
+let sending = 0;
+const later = (ms) => { sending ||= setTimeout(() => { sending = 0; sendEvents(); }, ms); };
+
+async function sendEvents({ keepalive = false } = {}) {
+  const waiting = events.waiting();
+  if (!waiting.length) return;
+  try {
+    const { status } = await call("events", { tab_id: tabId, events: waiting }, { keepalive });
+    if (status === 200) events.done(waiting);
+    if (queue.length && status !== 404) later(status === 200 ? SOON_MS : AGAIN_MS);
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+    later(AGAIN_MS);
+  }
+}
+addEventListener("pagehide", () => sendEvents({ keepalive: true }));
+document.addEventListener("visibilitychange", () => { if (document.hidden) sendEvents({ keepalive: true }); });
+
 export const events = {
-  log(type, payload = {}) {
-    queue.push({ seq: nextSeq++, type, payload });
+  log(type, payload = {}, at = Date.now()) {
+    queue.push({ seq: nextSeq++, type, at, payload });
     if (queue.length > 500) queue.shift();
+    later(SOON_MS);
   },
   waiting: () => queue.slice(0, 100),
   done(sent) {
@@ -111,13 +94,3 @@ export const events = {
     while (queue.length && queue[0].seq <= last) queue.shift();
   },
 };
-
-// Wait `ms`, or less if the connection comes back.
-export function pause(ms) {
-  return new Promise((resolve) => {
-    const end = () => { clearTimeout(timer); removeEventListener("online", end); resolve(); };
-    const timer = setTimeout(end, ms);
-    addEventListener("online", end);
-  });
-}
-export const backoff = (attempt) => Math.min(8000, 1000 * 2 ** attempt) * (0.8 + 0.4 * Math.random());

@@ -1,0 +1,161 @@
+"""Text that reached the server after the end of a session: kept whole, told of, never scored by itself.
+
+The final snapshot stays what it is. A researcher may accept a late text, with a reason: it is then a second final
+text with a name of its own, which enters figures only where somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from annotation.models import DraftRevision, LateDecision, Session
+from annotation.writing.clockwork import LockedSession, locked
+from annotation.writing.drafting import SessionClosed
+from annotation.writing.marks import SCORING_TASK
+from annotation.writing.timeline import Change, changes
+from benchmarks import audit
+from benchmarks.hints import hint
+from benchmarks.scoring.text import lines_from_text
+
+ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED)
+
+
+class NotDecidable(Exception):
+    """There is no such late text, or the session has not ended by itself: a decision has nothing to stand on."""
+
+
+@dataclass(frozen=True)
+class LateText:
+    """A text that came after the end, and what became of it; `n_new` counts words that the final text lacks."""
+
+    revision: DraftRevision
+    final_text: str
+    is_accepted: bool
+    decision: LateDecision | None
+
+    @property
+    def n_new(self) -> int:
+        """Words that came too late."""
+        return new_words(self.final_text, self.revision.text)
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether the newest word on it is a no."""
+        return self.decision is not None and not self.decision.is_accepted
+
+    @property
+    def n_copied(self) -> int:
+        """Lines that have much in common with the documents, once an accepted text was compared."""
+        lines = self.decision.copied_lines if self.decision else None
+        return sum(line["is_flagged"] for line in lines or ())
+
+    @property
+    def changes(self) -> list[Change]:
+        """What differs from the final text, word by word."""
+        return changes(self.final_text, self.revision.text)
+
+
+def new_words(before: str, after: str) -> int:
+    """How many words of `after` are not in `before`, without bullet marks and citations."""
+    return (Counter(_words(after)) - Counter(_words(before))).total()
+
+
+def _words(text: str) -> Iterable[str]:
+    words = (word for line in lines_from_text(text) for word in line.plain.lower().split())
+    return (word for word in words if any(sign.isalnum() for sign in word))
+
+
+def late_texts(session: Session) -> list[LateText]:
+    """The texts that came after the end and were never the draft before it, the newest first; three queries."""
+    rows = DraftRevision.objects.filter(session=session, reject_code=SessionClosed.code).order_by("-pk")
+    by_text: dict[str, DraftRevision] = {}
+    for row in rows:
+        kept = by_text.setdefault(_plain(row.text), row)
+        if row.pk == session.late_text_id and kept is not row:
+            by_text[_plain(row.text)] = row
+    by_text.pop("", None)
+    accepted = DraftRevision.objects.filter(session=session, accepted=True)
+    were_drafts = set(
+        accepted.filter(sha256__in=[row.sha256 for row in by_text.values()]).values_list("sha256", flat=True)
+    )
+    by_text = {
+        text: row
+        for text, row in by_text.items()
+        if text != _plain(session.draft_text) and row.sha256 not in were_drafts
+    }
+    if not by_text:
+        return []
+    decisions = {row.revision_id: row for row in LateDecision.objects.filter(session=session).order_by("pk")}
+    found = [
+        LateText(
+            revision=row,
+            final_text=session.draft_text,
+            is_accepted=row.pk == session.late_text_id,
+            decision=decisions.get(row.pk),
+        )
+        for row in by_text.values()
+    ]
+    return sorted(found, key=lambda one: -one.revision.pk)
+
+
+def _plain(text: str) -> str:
+    """The text without what two browsers may write differently at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip()
+
+
+def accept(*, session: Session, op_id: str, by: Any, reason: str, now: datetime) -> LateDecision:
+    """Make a late text the second final text of its session; the one accepted before gives way.
+
+    NotDecidable while the session runs or was voided, or where no late text has this operation. Accepting what is
+    accepted changes nothing.
+    """
+    with locked(session, now=now) as held:
+        revision = _decidable(held, op_id)
+        newest = LateDecision.objects.filter(revision=revision).order_by("-pk").first()
+        if newest is not None and held.row.late_text_id == revision.pk:
+            return newest
+        held.put(late_text_id=revision.pk)
+        decision = _record(held, revision, is_accepted=True, by=by, reason=reason)
+        hint(SCORING_TASK)
+    return decision
+
+
+def decline(*, session: Session, op_id: str, by: Any, reason: str, now: datetime) -> LateDecision:
+    """Leave a late text out, also one that was accepted; NotDecidable as for `accept`."""
+    with locked(session, now=now) as held:
+        revision = _decidable(held, op_id)
+        if held.row.late_text_id == revision.pk:
+            held.put(late_text_id=None)
+        return _record(held, revision, is_accepted=False, by=by, reason=reason)
+
+
+def _decidable(held: LockedSession, op_id: str) -> DraftRevision:
+    held.settle()
+    if held.state.state.value not in ENDED:
+        raise NotDecidable
+    late = DraftRevision.objects.filter(session=held.row.pk, op_id=op_id, reject_code=SessionClosed.code).first()
+    if late is None:
+        raise NotDecidable
+    return late
+
+
+def _record(
+    held: LockedSession, revision: DraftRevision, *, is_accepted: bool, by: Any, reason: str
+) -> LateDecision:
+    verdict = "accepted" if is_accepted else "declined"
+    audit.record(
+        actor=by,
+        action=f"session.late_text_{verdict}",
+        target=held.row,
+        now=held.now,
+        reason=reason,
+        sha256=revision.sha256,
+        received_at=revision.received_at.isoformat(),
+    )
+    return LateDecision.objects.create(
+        session_id=held.row.pk, revision=revision, is_accepted=is_accepted, reason=reason, by=by, at=held.now
+    )

@@ -1,0 +1,58 @@
+// Texts that this browser still holds of sessions that are over: sent now, to be stored apart, and kept here until
+// the server has them. Only those of the person who is logged in; what belongs to a session that goes on stays.
+import { copies, release } from "./kept.js";
+import { Unreachable, newId, request } from "./requests.js";
+
+const root = document.querySelector("[data-leftovers]");
+const config = JSON.parse(root.dataset.leftovers);
+const OVER = ["submitted", "expired", "voided"];
+const STILL_MS = 30_000;
+const STORED = [200, 409, 410];
+const own = location.pathname.match(/\/sessions\/([0-9a-f-]{36})\//)?.[1];
+const sentence = (name, values = {}) => root.querySelector(`[data-text="${name}"]`).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+
+function tell(message, { session, text }) {
+  const box = Object.assign(document.createElement("div"), { className: "notice" });
+  box.append(Object.assign(document.createElement("p"), { textContent: message }));
+  if (text !== undefined) box.append(Object.assign(document.createElement("textarea"), { value: text, readOnly: true, rows: 12, ariaLabel: message }));
+  else if (session !== own) box.lastChild.append(" ", Object.assign(document.createElement("a"), { href: `${config.sessions}${session}/`, textContent: sentence("open") }));
+  root.append(box);
+}
+
+// What the server says to a copy; the operation that was under way goes first, since it may have arrived.
+async function deliver({ key, session, text, sent = null, op_id, base_rev, tab_id, at }) {
+  const url = `${config.sessions}${session}/${key.startsWith("notes:") ? "notes" : "draft"}/`;
+  const message = { tab_id: tab_id || newId(), base_rev: base_rev ?? 0, source: "late", ...(at && { typed_at: at }) };
+  if (op_id && sent !== null && sent !== text) await request(url, { ...message, op_id, text: sent });
+  return request(url, { ...message, op_id: op_id && sent === text ? op_id : newId(), text });
+}
+
+async function send(session, kept) {
+  const { status, body } = await request(`${config.sessions}${session}/state/`);
+  if (status !== 200) return;
+  if (!OVER.includes(body.state)) { // its own page puts it back; a tab that is at work sends it in a moment
+    if (kept.some(({ at }) => Date.now() - at > STILL_MS)) tell(sentence("unsent"), { session });
+    return;
+  }
+  try { localStorage.removeItem(`clips:${session}`); } catch { /* nothing was kept */ }
+  let late = null;
+  for (const copy of kept.reverse()) { // the newest last, so that the server knows it as the newest
+    const answer = await deliver(copy);
+    if (STORED.includes(answer.status)) release(copy);
+    if (answer.status === 410) late = answer.body.late_words ?? late ?? 0;
+    if (answer.status === 413) tell(sentence("too-long"), { text: copy.text });
+  }
+  if (late === null) return;
+  if (session === own) location.reload();
+  else tell(sentence(late ? "late-words" : "late-change", { n: late }), { session });
+}
+
+const isTheirs = ({ person, session }) => (person ? person === config.person : session === own);
+const found = [...copies("session"), ...copies("notes")].filter(isTheirs);
+for (const session of new Set(found.map((copy) => copy.session))) {
+  try {
+    await send(session, found.filter((copy) => copy.session === session).sort((one, other) => other.at - one.at));
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error; // it stays in this browser, for the next visit
+  }
+}

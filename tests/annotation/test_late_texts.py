@@ -1,0 +1,310 @@
+"""Text that arrives after the end of a session: stored, told of, and counted only by a decision."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
+from annotation.writing import late, scoring, sessions
+from annotation.writing.curves import study_report
+from annotation.writing.drafting import SessionClosed
+from benchmarks import judging
+from benchmarks.models import AuditEvent
+from summhay_site import accounts
+from tests.annotation.test_session_endpoints import Browser
+from tests.annotation.writer import Writer, after, start_session
+from tests.makers import NOW
+
+pytestmark = pytest.mark.django_db
+IN_TIME = "- Every day the ferry leaves at six in the morning [1, 2]"
+LATER = IN_TIME + "\n- The new pier opens in the spring of 2031 [2, 3, 4]"
+LATEST = LATER + "\n- A crossing costs four euros [3, 5]"
+
+
+@pytest.fixture
+def writer(ben: Any) -> Writer:
+    """Somebody who has submitted one bullet after a minute."""
+    made = Writer(start_session(ben))
+    made.submit(60_000, IN_TIME)
+    return made
+
+
+def say_late(writer: Writer, text: str, at_ms: int = 90_000, **fields: Any) -> str:
+    """Send a text that comes too late; gives its operation."""
+    with pytest.raises(SessionClosed):
+        writer.save(at_ms, text, **fields)
+    return str(DraftRevision.objects.filter(session=writer.session).latest("pk").op_id)
+
+
+def decide(
+    client: Any, writer: Writer, op_id: str, decision: str = "accept", reason: str = "the line was cut"
+) -> Any:
+    address = reverse("annotation:session-late-text", args=[writer.session.uid])
+    return client.post(address, {"text": op_id, "decision": decision, "reason": reason}, follow=True)
+
+
+@pytest.fixture
+def researcher(ada: Any, writer: Writer, login: Any) -> Any:
+    writer.session.assignment.study.researchers.add(ada)
+    return login(ada)
+
+
+def score(now: datetime) -> None:
+    run = scoring.score_snapshots(now=now)
+    if run is not None:
+        judging.run_pending(run=run, clock=lambda: now)
+
+
+def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer, ben: Any, login: Any) -> None:
+    say_late(writer, LATER, typed_at_ms=int(after(55_000).timestamp() * 1000))
+    client = login(ben)
+    for name in ("session-after", "session-own"):
+        shown = client.get(reverse(f"annotation:{name}", args=[writer.session.uid])).text
+        assert "9 words arrived too late" in shown
+        assert "The new pier opens" in shown
+        assert "Last key at 2026-03-02 09:00:55" in shown
+        assert "Arrived at 2026-03-02 09:01:30" in shown
+        assert "not counted unless a researcher accepts it" in shown
+
+
+def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, researcher: Any) -> None:
+    say_late(writer, LATER)
+    say_late(writer, LATEST, 95_000)
+    say_late(writer, LATER, 99_000)
+    assert [one.revision.text for one in late.late_texts(writer.row())] == [LATER, LATEST]
+    assert DraftRevision.objects.filter(reject_code="closed").count() == 3
+    shown = researcher.get(f"/sessions/{writer.session.uid}/").text
+    assert shown.index("9 words arrived too late") < shown.index("14 words arrived too late")
+
+
+@pytest.mark.parametrize("text", [IN_TIME, f"{IN_TIME}  \n", "", "- An earlier draft"])
+def test_of_a_text_that_was_known_before_the_end_there_is_nothing_to_tell(ben: Any, login: Any, text: str) -> None:
+    writer = Writer(start_session(ben))
+    writer.save(30_000, "- An earlier draft")
+    writer.submit(60_000, IN_TIME)
+    say_late(writer, text)
+    assert late.late_texts(writer.row()) == []
+    shown = login(ben).get(reverse("annotation:session-own", args=[writer.session.uid])).text
+    assert "late-title" not in shown
+
+
+def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher: Any, now: datetime) -> None:
+    score(now)
+    study, judge = writer.session.assignment.study, judging.default_judge(now=now)
+    before = study_report(study=study, judge=judge)
+    say_late(writer, LATEST)
+    score(now)
+    assert Snapshot.objects.get(kind="final").text == IN_TIME
+    assert study_report(study=study, judge=judge, with_late=True).sessions[0].stats == before.sessions[0].stats
+    assert "arrived too late" in researcher.get(f"/sessions/{writer.session.uid}/").text
+
+
+def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_request(
+    writer: Writer, researcher: Any, now: datetime
+) -> None:
+    op_id = say_late(writer, LATEST)
+    score(now)
+    assert "second final text" in decide(researcher, writer, op_id).text
+    score(now)
+    while scoring.check_late_copying(now=now):
+        pass
+    study, judge = writer.session.assignment.study, judging.default_judge(now=now)
+    submitted, with_late = (study_report(study=study, judge=judge, with_late=each) for each in (False, True))
+
+    def coverage(report: Any) -> float:
+        return float(report.sessions[0].stats[0].value)
+
+    assert coverage(submitted) < coverage(with_late)
+    assert submitted.curves[0].sessions[-1].value < with_late.curves[0].sessions[-1].value
+    assert Snapshot.objects.get(kind="final").text == IN_TIME
+    assert Snapshot.objects.count() == 1
+    assert "late text accepted" in submitted.sessions[0].flags
+    assert "1 session ends with an accepted late text" in with_late.plot.caption
+    shown = researcher.get(f"/studies/{study.uid}/results/?texts=late").text
+    assert "late text counted" in shown
+    assert researcher.get(f"/studies/{study.uid}/results/curves.json?texts=late").json()["final_text"] == "late"
+    assert researcher.get(f"/studies/{study.uid}/results/curves.json").json()["final_text"] == "submitted"
+
+
+def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now: datetime) -> None:
+    op_id = say_late(writer, LATEST, typed_at_ms=int(after(50_000).timestamp() * 1000))
+    decide(researcher, writer, op_id)
+    score(now)
+    base = f"/studies/{writer.session.assignment.study.uid}/files/"
+
+    def read(name: str) -> str:
+        return b"".join(researcher.get(base + name).streaming_content).decode()
+
+    [row] = csv.DictReader(io.StringIO(read("sessions.csv")))
+    assert (row["n_late_texts"], row["late_text"], row["late_text_reason"]) == (
+        "1",
+        "accepted",
+        "the line was cut",
+    )
+    [text] = [json.loads(line) for line in read("late_texts.jsonl").splitlines()]
+    assert (text["text"], text["is_accepted"], text["n_new_words"]) == (LATEST, True, 14)
+    assert text["typed_at"] == "2026-03-02T09:00:50+00:00"
+    assert text["summary"]
+    curve = list(csv.DictReader(io.StringIO(read("curve.csv"))))
+    assert {row["final_text"] for row in curve} == {"submitted", "late"}
+    assert {json.loads(line)["kind"] for line in read("snapshots.jsonl").splitlines()} == {"final"}
+
+
+def test_decisions_are_audited_and_can_be_taken_back(writer: Writer, researcher: Any, ada: Any) -> None:
+    op_id = say_late(writer, LATER)
+    assert "needs a reason" in decide(researcher, writer, op_id, reason=" ").text
+    assert not LateDecision.objects.exists()
+    decide(researcher, writer, op_id)
+    decide(researcher, writer, op_id)
+    assert writer.row().late_text is not None
+    decide(researcher, writer, op_id, "decline", "typed after the end")
+    assert writer.row().late_text is None
+    assert list(LateDecision.objects.values_list("is_accepted", "reason")) == [
+        (True, "the line was cut"),
+        (False, "typed after the end"),
+    ]
+    actions = AuditEvent.objects.filter(action__startswith="session.late_text").order_by("pk")
+    assert [(event.action, event.actor) for event in actions] == [
+        ("session.late_text_accepted", ada),
+        ("session.late_text_declined", ada),
+    ]
+
+
+def test_of_two_late_texts_the_one_accepted_last_counts(writer: Writer, researcher: Any) -> None:
+    first, second = say_late(writer, LATER), say_late(writer, LATEST)
+    decide(researcher, writer, first)
+    decide(researcher, writer, second)
+    assert [one.is_accepted for one in late.late_texts(writer.row())] == [True, False]
+
+
+def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
+    writer: Writer, researcher: Any, eve: Any, ben: Any, login: Any
+) -> None:
+    decide(researcher, writer, say_late(writer, LATER))
+    sessions.reopen(session=writer.row(), by=eve, delta_ms=60_000, reason="a power cut", now=after(120_000))
+    assert writer.row().late_text is None
+    assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/").text
+
+
+@pytest.mark.parametrize("state", ["running", "voided"])
+def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
+    ben: Any, ada: Any, eve: Any, login: Any, state: str
+) -> None:
+    writer = Writer(start_session(ben))
+    writer.session.assignment.study.researchers.add(ada)
+    writer.save(1_000, IN_TIME)
+    if state == "voided":
+        sessions.void(session=writer.session, by=eve, reason="two at a desk", now=after(2_000))
+        op_id = say_late(writer, LATER)
+    else:
+        op_id = DraftRevision.objects.get().op_id
+        Session.objects.filter(pk=writer.session.pk).update(next_due_at=after(10**12))
+    with pytest.raises(late.NotDecidable):
+        late.accept(session=writer.row(), op_id=op_id, by=ada, reason="x", now=after(3_000))
+    assert Session.objects.get().late_text is None
+    if state == "voided":
+        assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/own/").text
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Session.objects.update(late_text=DraftRevision.objects.latest("pk"))
+
+
+def test_a_text_in_time_cannot_be_accepted_as_late(writer: Writer, ada: Any) -> None:
+    in_time = DraftRevision.objects.get(accepted=True)
+    with pytest.raises(late.NotDecidable):
+        late.accept(session=writer.row(), op_id=in_time.op_id, by=ada, reason="x", now=after(90_000))
+
+
+@pytest.mark.parametrize("who", ["ben", "dot", "zoe"])
+def test_nobody_but_a_researcher_of_the_study_decides(writer: Writer, login: Any, who: str, request: Any) -> None:
+    from tests.conftest import make_user
+
+    op_id = say_late(writer, LATER)
+    user = make_user("zoe", "researcher") if who == "zoe" else request.getfixturevalue(who)
+    assert decide(login(user), writer, op_id).status_code == (404 if who == "zoe" else 403)
+    assert not LateDecision.objects.exists()
+
+
+def test_the_work_of_an_erased_person_keeps_its_late_text(
+    writer: Writer, researcher: Any, ben: Any, eve: Any
+) -> None:
+    op_id = say_late(writer, LATER)
+    accounts.erase(actor=eve, user=ben, now=NOW)
+    assert "9 words arrived too late" in researcher.get(f"/sessions/{writer.session.uid}/").text
+    decide(researcher, writer, op_id)
+    assert writer.row().late_text is not None
+
+
+def test_a_browser_is_told_how_many_words_came_too_late(
+    writer: Writer, ben: Any, dot: Any, login: Any, time_machine: Any
+) -> None:
+    time_machine.move_to(after(120_000), tick=False)
+    browser = Browser(login(ben), writer.session)
+    answer = browser.draft(LATER, base_rev=1)
+    assert (answer.status_code, answer.json()["late_words"]) == (410, 9)
+    stranger = Browser(login(dot), writer.session)
+    assert stranger.draft(LATEST, base_rev=1).status_code == 404
+    assert not DraftRevision.objects.filter(text=LATEST).exists()
+
+
+@pytest.mark.parametrize(("claimed", "stored"), [(-10_000, 0), (40_000, 40_000), (10**9, 90_000), (2**52, None)])
+def test_what_the_browsers_clock_says_is_moved_into_the_session(
+    writer: Writer, ben: Any, login: Any, time_machine: Any, claimed: int, stored: int | None
+) -> None:
+    time_machine.move_to(after(90_000), tick=False)
+    ms = claimed if claimed == 2**52 else int(after(claimed).timestamp() * 1000)
+    Browser(login(ben), writer.session).draft(LATER, base_rev=1, typed_at=ms)
+    assert DraftRevision.objects.get(text=LATER).typed_at == (None if stored is None else after(stored))
+
+
+def test_notes_that_come_too_late_or_from_an_older_tab_are_stored_for_their_writer_alone(
+    writer: Writer, researcher: Any, ben: Any, login: Any, time_machine: Any
+) -> None:
+    time_machine.move_to(NOW + timedelta(hours=1), tick=False)
+    browser = Browser(login(ben), writer.session)
+    for _ in range(2):
+        assert browser.post("notes", text="look for the <pier>", op_id="n1").status_code == 410
+    assert LateNotes.objects.get().text == "look for the <pier>"
+    own = browser.client.get(reverse("annotation:session-own", args=[writer.session.uid])).text
+    assert "look for the &lt;pier&gt;" in own
+    assert "look for" not in researcher.get(f"/sessions/{writer.session.uid}/").text
+
+
+def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben: Any, login: Any, time_machine: Any) -> None:
+    time_machine.move_to(NOW, tick=False)
+    session = start_session(ben)
+    Browser(login(ben), session, "tab-2").post("claim")
+    assert Browser(login(ben), session, "tab-1").post("notes", text="mine", op_id="n1").status_code == 409
+    assert (LateNotes.objects.get().text, LateNotes.objects.get().reject_code) == ("mine", "tab_lost")
+    assert Session.objects.get().notes_text == ""
+
+
+def test_open_questions_come_back_until_they_are_answered_or_declined(
+    writer: Writer, ben: Any, login: Any
+) -> None:
+    client, url = login(ben), reverse("annotation:session-after", args=[writer.session.uid])
+
+    def asks() -> list[bool]:
+        return [url in client.get("/work/").text, "finished task are open" in client.get("/").text]
+
+    assert asks() == [True, True]
+    client.get(url)
+    assert asks() == [True, True]
+    assert client.post(url, {"decline": "1"}).headers["Location"] == "/work/"
+    assert asks() == [False, False]
+    assert client.get(url).headers["Location"] == reverse("annotation:session-own", args=[writer.session.uid])
+
+
+def test_answered_questions_are_not_asked_again(writer: Writer, ben: Any, login: Any) -> None:
+    client, url = login(ben), reverse("annotation:session-after", args=[writer.session.uid])
+    client.post(url, {"time_was_enough": "yes", "used_no_model": "yes"})
+    assert url not in client.get("/work/").text
+    assert client.post(url, {"decline": "1"}).status_code == 302
+    assert Session.objects.get().questions_declined_at is None
