@@ -15,8 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation import assigning, consent, earnings, studies, tasklist
 from annotation.forms import ReasonForm
 from annotation.guidelines import current_guideline, render_markdown
-from annotation.models import Membership
+from annotation.models import Membership, Session
 from annotation.views.scope import annotator_behind
+from annotation.writing import snapshots
+from annotation.writing.marks import FilledBy
 from annotation.writing.page_context import leftovers_config
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -27,8 +29,9 @@ from benchmarks.web.permissions import requires
 @never_cache
 def work(request: HttpRequest) -> HttpResponse:
     """The tasks of this person, and what has to come first."""
-    annotator = annotator_behind(request)
-    board = tasklist.board(annotator, timezone.now())
+    annotator, now = annotator_behind(request), timezone.now()
+    snapshots.settle_due(now=now, filled_by=FilledBy.REQUEST, among=Session.objects.filter(annotator=annotator))
+    board = tasklist.board(annotator, now)
     context = {
         "board": board,
         "contacts": tasklist.contacts(annotator),

@@ -30,7 +30,7 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
     time, by any number of workers: a summary is unique for its subtopic and text.
     """
     runs = []
-    while batch := list(_waiting()[:BATCH]) or list(_waiting_late()[:BATCH]):
+    while batch := _next_batch():
         with transaction.atomic():
             summaries = _as_summaries(written=batch, now=now)
             run = judging.request_run(
@@ -39,6 +39,12 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
         if run is not None:
             runs.append(run)
     return runs
+
+
+def _next_batch() -> list[Snapshot] | list[LateDecision]:
+    """Snapshots that are no summary yet, then accepted late texts."""
+    snapshots = list(_waiting()[:BATCH])
+    return snapshots or list(_waiting_late()[:BATCH])
 
 
 def _waiting() -> QuerySet[Snapshot, Snapshot]:
@@ -86,7 +92,8 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
     for one in written:
         digest = hashlib.sha256(text_of(one.text).encode()).hexdigest()
         one.summary = found[one.session.assignment.subtopic_id, digest]
-    type(written[0])._default_manager.bulk_update(written, ["summary"])
+    model: Any = type(written[0])
+    model.objects.bulk_update(written, ["summary"])
     return [found[key] for key in wanted]
 
 

@@ -58,8 +58,7 @@ def researcher(ada: Any, writer: Writer, login: Any) -> Any:
 
 
 def score(now: datetime) -> None:
-    run = scoring.score_snapshots(now=now)
-    if run is not None:
+    for run in scoring.score_snapshots(now=now):
         judging.run_pending(run=run, clock=lambda: now)
 
 
@@ -308,3 +307,11 @@ def test_answered_questions_are_not_asked_again(writer: Writer, ben: Any, login:
     assert url not in client.get("/work/").text
     assert client.post(url, {"decline": "1"}).status_code == 302
     assert Session.objects.get().questions_declined_at is None
+
+
+def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, login: Any, time_machine: Any) -> None:
+    session = start_session(ben)
+    time_machine.move_to(NOW + timedelta(hours=5), tick=False)
+    shown = login(ben).get("/work/").text
+    assert reverse("annotation:session-after", args=[session.uid]) in shown
+    assert reverse("annotation:session", args=[session.uid]) + '"' not in shown
