@@ -284,6 +284,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, l
         "seq": 7,
         "type": "search",
         "at": "2026-03-02T09:00:00.123456+00:00",
+        "happened_at": None,
         "active_ms": 7,
         "payload": payload,
     }
