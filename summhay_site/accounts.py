@@ -15,12 +15,13 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.db import IntegrityError, transaction
+from django.db.models import F, Q
 
 from annotation.models import Annotator
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site.models import User
-from summhay_site.roles import ADMIN, ANNOTATOR
+from summhay_site.roles import ADMIN, ANNOTATOR, BY_RANK
 
 
 class UsernameTaken(Exception):
@@ -41,6 +42,10 @@ class LastAdmin(Exception):
 
 class OwnAccount(Exception):
     """One cannot do this to oneself."""
+
+
+class AccountChanged(Exception):
+    """The account is not as it was when the request began: another role, a newer link, switched off."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,12 @@ def _create(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: d
 
 @transaction.atomic
 def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> None:
-    """Give a user exactly this role. Who stops being an annotator gets no new work; what was done stays."""
+    """Give a user exactly this role. Who stops being an annotator gets no new work; what was done stays.
+
+    All log-ins and open password links of the account end. A higher role also ends the password: whoever made
+    the account may know it, and only the person who is meant may have the new one.
+    """
+    _lock(user)
     before = user.role
     if before == role:
         return
@@ -123,7 +133,10 @@ def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> 
     user.groups.set([Group.objects.get(name=role)])
     user.is_superuser = user.is_superuser and role == ADMIN
     user.is_staff = role == ADMIN
-    user.save(update_fields=["is_superuser", "is_staff"])
+    if not before or BY_RANK.index(role) < BY_RANK.index(before):
+        user.set_unusable_password()
+    user.save(update_fields=["is_superuser", "is_staff", "password"])
+    _end_access(user)
     if role == ANNOTATOR:
         Annotator.objects.update_or_create(
             user=user,
@@ -137,16 +150,17 @@ def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> 
 
 @transaction.atomic
 def deactivate(*, actor: User, user: User, now: datetime) -> None:
-    """Switch an account off: it is logged out at once, and its open password links stop working."""
+    """Switch an account off: its log-ins and open password links end, also for the time after a reactivation."""
     if actor.pk == user.pk:
         raise OwnAccount
+    _lock(user)
     if not user.is_active:
         return
     if user.role == ADMIN:
         _keep_an_admin(but=user)
     user.is_active = False
-    user.links_made += 1
-    user.save(update_fields=["is_active", "links_made"])
+    user.save(update_fields=["is_active"])
+    _end_access(user)
     record(actor=actor, action="account.deactivated", target=user, now=now)
 
 
@@ -189,6 +203,26 @@ def update_profile(*, user: User, name: str, time_zone: str, now: datetime) -> N
 
 
 @transaction.atomic
+def store_password(*, user: User, replacing: str, by: str, now: datetime) -> None:
+    """Keep the password that was set on `user`, in the place of the hash `replacing`.
+
+    `by` says how: `link` or `change`. Raises `AccountChanged`, and keeps the old one, where the account changed
+    since `user` was read.
+    """
+    # compare-and-swap: a link that died while its form was being checked sets nothing
+    same = User.objects.filter(
+        pk=user.pk,
+        password=replacing,
+        links_made=user.links_made,
+        logins_ended=user.logins_ended,
+        is_active=True,
+    )
+    if not same.update(password=user.password):
+        raise AccountChanged
+    record(actor=user, action="account.password", target=user, now=now, by=by)
+
+
+@transaction.atomic
 def update_details(*, actor: User, user: User, name: str, email: str, now: datetime) -> None:
     """Mend name and mail address; the label that researchers see follows where it was the name.
 
@@ -200,6 +234,8 @@ def update_details(*, actor: User, user: User, name: str, email: str, now: datet
     before = user.display_name
     user.name, user.email = name, email
     user.save(update_fields=["name", "email"])
+    if "email" in changed:  # else a link would live again with the address that it was made for
+        User.objects.filter(pk=user.pk).update(links_made=F("links_made") + 1)
     Annotator.objects.filter(user=user, label=before[:120]).update(label=user.display_name[:120])
     record(actor=actor, action="account.details", target=user, now=now, changed=changed)
 
@@ -212,6 +248,7 @@ def erase(*, actor: User, user: User, now: datetime) -> None:
     """
     if actor.pk == user.pk:
         raise OwnAccount
+    _lock(user)
     if user.role == ADMIN:
         _keep_an_admin(but=user)
     annotator = Annotator.objects.filter(user=user).first()
@@ -233,8 +270,21 @@ def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
     AuditEvent.objects.filter(object_type=object_type, object_uid=uid).update(object_name=name)
 
 
+def _lock(user: User) -> None:
+    """Read the account again, locked, and all admins with it, so that two of them cannot remove each other."""
+    admins = User.objects.active_admins().values("pk")
+    rows = User.objects.select_for_update().filter(Q(pk=user.pk) | Q(pk__in=admins))
+    list(rows.order_by("pk").values_list("pk"))  # in one order, or two requests wait for each other
+    user.refresh_from_db()
+
+
+def _end_access(user: User) -> None:
+    """End the log-ins and the open password links of an account that is locked."""
+    user.links_made += 1
+    user.logins_ended += 1
+    user.save(update_fields=["links_made", "logins_ended"])
+
+
 def _keep_an_admin(*, but: User) -> None:
-    """Lock the admins, so that two of them cannot remove each other at the same moment."""
-    others = [admin for admin in User.objects.active_admins().select_for_update() if admin.pk != but.pk]
-    if not others:
+    if not User.objects.active_admins().exclude(pk=but.pk).exists():
         raise LastAdmin

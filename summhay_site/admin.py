@@ -1,5 +1,5 @@
-"""The admin of accounts: to look and to mend names. Roles, states and passwords change on the People pages,
-which keep the audit log and the annotator's row in step.
+"""The admin of accounts: to look and to mend names. Roles, states, addresses and passwords change on the People
+pages, which keep the audit log and the annotator's row in step.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class AccountAdmin(UserAdmin):  # type: ignore[type-arg]
     )
     readonly_fields = (
         "username",
+        "email",
         "groups",
         "is_active",
         "is_staff",

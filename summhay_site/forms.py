@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm, UsernameField
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
@@ -34,6 +35,31 @@ class LoginForm(AuthenticationForm):
     """The login, with the words of the other pages."""
 
     username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
+
+
+class PasswordSetForm(SetPasswordForm):  # type: ignore[type-arg]
+    """A password and, where the site sends mail, the address to which it may send links."""
+
+    email = forms.EmailField(
+        label=_("Mail address"),
+        required=False,
+        help_text=_(
+            "If you forget the password, a link to set a new one can be mailed there, so nobody else should read "
+            "this mailbox. Correct it if it is not yours, or leave it empty."
+        ),
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+
+    def __init__(self, user: User | None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self.fields["email"].initial = user.email if user else ""
+        if not settings.EMAIL_IS_SET:
+            del self.fields["email"]
+
+    def address(self) -> str:
+        """The address that was given; the one before, where the form did not ask."""
+        user: User = self.user
+        return str(self.cleaned_data["email"]) if "email" in self.data else user.email
 
 
 class AccountForm(forms.Form):

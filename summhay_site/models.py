@@ -5,16 +5,17 @@ from __future__ import annotations
 import uuid
 import zoneinfo
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from summhay_site.querysets import UserQuerySet
-from summhay_site.roles import role_of
+from summhay_site.roles import ANNOTATOR, role_of
 
 
 @cache
@@ -48,6 +49,9 @@ class User(AbstractUser):
     links_made = models.PositiveIntegerField(
         default=0, editable=False, help_text="Part of the hash of a password link: a new link cancels older ones."
     )
+    logins_ended = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Part of the hash of a log-in: one more ends every log-in before it."
+    )
     link_mailed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects: ClassVar[AccountManager] = AccountManager()
@@ -75,6 +79,17 @@ class User(AbstractUser):
     def role(self) -> str:
         """The highest role; empty where none was given."""
         return role_of(self)
+
+    @property
+    def is_new_annotator(self) -> bool:
+        """An annotator who has not set a password yet: whoever adds annotators may hand out links."""
+        return self.role == ANNOTATOR and not self.has_usable_password()
+
+    def _get_session_auth_hash(self, secret: Any = None) -> str:
+        """What a log-in must match: Django's hash of the password and, once log-ins were ended, how often."""
+        key_salt = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
+        value = f"{self.password}{self.logins_ended or ''}"
+        return salted_hmac(key_salt, value, secret=secret, algorithm="sha256").hexdigest()
 
 
 class WorkerHeartbeat(models.Model):

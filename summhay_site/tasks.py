@@ -8,9 +8,8 @@ from celery import shared_task
 from django.core.management import call_command
 from django.utils import timezone
 
-from summhay_site.links import link_for, mail_forgotten, mail_link
+from summhay_site.links import mail_forgotten, mail_new_link
 from summhay_site.logins import purge_failed_logins
-from summhay_site.models import User
 from summhay_site.system import record_heartbeat
 
 
@@ -39,8 +38,6 @@ def mail_forgotten_task(email: str, base_url: str) -> None:
 
 
 @shared_task(name="summhay_site.mail_new_link")
-def mail_new_link(user_pk: int, base_url: str) -> None:
-    """Mail a new account its link; whoever set a password meanwhile needs none."""
-    user = User.objects.filter(pk=user_pk, is_active=True).exclude(email="").first()
-    if user is not None and not user.has_usable_password():
-        mail_link(link=link_for(user=user, base_url=base_url, now=timezone.now()))
+def mail_new_link_task(user_pk: int, base_url: str) -> None:
+    """Mail a new account its link."""
+    mail_new_link(user_pk=user_pk, base_url=base_url, now=timezone.now())

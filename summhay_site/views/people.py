@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -22,7 +23,7 @@ from benchmarks.web.permissions import requires
 from summhay_site import people_csv
 from summhay_site.accounts import UsernameTaken, create_account, create_accounts
 from summhay_site.forms import AccountForm, PeopleFileForm, PeopleFilter
-from summhay_site.links import NoMail, PasswordLink, link_for, mail_link
+from summhay_site.links import NoMail, PasswordLink, hand_out_links, mail_link, make_link
 from summhay_site.models import User
 from summhay_site.roles import ANNOTATOR
 from summhay_site.views.actor import actor
@@ -57,7 +58,7 @@ def person_new(request: HttpRequest) -> HttpResponse:
         except UsernameTaken:
             form.add_error("username", _("This user name exists already; choose another."))
         else:
-            link = link_for(user=user, base_url=request.build_absolute_uri("/"), now=now)
+            link = make_link(actor=actor(request), user=user, base_url=request.build_absolute_uri("/"), now=now)
             if request.POST.get("mail"):
                 mail_now(request, link)
             return show_links(request, [link], is_new=True)
@@ -106,22 +107,36 @@ def _confirmed(request: HttpRequest, text: str) -> HttpResponse:
     if request.POST.get("mail"):
         for user in users:
             if user.email:
-                hint("summhay_site.tasks.mail_new_link", user.pk, base_url)
+                hint("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
         messages.info(request, _("The links are being mailed to those who have an address."))
-    return show_links(request, [link_for(user=user, base_url=base_url, now=now) for user in users], is_new=True)
+    links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
+    return show_links(request, links, is_new=True)
 
 
 @requires("annotation.add_annotator")
 @require_POST
 def people_links(request: HttpRequest) -> HttpResponseBase:
-    """The links that were shown last, as CSV, once."""
+    """The links that were shown last, as CSV, once; without the people who have set their password since."""
     uids = request.session.pop(TO_DOWNLOAD, [])
-    users = User.objects.visible_to(request.user).filter(uid__in=uids, is_active=True)
-    if not users:
-        messages.warning(request, _("These links were downloaded already. Make a new link on the person's page."))
-        return redirect("people")
+    users = User.objects.visible_to(request.user).filter(uid__in=uids)
     base_url, now = request.build_absolute_uri("/"), timezone.now()
-    links = [link_for(user=user, base_url=base_url, now=now) for user in users]
+    links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
+    if not links:
+        messages.warning(
+            request,
+            _("There is no link to download: each was downloaded already, or has been used. Nothing is lost."),
+        )
+        return redirect("people")
+    if left_out := len(uids) - len(links):
+        messages.info(
+            request,
+            ngettext(
+                "%(n)d person is not in the file: the password was set meanwhile, so no link is needed.",
+                "%(n)d people are not in the file: their passwords were set meanwhile, so no link is needed.",
+                left_out,
+            )
+            % {"n": left_out},
+        )
     columns = ("username", "name", "email", "link", "expires_at")
     rows = [(i.user.username, i.user.name, i.user.email, i.url, i.expires_at.isoformat()) for i in links]
     return csv_download(columns, rows, name="links.csv")

@@ -75,25 +75,30 @@ def person_details(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 @requires("summhay_site.change_user")
+@never_cache
 @require_POST
 def person_role(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """Give another role."""
+    """Give another role; where the account needs a new password for it, show the link, once."""
     shown = _person(request, uid)
+    before = shown.role
     form = RoleForm(request.POST)
-    if form.is_valid():
-        try:
-            accounts.change_role(
-                actor=actor(request),
-                user=shown,
-                role=form.cleaned_data["role"],
-                now=timezone.now(),
-            )
-        except accounts.LastAdmin:
-            messages.error(request, _say_last_admin())
-        else:
-            messages.success(request, _("The role was changed."))
-    else:
+    if not form.is_valid():
         messages.error(request, _("There is no such role."))
+        return redirect("person", uid=uid)
+    now = timezone.now()
+    try:
+        accounts.change_role(actor=actor(request), user=shown, role=form.cleaned_data["role"], now=now)
+    except accounts.LastAdmin:
+        messages.error(request, _say_last_admin())
+        return redirect("person", uid=uid)
+    if shown.role == before:
+        messages.info(request, _("The role is as it was."))
+    elif shown.has_usable_password() or not shown.is_active:
+        messages.success(request, _("The role was changed. The person is logged out and has to log in again."))
+    else:
+        messages.success(request, _("The role was changed. It begins with a new password, set by this link."))
+        link = make_link(actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=now)
+        return show_links(request, [link], is_new=False)
     return redirect("person", uid=uid)
 
 
@@ -122,11 +127,12 @@ def person_active(request: HttpRequest, uid: UUID) -> HttpResponse:
 def person_link(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Make a new password link, and mail it if asked."""
     shown = _person(request, uid)
-    if not may_make_link(actor(request), user=shown):
-        raise PermissionDenied
-    link = make_link(
-        actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=timezone.now()
-    )
+    try:
+        link = make_link(
+            actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=timezone.now()
+        )
+    except accounts.NotAllowed as error:
+        raise PermissionDenied from error
     if request.POST.get("mail"):
         mail_now(request, link)
     return show_links(request, [link], is_new=False)
@@ -143,7 +149,7 @@ def person_accommodation(request: HttpRequest, uid: UUID) -> HttpResponse:
         return _show(request, shown, form=form)
     data = form.cleaned_data
     accounts.set_accommodation(
-        actor=actor,  # type: ignore[arg-type]
+        actor=actor(request),
         annotator=annotator,
         limit_factor=data["limit_factor"],
         may_paste=data["may_paste"],

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from summhay_site.accounts import NewAccount, UsernameTaken, create_account
-from summhay_site.links import link_for
+from summhay_site.links import make_link
 from summhay_site.models import User
 from summhay_site.roles import ANNOTATOR, BY_RANK
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.message_dict}") from error
         except UsernameTaken as error:
             raise CommandError(f"The user name {error} exists already.") from error
-        link = link_for(user=user, base_url=options["base_url"], now=now)
+        link = make_link(actor=None, user=user, base_url=options["base_url"], now=now)
         self.stdout.write(
             f"{user.username} ({options['role']}) sets a password here, until {link.expires_at:%c} UTC:"
         )
