@@ -174,6 +174,9 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
     CELERY_BROKER_TRANSPORT_OPTIONS = {key: str(DATA_DIR / "broker" / name) for key, name in _folders.items()}
     BROKER_FOLDERS = [*CELERY_BROKER_TRANSPORT_OPTIONS.values()]
+elif CELERY_BROKER_URL.startswith(("redis", "sentinel")):
+    # a Redis that is frozen or went away without a word counts as down, in web, worker and beat
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "socket_keepalive": True}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -181,7 +184,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = False
-CELERY_TASK_PUBLISH_RETRY = False  # a broker that is down must not hold up a request
+CELERY_TASK_PUBLISH_RETRY = False  # `benchmarks.hints` tries again, beside the requests
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -1,0 +1,157 @@
+"""A broker that is frozen, or takes connections and never answers, holds up no request and loses no hint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUESTS = """
+import json, sys, threading, time
+import django
+django.setup()
+from django.test import Client
+from benchmarks.tasks import resume_runs  # the first message also pays for imports, here not
+Client().get("/login/", headers={"host": "localhost"})
+took = []
+def ask(number):
+    began = time.monotonic()
+    data = {"email": f"p{number}@example.org"}
+    answer = Client().post("/password/forgotten/", data, headers={"host": "localhost"})
+    took.append((answer.status_code, time.monotonic() - began))
+threads = [threading.Thread(target=ask, args=[number], daemon=True) for number in range(20)]
+for thread in threads: thread.start()
+until = time.monotonic() + 15
+for thread in threads: thread.join(max(0, until - time.monotonic()))
+print(json.dumps({"statuses": [s for s, _ in took], "longest": max([t for _, t in took], default=99)}), flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    """A TCP server that accepts and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
+
+
+class Redis:
+    """A Redis of our own, which can be frozen."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        command = [
+            "redis-server",
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(folder),
+        ]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        until = time.monotonic() + 10
+        while time.monotonic() < until and self.ask("PING") != "+PONG":
+            time.sleep(0.05)
+
+    def ask(self, command: str) -> str:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=2) as line:
+                line.sendall(command.encode() + b"\r\n")
+                return line.recv(1000).decode().strip()
+        except OSError:
+            return ""
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    if shutil.which("redis-server") is None:
+        pytest.skip("needs redis-server")
+    server = Redis(tmp_path)
+    yield server
+    server.process.send_signal(signal.SIGCONT)
+    server.process.kill()
+    server.process.wait()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a site with a database of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
+        "EMAIL_URL": "console://",
+        "DEBUG": "1",  # nothing was collected here
+    }
+    run = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(run, cwd=ROOT, env=environment, check=True)
+    return environment
+
+
+def start(site: dict[str, str], broker: str) -> subprocess.Popen[str]:
+    """Twenty requests at once, each of which gives a hint."""
+    return subprocess.Popen(
+        [sys.executable, "-c", REQUESTS],
+        cwd=ROOT,
+        env=site | {"CELERY_BROKER_URL": broker},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def read(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def all_were_answered(line: str) -> bool:
+    """All of them, in less time together than one attempt to reach the broker may take."""
+    return f'"statuses": {[200] * 20}' in line and float(line.rsplit(" ", 1)[1].strip("}\n")) < 4.5
+
+
+def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
+    silent_server: str, site: dict[str, str]
+) -> None:
+    process = start(site, silent_server)
+    line = read(process)
+    began = time.monotonic()
+    process.communicate("\n", timeout=60)
+    assert all_were_answered(line), line
+    assert time.monotonic() - began < 10, "the end of a process waits only a moment for the broker"
+
+
+def test_what_a_frozen_broker_could_not_take_is_delivered_when_it_thaws(
+    redis: Redis, site: dict[str, str]
+) -> None:
+    redis.process.send_signal(signal.SIGSTOP)
+    process = start(site, redis.url)
+    line = read(process)
+    assert all_were_answered(line), line
+    redis.process.send_signal(signal.SIGCONT)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and redis.ask("LLEN celery") != ":20":
+        time.sleep(0.3)
+    assert redis.ask("LLEN celery") == ":20"
+    process.communicate("\n", timeout=60)
+
+
+def test_the_last_hint_of_a_process_is_delivered_before_it_ends(redis: Redis, site: dict[str, str]) -> None:
+    process = start(site, redis.url)
+    process.communicate("\n", timeout=60)
+    assert redis.ask("LLEN celery") == ":20"
