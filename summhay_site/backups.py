@@ -5,6 +5,7 @@ stop for a backup; PostgreSQL by its own tools, which must be on the PATH.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, connections
+from django.db import connection, connections, transaction
+
+LEFT_OUT = (
+    "django_session",
+    "axes_accessattemptexpiration",
+    "axes_accessattempt",
+    "axes_accessfailurelog",
+    "axes_accesslog",
+)
+"""Tables without rows in a backup: log-ins, which a thief of the file could use, and network addresses, which are
+kept for a day only."""
 
 
 class BackupFailed(Exception):
@@ -33,11 +44,15 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         if connection.vendor == "postgresql":
-            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={partial}")
+            left_out = [f"--exclude-table-data={table}" for table in LEFT_OUT]
+            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={partial}", *left_out)
         else:
             _copy_sqlite(_database_file(), partial)
-            with closing(sqlite3.connect(partial)) as copy:  # one file, without a write-ahead log beside it
-                copy.execute("PRAGMA journal_mode=DELETE")
+            with closing(sqlite3.connect(partial)) as copy:
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a write-ahead log beside it
+                copy.execute("PRAGMA secure_delete=ON")
+                _empty(copy.cursor(), {name for (name,) in copy.execute("SELECT name FROM sqlite_master")})
+                copy.commit()
         _sync(partial)
         partial.replace(to)
     finally:
@@ -46,7 +61,11 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
 
 
 def restore(*, source: Path) -> None:
-    """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`."""
+    """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`.
+
+    Everybody has to log in again, and password links made before stop working: a link that was used or cancelled
+    after the backup would otherwise live again.
+    """
     if not source.is_file():
         raise BackupFailed(f"There is no file {source}.")
     if connection.vendor == "postgresql":
@@ -54,11 +73,21 @@ def restore(*, source: Path) -> None:
         connections.close_all()
         options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
         _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
-        return
-    _check_sqlite(source)
-    connection.ensure_connection()  # makes the data folder if there is none yet
-    connections.close_all()
-    _copy_sqlite(source, _database_file())
+    else:
+        _check_sqlite(source)
+        connection.ensure_connection()  # makes folder and file if there are none yet
+        connections.close_all()
+        _copy_sqlite(source, _database_file())
+    with transaction.atomic(), connection.cursor() as cursor:
+        _empty(cursor, set(connection.introspection.table_names(cursor)))
+        many = 1_000 + secrets.randbelow(100_000)  # more than were made after the backup
+        cursor.execute("UPDATE summhay_site_user SET links_made = links_made + %s", [many])
+
+
+def _empty(cursor: Any, present: set[str]) -> None:
+    for table in LEFT_OUT:
+        if table in present:  # an older backup may not have all of them
+            cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our own names
 
 
 def _database_file() -> Path:

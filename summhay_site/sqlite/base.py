@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,12 @@ NAP_S = 0.0005
 _threads: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.clear)
+
+
+def make_private(path: str) -> None:
+    """Make an empty database file for its owner only, unless there is one; its log files get the same mode."""
+    with suppress(OSError):  # SQLite itself says best why it cannot open a file
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 class Turn:
@@ -78,9 +85,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _turn: Turn | None = None
 
     def get_new_connection(self, conn_params: Any) -> Any:
-        """Connect; the data folder is made with its first file, any other has to be there."""
+        """Connect; the data folder is made with its first file, which is private, any other has to be there."""
         if Path(str(self.settings_dict["NAME"])).parent == settings.DATA_DIR:
             data_folder()
+        if not self.is_in_memory_db():
+            make_private(str(self.settings_dict["NAME"]))
         return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:

@@ -41,6 +41,7 @@ def _actions(client: Any, query: str) -> list[str]:
         ("until=2026-03-03", ["account.role", "study.opened"]),
         ("since=2026-03-03&until=2026-03-03&actor=eve", ["account.role"]),
         ("object=nothing", []),
+        ("since=0001-01-01&until=9999-12-31", ["account.created", "account.role", "study.opened"]),
     ],
 )
 def test_events_are_found_by_action_person_object_and_day(
@@ -54,6 +55,17 @@ def test_days_are_those_of_the_reader(log: None, eve: Any, login: Any) -> None:
     eve.save()
     AuditEvent.objects.filter(action="study.opened").update(at="2026-03-02T12:00:00Z")
     assert "study.opened" in _actions(login(eve), "since=2026-03-03")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-30", "9999-12-31"])
+def test_the_first_and_the_last_day_of_the_calendar_are_days_like_others(
+    log: None, eve: Any, login: Any, zone: str, day: str
+) -> None:
+    eve.time_zone = zone
+    eve.save()
+    assert login(eve).get(f"/audit-log/?since={day}").status_code == 200
+    assert login(eve).get(f"/audit-log/?until={day}").status_code == 200
 
 
 def test_an_object_is_found_by_its_id(log: None, ben: Any, eve: Any, login: Any) -> None:
