@@ -56,7 +56,7 @@ class _Hint:
 
 def _is_broker_trouble(error: Exception) -> bool:
     transport = current_app.connection_for_write()
-    known = (OperationalError, OSError, *transport.connection_errors, *transport.channel_errors)
+    known: tuple[Any, ...] = (OperationalError, OSError, *transport.connection_errors, *transport.channel_errors)
     return isinstance(error, known)
 
 

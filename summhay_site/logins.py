@@ -24,12 +24,38 @@ def client_ip(request: HttpRequest) -> str | None:
     return request.META.get("REMOTE_ADDR")
 
 
+def address_wait_s(request: HttpRequest) -> float:
+    """How long nobody can log in from this address, after too many wrong passwords for whatever names; mostly 0.
+
+    The limit is far above that of one name, since a whole university can stand behind one address.
+    """
+    whole, now = settings.AXES_COOLOFF_TIME, timezone.now()
+    rows = AccessAttempt.objects.filter(ip_address=client_ip(request), attempt_time__gt=now - whole)
+    failures = list(rows.order_by("attempt_time").values_list("attempt_time", "failures_since_start"))
+    left, wait_s = sum(count for _at, count in failures), 0.0
+    for at, count in failures:
+        if left < settings.LOGIN_FAILURES_PER_ADDRESS:
+            break
+        left -= count
+        wait_s = (at + whole - now).total_seconds()
+    return wait_s
+
+
+def locked_address(request: HttpRequest, *, wait_s: float) -> HttpResponse:
+    """Tell somebody whose address is locked how long to wait; status 429."""
+    return _locked_page(request, wait_s=wait_s, is_address=True)
+
+
 def locked(request: HttpRequest, response: Any, credentials: Any) -> HttpResponse:
     """Tell somebody after too many wrong passwords how long to wait; status 429."""
     seconds = _seconds_left(username=(credentials or {}).get("username") or "", ip=client_ip(request))
-    context = {"minutes": math.ceil(seconds / 60)}
+    return _locked_page(request, wait_s=seconds, is_address=False)
+
+
+def _locked_page(request: HttpRequest, *, wait_s: float, is_address: bool) -> HttpResponse:
+    context = {"minutes": math.ceil(wait_s / 60), "is_address": is_address}
     page = render(request, "registration/locked.html", context, status=429)
-    page["Retry-After"] = str(math.ceil(seconds))
+    page["Retry-After"] = str(math.ceil(wait_s))
     return page
 
 

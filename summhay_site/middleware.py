@@ -1,4 +1,4 @@
-"""What every request needs to know of the person behind it."""
+"""What every request needs: the person's time zone, and what browsers and people are told of the answer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Callable
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.utils import timezone
+
+from summhay_site.hashing import Busy
+from summhay_site.views.errors import busy
 
 MULTIPART = "multipart/form-data"
 
@@ -54,3 +57,34 @@ def _zone(name: str) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return zoneinfo.ZoneInfo("UTC")
+
+
+class PrivateMiddleware:
+    """Let no cache in between keep a page, and browsers only for the way back; views that say more are left alone.
+
+    `no-cache` and not `no-store`, which would take away what somebody typed into a form with the Back button.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Add the header where there is none."""
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        return response
+
+
+class BusyMiddleware:
+    """Answer with a page where too many passwords are being checked."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Nothing to do on the way."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Ask for another try."""
+        return busy(request) if isinstance(exception, Busy) else None

@@ -55,6 +55,7 @@ if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "summhay_site.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -66,6 +67,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "summhay_site.middleware.BusyMiddleware",
 ]
 
 ROOT_URLCONF = "summhay_site.urls"
@@ -97,6 +99,10 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "summhay_site.authentication.AccountBackend",
 ]
+PASSWORD_HASHERS = ["summhay_site.hashing.TakesTurns", "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher"]
+PASSWORDS_AT_ONCE = env.integer(
+    "PASSWORDS_AT_ONCE", 1, low=1, high=64
+)  # per web process; each costs a core a while
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -113,6 +119,7 @@ SESSION_ENGINE = "summhay_site.authentication"
 SESSION_COOKIE_AGE = 14 * 24 * 3600  # a log-in outlasts any session of work
 TRUST_PROXY = HTTPS and env.flag("TRUST_PROXY", default=True)
 AXES_FAILURE_LIMIT = 8
+LOGIN_FAILURES_PER_ADDRESS = env.integer("LOGIN_FAILURES_PER_ADDRESS", 100, low=8, high=1_000_000)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait that the page names stays true
 AXES_CLIENT_IP_CALLABLE = "summhay_site.logins.client_ip"
@@ -169,11 +176,13 @@ CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
 
 # Work outside the request: the database is the truth, the broker carries only hints
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 BROKER_FOLDERS: list[str] = []
 if CELERY_BROKER_URL.startswith("filesystem"):
     _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
-    CELERY_BROKER_TRANSPORT_OPTIONS = {key: str(DATA_DIR / "broker" / name) for key, name in _folders.items()}
-    BROKER_FOLDERS = [*CELERY_BROKER_TRANSPORT_OPTIONS.values()]
+    for _key, _name in _folders.items():
+        CELERY_BROKER_TRANSPORT_OPTIONS[_key] = str(DATA_DIR / "broker" / _name)
+    BROKER_FOLDERS = [str(folder) for folder in CELERY_BROKER_TRANSPORT_OPTIONS.values()]
 elif CELERY_BROKER_URL.startswith(("redis", "sentinel")):
     # a Redis that is frozen or went away without a word counts as down, in web, worker and beat
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "socket_keepalive": True}
@@ -251,7 +260,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals": {"()": "summhay_site.logs.NoTracebackForRefusals"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "axes": {"level": "WARNING"},

@@ -9,6 +9,8 @@ from summhay_site.views.health import health
 from summhay_site.views.home import home
 from summhay_site.views.passwords import admin_login, admin_password
 
+handler500 = "summhay_site.views.errors.server_error"
+
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import sys
+
+from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from benchmarks.web.permissions import public
+
+TRY_AGAIN_S = 10
+SQLITE_PASSES = ("is full", "is locked", "disk I/O error", "unable to open", "readonly database")
+"""What SQLite says of the disk and of locks; its other errors of this kind are mistakes of the program."""
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -18,3 +28,47 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"code": "csrf", "message": "Your page is out of date; reload it."}, status=403)
     return render(request, "403_csrf.html", {"reason": reason}, status=403)
+
+
+@public
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Something failed: 503 where the database is out of reach or a disk is full, which passes, else 500.
+
+    The pages ask nothing of the database, not even who is logged in.
+    """
+    error = sys.exception()
+    if error is not None and _is_full(error):
+        return _unavailable(request, "full")
+    if error is not None and _is_out_of_reach(error):
+        return _unavailable(request, "database")
+    if _wants_json(request):
+        message = _("Something broke on our side; the error was logged.")
+        return JsonResponse({"code": "server_error", "message": message}, status=500)
+    return HttpResponse(render_to_string("500.html"), status=500, headers={"Cache-Control": "no-store"})
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """Too many passwords are being checked at this moment."""
+    return _unavailable(request, "passwords", seconds=2)
+
+
+def _unavailable(request: HttpRequest, why: str, *, seconds: int = TRY_AGAIN_S) -> HttpResponse:
+    headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
+    if _wants_json(request):
+        data = {"code": "unavailable", "message": _("It could not be stored just now.")}
+        return JsonResponse(data, status=503, headers=headers)
+    context = {"why": why, "was_sent": request.method == "POST", "seconds": seconds}
+    return HttpResponse(render_to_string("503.html", context), status=503, headers=headers)
+
+
+def _is_full(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOSPC, errno.EDQUOT}
+    is_ours = isinstance(error, OperationalError)
+    return is_ours and ("is full" in str(error) or getattr(error.__cause__, "sqlstate", "") == "53100")
+
+
+def _is_out_of_reach(error: BaseException) -> bool:
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    return connection.vendor != "sqlite" or any(words in str(error) for words in SQLITE_PASSES)

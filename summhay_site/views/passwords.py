@@ -25,7 +25,9 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
 from summhay_site.accounts import AccountChanged, store_password, update_details
 from summhay_site.forms import ForgottenForm, LoginForm, PasswordSetForm
+from summhay_site.hashing import Busy
 from summhay_site.links import tokens
+from summhay_site.logins import address_wait_s, locked_address
 from summhay_site.models import User
 
 
@@ -33,11 +35,31 @@ class _Login(auth.LoginView):
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Look at the address first, since a password takes long to check; and ask for another try when busy."""
+        if wait_s := address_wait_s(request):
+            return locked_address(request, wait_s=wait_s)
+        try:
+            return super().post(request, *args, **kwargs)
+        except Busy:
+            form = self.authentication_form(request, initial={"username": request.POST.get("username", "")[:150]})
+            response = self.render_to_response(self.get_context_data(form=form, is_busy=True), status=503)
+            response["Retry-After"] = "2"
+            return response
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Without the host, which Django would show in the place of the site's name."""
         context = super().get_context_data(**kwargs, can_mail=settings.EMAIL_IS_SET)
         del context["site_name"]
         return context
+
+
+class _Logout(auth.LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Log out, and have the browser forget its pages, so that Back does not show them to the next person."""
+        response = super().post(request, *args, **kwargs)
+        response["Clear-Site-Data"] = '"cache"'
+        return response
 
 
 class _PasswordChange(auth.PasswordChangeView):
@@ -96,7 +118,7 @@ class _PasswordSet(auth.PasswordResetConfirmView):
 
 
 login = public(_Login.as_view())
-logout = public(auth.LogoutView.as_view())
+logout = public(_Logout.as_view())
 password_change = requires(LOGGED_IN)(_PasswordChange.as_view())
 password_set = public(_PasswordSet.as_view())
 
