@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.labelling.activity import CONTACT_EVERY_S, LONGEST_GAP
 from annotation.models import LabelTask, Study
@@ -26,6 +27,7 @@ def config_json(task: LabelTask, *, version: int | None, **more: Any) -> str:
             "person": str(task.annotator.uid),
             "urls": own | common | {"login": reverse("login")},
             "guideline": version,
+            "time_zone": timezone.get_current_timezone_name(),
             "contact_every_s": CONTACT_EVERY_S,
             "longest_gap_s": LONGEST_GAP.total_seconds(),
             "is_open": task.study.state == Study.State.OPEN,

@@ -31,6 +31,16 @@ class Place:
         """The index of the present stop in `near`."""
         return self.number - self.near[0].number
 
+    @property
+    def skips_before(self) -> int:
+        """How many stops before those near are not among them."""
+        return self.near[0].number - 1
+
+    @property
+    def skips_after(self) -> int:
+        """How many stops after those near are not among them."""
+        return self.n - self.near[-1].number
+
     def n_done_besides(self, task: LabelTask) -> int:
         """How many others are done."""
         return self.n_done - (task.state == LabelTask.State.DONE)

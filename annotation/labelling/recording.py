@@ -16,6 +16,7 @@ from django.db import transaction
 
 from annotation.labelling.handling import Tasks, keep_contact, take_answers
 from annotation.labelling.reading import AnswerReads
+from annotation.labelling.undoing import Undone, last_act, standing, undone_on
 from annotation.models import LabelItem, LabelTask
 from benchmarks import prepared
 
@@ -58,13 +59,15 @@ class AnswerKind(Generic[C]):
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[C]):
-    """How a task stands after an act, and what its answer is now."""
+    """How a task stands after an act, and what its answer is now; `undone` says what an undo took back."""
 
     choice: C
     state: str
     n_answered: int
     n_questions: int
     active_ms: int
+    is_changed: bool = True
+    undone: Undone | None = None
 
 
 def told(outcome: Outcome[Any]) -> dict[str, Any]:
@@ -75,6 +78,7 @@ def told(outcome: Outcome[Any]) -> dict[str, Any]:
         "state": outcome.state,
         "n_answered": outcome.n_answered,
         "n_questions": outcome.n_questions,
+        **({} if outcome.is_changed else {"unchanged": True}),
     }
 
 
@@ -104,29 +108,32 @@ def record(
     choice = kind.checked(task, choice)
     if kind.said(current) == choice:
         prepared.update(task, *keep_contact(task, now))
-        return _outcome(task, choice)
+        return _outcome(task, choice, is_changed=False)
     _replace(kind, task, current, choice, op_id=op_id, now=now, guideline_id=facts.guideline_id)
     return _outcome(task, choice)
 
 
 @transaction.atomic
-def undo(*, kind: AnswerKind[C], tasks: Tasks, op_id: str, now: datetime) -> Outcome[C] | None:
-    """Take the last act on this task back that was not taken back yet, by a row that restores what was before.
+def undo(
+    *, kind: AnswerKind[C], tasks: Tasks, op_id: str, now: datetime, only_here: bool = False
+) -> Outcome[C] | None:
+    """Take back the person's last act in the study that was not taken back yet, on whatever task it was.
 
-    None when there is nothing to take back; the same `op_id` again takes back nothing more.
+    A row restores what was before; the outcome is that of the task it is on. With `only_here` acts on other tasks
+    stay. None when there is nothing to take back; the same `op_id` again takes back nothing more.
     """
-    task = kind.reads.task(tasks)
+    found = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    if found is None:
+        return None
+    task = kind.reads.task(found.tasks)
     task.contact_at = kind.reads.around(task, op_id=op_id, guideline_version=None).contact_at
     current = kind.reads.current(task)
-    made = kind.model.objects.filter(task=task)
-    if made.filter(op_id=op_id).exists():
-        return _outcome(task, kind.said(current))
-    last = made.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()
-    if last is None:
-        return None
+    if found.is_repeated:
+        return _outcome(task, kind.said(current), undone=undone_on(task, kind.said(found.row.undoes)))
+    last = standing(kind.model.objects.filter(task=task))
     before = kind.said(last.supersedes)
     _replace(kind, task, current, before, op_id=op_id, now=now, guideline_id=last.guideline_id, undoes=last)
-    return _outcome(task, before)
+    return _outcome(task, before, undone=undone_on(task, kind.said(last)))
 
 
 def _replace(
@@ -163,5 +170,7 @@ def _replace(
     prepared.update(task, *changed)
 
 
-def _outcome(task: LabelTask, choice: C) -> Outcome[C]:
-    return Outcome(choice, task.state, task.n_answered, task.n_questions, task.active_ms)
+def _outcome(task: LabelTask, choice: C, *, is_changed: bool = True, undone: Undone | None = None) -> Outcome[C]:
+    return Outcome(
+        choice, task.state, task.n_answered, task.n_questions, task.active_ms, is_changed=is_changed, undone=undone
+    )

@@ -47,7 +47,8 @@ def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Put the task out of the way, and go to the next one; `undo` takes that back."""
     if request.POST.get("undo"):
         return state_of(handling.unskip(tasks=tasks, now=now))
-    task = handling.skip(tasks=tasks, reason=request.POST.get("reason", ""), now=now)
+    reason = request.POST.get("other", "").strip() or request.POST.get("reason", "")
+    task = handling.skip(tasks=tasks, reason=reason, now=now)
     way = course_of(study=task.study, annotator=task.annotator, at=task)
     return state_of(task) | {"next": _onward(task.study, way)}
 

@@ -104,6 +104,19 @@ def keys_of(task: LabelTask) -> dict[int, LabelKey]:
     return {key.insight_id: key for key in task.item.keys.all()}
 
 
+def in_words(choice: Choice, names: dict[int, str]) -> str:
+    """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
+    if not choice.coverage:
+        return ""
+    parts = [{"none": _("none"), "partial": _("partial"), "full": _("full")}[choice.coverage]]
+    if choice.lines:
+        lines = ", ".join(names.get(line, str(line)) for line in choice.lines)
+        parts.append(_("bullet %(lines)s") % {"lines": lines})
+    if choice.is_unsure:
+        parts.append(_("not sure"))
+    return ", ".join(parts)
+
+
 def feedback_of(key: LabelKey | Choice, names: dict[int, str]) -> str:
     """The agreed answer in words."""
     levels = {"none": _("none"), "partial": _("partial"), "full": _("full")}

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
+from annotation.labelling.undoing import Undone, last_act, standing, undone_on
 from annotation.linking.bullets import linkable_numbers
 from annotation.linking.reading import around, current_label, task_for_choice
 from annotation.models import CoverageLabel, LabelItem, LabelTask
@@ -46,7 +47,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How question and task stand after a choice; `key` is the agreed answer, told only in training."""
+    """How question and task stand after a choice; `key` is the agreed answer, told only in training.
+
+    `undone` says what an undo took back.
+    """
 
     insight: UUID
     choice: Choice
@@ -55,6 +59,8 @@ class Outcome:
     n_questions: int
     active_ms: int
     key: Choice | None = None
+    is_changed: bool = True
+    undone: Undone | None = None
 
 
 @transaction.atomic
@@ -86,31 +92,33 @@ def record(
     choice = _checked(task, Choice(coverage, tuple(dict.fromkeys(lines)), is_unsure))
     if _said(current) == choice:
         prepared.update(task, *keep_contact(task, now))
-        return _outcome(task, insight, choice)
+        return _outcome(task, insight, choice, is_changed=False)
     guideline_id = facts.guideline_id or facts.newest_guideline_id
     _replace(task, current, choice, op_id=op_id, now=now, insight_id=facts.insight_id, guideline_id=guideline_id)
     return _outcome(task, insight, choice)
 
 
 @transaction.atomic
-def undo(*, tasks: Tasks, op_id: str, now: datetime) -> Outcome | None:
-    """Take the last choice on this task back that was not taken back yet, by a row that restores what was before.
+def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome | None:
+    """Take back the person's last choice in the study that was not taken back yet, on whatever summary it was.
 
-    None when there is nothing to take back; the same `op_id` again takes back nothing more.
+    A row restores what was before; the outcome is that of the task it is on. With `only_here` choices on other
+    tasks stay. None when there is nothing to take back; the same `op_id` again takes back nothing more.
     """
-    task: Any = locked(tasks)
-    made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
-    repeated = made.filter(op_id=op_id).first()
-    if repeated is not None:
-        current = made.get(insight=repeated.insight_id, is_current=True)
-        return _outcome(task, current.insight.uid, _said(current))
-    last = made.filter(undoes=None, undone_by=None).order_by("-pk").first()
-    if last is None:
+    found = last_act(model=CoverageLabel, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    if found is None:
         return None
+    task: Any = locked(found.tasks)
+    made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
+    last = found.row.undoes if found.is_repeated else standing(made)
+    current = made.get(insight=last.insight_id, is_current=True)
+    undone = undone_on(task, _said(last))
+    if found.is_repeated:
+        return _outcome(task, last.insight.uid, _said(current), undone=undone)
     before = _said(last.supersedes)
     _replace(
         task,
-        made.get(insight=last.insight_id, is_current=True),
+        current,
         before,
         op_id=op_id,
         now=now,
@@ -118,7 +126,7 @@ def undo(*, tasks: Tasks, op_id: str, now: datetime) -> Outcome | None:
         guideline_id=last.guideline_id,
         undoes=last,
     )
-    return _outcome(task, last.insight.uid, before)
+    return _outcome(task, last.insight.uid, before, undone=undone)
 
 
 def _checked(task: LabelTask, choice: Choice) -> Choice:
@@ -178,9 +186,21 @@ def _said(label: CoverageLabel | None) -> Choice:
     return Choice(label.coverage, tuple(label.lines), label.is_unsure)
 
 
-def _outcome(task: LabelTask, insight: UUID, choice: Choice) -> Outcome:
+def _outcome(
+    task: LabelTask, insight: UUID, choice: Choice, *, is_changed: bool = True, undone: Undone | None = None
+) -> Outcome:
     key = None
     if choice.counts and task.item.role == LabelItem.Role.TRAINING:
         row = task.item.keys.filter(insight__uid=insight).first()
         key = Choice(row.coverage, tuple(row.lines)) if row is not None else None
-    return Outcome(insight, choice, task.state, task.n_answered, task.n_questions, task.active_ms, key)
+    return Outcome(
+        insight,
+        choice,
+        task.state,
+        task.n_answered,
+        task.n_questions,
+        task.active_ms,
+        key,
+        is_changed=is_changed,
+        undone=undone,
+    )

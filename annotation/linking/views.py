@@ -18,12 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import consent, exposures
-from annotation.labelling.answers import BadAct, answers
+from annotation.labelling.answers import BadAct, answers, ensure_answered, told_of_undo
 from annotation.labelling.handling import OwnTask
 from annotation.linking import recording
 from annotation.linking.bullets import bullets_of
-from annotation.linking.page_context import feedback_of, page_context
-from annotation.models import Assignment, Exposure, LabelTask
+from annotation.linking.page_context import feedback_of, in_words, page_context
+from annotation.models import Assignment, Exposure, LabelTask, Study
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_LINES = 200
@@ -60,6 +60,7 @@ def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
         version = int(data["guideline"]) if data.get("guideline") else None
     except ValueError as problem:
         raise BadAct(_("An insight is named by its id, lines and versions by whole numbers.")) from problem
+    ensure_answered(data.get("coverage", ""), extra=data.get("unsure") == "1")
     outcome = recording.record(
         tasks=tasks,
         insight=insight,
@@ -77,17 +78,28 @@ def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
 @require_POST
 @answers
 def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Take the last choice back: `op_id?`. Where there is none, `insight` is missing in the answer."""
-    outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
-    return {"nothing": True} if outcome is None else told(outcome, tasks)
+    """Take the person's last choice back, on whatever summary: `op_id?, here?`."""
+    data = request.POST
+    outcome = recording.undo(
+        tasks=tasks, op_id=data.get("op_id", "")[:64], only_here=data.get("here") == "1", now=now
+    )
+    if outcome is None or outcome.undone is None:
+        return {"nothing": True}
+    undone = outcome.undone
+    names = _bullet_names(OwnTask(tasks.user_id, undone.uid))
+    was, says = in_words(undone.was, names), in_words(outcome.choice, names)
+    where = told_of_undo(Study.Kind.LINKING, undone, was=was, now_says=says)
+    return told(outcome, tasks) | where | {"next": f"{where['next']}#q-{outcome.insight}"}
 
 
 def told(outcome: recording.Outcome, tasks: OwnTask) -> dict[str, Any]:
     """An outcome as JSON; in training with the agreed answer."""
-    feedback = {} if outcome.key is None else {"feedback": _feedback(outcome, tasks)}
+    shown = OwnTask(tasks.user_id, outcome.undone.uid) if outcome.undone else tasks
+    feedback = {} if outcome.key is None else {"feedback": feedback_of(outcome.key, _bullet_names(shown))}
     return {
         **asdict(outcome.choice),
         **feedback,
+        **({} if outcome.is_changed else {"unchanged": True}),
         "is_complete": outcome.choice.is_complete,
         "insight": str(outcome.insight),
         "state": outcome.state,
@@ -96,8 +108,6 @@ def told(outcome: recording.Outcome, tasks: OwnTask) -> dict[str, Any]:
     }
 
 
-def _feedback(outcome: recording.Outcome, tasks: OwnTask) -> str:
-    assert outcome.key is not None  # noqa: S101  the caller asked
+def _bullet_names(tasks: OwnTask) -> dict[int, str]:
     row = tasks.rows().select_related("item__summary").get()
-    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(row.item.summary)}
-    return feedback_of(outcome.key, names)
+    return {bullet.number: bullet.key or bullet.name for bullet in bullets_of(row.item.summary)}

@@ -45,9 +45,21 @@ def record(
     )
 
 
-def undo(*, tasks: Tasks, op_id: str, now: datetime) -> Outcome[Answered] | None:
-    """Take the last act on this pair back; None when there is nothing to take back."""
-    return recording.undo(kind=PAIR, tasks=tasks, op_id=op_id, now=now)
+def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome[Answered] | None:
+    """Take the person's last act in the study back, on whatever pair; None when there is nothing."""
+    return recording.undo(kind=PAIR, tasks=tasks, op_id=op_id, now=now, only_here=only_here)
+
+
+def in_words(choice: Answered) -> str:
+    """An answer as the page names it; a cleared one is empty."""
+    if choice.answer == CLEARED:
+        return ""
+    parts = [{"yes": _("yes"), "no": _("no"), "neutral": _("neutral")}[choice.answer]]
+    if choice.snippet is not None:
+        parts.append(_("with a passage"))
+    if choice.is_unsure:
+        parts.append(_("not sure"))
+    return ", ".join(parts)
 
 
 def said(label: Any) -> Answered:

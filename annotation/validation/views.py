@@ -14,10 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import consent
-from annotation.labelling.answers import BadAct, answers
+from annotation.labelling.answers import BadAct, answers, ensure_answered, told_of_undo
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import told
-from annotation.models import LabelTask
+from annotation.models import LabelTask, Study
 from annotation.validation import recording
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import Answered
@@ -42,9 +42,11 @@ def task(request: HttpRequest, uid: UUID) -> HttpResponse:
 def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Store the whole answer: `answer, start?, end?, unsure?, op_id?, guideline?`; places in code points."""
     data = request.POST
+    given = Answered(data.get("answer", ""), _snippet(data), data.get("unsure") == "1")
+    ensure_answered(given.answer, extra=given.is_unsure)
     outcome = recording.record(
         tasks=tasks,
-        choice=Answered(data.get("answer", ""), _snippet(data), data.get("unsure") == "1"),
+        choice=given,
         guideline_version=_number(data, "guideline"),
         op_id=data.get("op_id", "")[:64],
         now=now,
@@ -56,9 +58,15 @@ def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
 @require_POST
 @answers
 def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Take the last choice back: `op_id?`."""
-    outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
-    return {"nothing": True} if outcome is None else told(outcome)
+    """Take the person's last choice back, on whatever pair: `op_id?, here?`."""
+    data = request.POST
+    outcome = recording.undo(
+        tasks=tasks, op_id=data.get("op_id", "")[:64], only_here=data.get("here") == "1", now=now
+    )
+    if outcome is None or outcome.undone is None:
+        return {"nothing": True}
+    was, says = recording.in_words(outcome.undone.was), recording.in_words(outcome.choice)
+    return told(outcome) | told_of_undo(Study.Kind.VALIDATION, outcome.undone, was=was, now_says=says)
 
 
 def _snippet(data: QueryDict) -> tuple[int, int] | None:

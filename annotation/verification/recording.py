@@ -49,9 +49,22 @@ def record(
     )
 
 
-def undo(*, tasks: Tasks, op_id: str, now: datetime) -> Outcome[Judgments] | None:
-    """Take the last act on this key point back; None when there is nothing to take back."""
-    return recording.undo(kind=POINT, tasks=tasks, op_id=op_id, now=now)
+def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome[Judgments] | None:
+    """Take the person's last act in the study back, on whatever key point; None when there is nothing."""
+    return recording.undo(kind=POINT, tasks=tasks, op_id=op_id, now=now, only_here=only_here)
+
+
+def in_words(choice: Judgments) -> str:
+    """An answer as the page names it; a cleared one is empty."""
+    words = {
+        "yes": _("yes"),
+        "no": _("no"),
+        "agree": _("agree"),
+        "neutral": _("neutral"),
+        "disagree": _("disagree"),
+    }
+    parts = [words[value] for value in (choice.grounded, choice.keyness) if value]
+    return ", ".join([*parts, _("not sure")] if choice.is_unsure else parts)
 
 
 def said(label: Any) -> Judgments:

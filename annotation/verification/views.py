@@ -17,10 +17,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import consent
-from annotation.labelling.answers import BadAct, answers
+from annotation.labelling.answers import BadAct, answers, ensure_answered, told_of_undo
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import told
-from annotation.models import LabelTask
+from annotation.models import LabelTask, Study
 from annotation.verification import recording
 from annotation.verification.documents import documents_of, highlight_for, pane_of
 from annotation.verification.page_context import page_context
@@ -54,9 +54,11 @@ def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
     version = data.get("guideline", "")
     if not re.fullmatch("[0-9]{0,6}", version):
         raise BadAct(_("A version of the guidelines is a whole number."))
+    given = Judgments(data.get("grounded", ""), data.get("keyness", ""), data.get("unsure") == "1")
+    ensure_answered(given.grounded, extra=given.is_unsure)
     outcome = recording.record(
         tasks=tasks,
-        choice=Judgments(data.get("grounded", ""), data.get("keyness", ""), data.get("unsure") == "1"),
+        choice=given,
         guideline_version=int(version) if version else None,
         op_id=data.get("op_id", "")[:64],
         now=now,
@@ -68,6 +70,12 @@ def choice(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
 @require_POST
 @answers
 def undo(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Take the last choice back: `op_id?`."""
-    outcome = recording.undo(tasks=tasks, op_id=request.POST.get("op_id", "")[:64], now=now)
-    return {"nothing": True} if outcome is None else told(outcome)
+    """Take the person's last choice back, on whatever key point: `op_id?, here?`."""
+    data = request.POST
+    outcome = recording.undo(
+        tasks=tasks, op_id=data.get("op_id", "")[:64], only_here=data.get("here") == "1", now=now
+    )
+    if outcome is None or outcome.undone is None:
+        return {"nothing": True}
+    was, says = recording.in_words(outcome.undone.was), recording.in_words(outcome.choice)
+    return told(outcome) | told_of_undo(Study.Kind.VERIFICATION, outcome.undone, was=was, now_says=says)

@@ -37,7 +37,9 @@ export class Outbox {
     this.key = `${config.kind}:${config.person}:${config.task}`;
     this.acts = [];
     this.running = null;
-    try { this.acts = JSON.parse(localStorage.getItem(this.key)) ?? []; } catch { /* nothing was kept */ }
+    this.storedAt = null; // when the server last changed something on this page's word
+    this.nRefused = 0;
+    try { this.acts = (JSON.parse(localStorage.getItem(this.key)) ?? []).map(onlyHere); } catch { /* nothing was kept */ }
     if (this.acts.length) this.running = this.run();
   }
 
@@ -60,8 +62,14 @@ export class Outbox {
         attempt = 0;
         this.acts.shift();
         this.keep();
-        if (status === 200) this.answered(act, body); else this.refused(act, body);
-        if (status === 200 && !this.acts.length) this.show("saved");
+        if (status === 200) {
+          if (!body.nothing && !body.unchanged) this.storedAt = new Date();
+          if (!this.acts.length) this.rest();
+          this.answered(act, body);
+        } else {
+          this.nRefused += 1;
+          this.refused(act, body);
+        }
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
         this.show("offline");
@@ -71,6 +79,9 @@ export class Outbox {
     this.running = null;
   }
 
+  // Say "saved" only of what was stored.
+  rest() { this.show(this.storedAt ? "saved" : "idle"); }
+
   keep() {
     try {
       if (this.acts.length) localStorage.setItem(this.key, JSON.stringify(this.acts)); else localStorage.removeItem(this.key);
@@ -78,13 +89,16 @@ export class Outbox {
   }
 }
 
+// An undo that was kept over a reload must not reach what was answered elsewhere since.
+const onlyHere = (act) => (act.url.endsWith("/undo/") ? { ...act, fields: [...act.fields.filter(([name]) => name !== "here"), ["here", "1"]] } : act);
+
 // What this person chose on other tasks and what never arrived; each act has an id, so twice is once.
 export async function sendLeftovers(config) {
   const mine = `${config.kind}:${config.person}:`;
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith(mine) && !name.endsWith(config.task))) {
     const acts = JSON.parse(localStorage.getItem(key)) ?? [];
     for (const act of acts) {
-      const answer = await post(act.url, act.fields).catch(() => null);
+      const answer = await post(act.url, onlyHere(act).fields).catch(() => null);
       if (!answer || answer.status === 401 || answer.status === 403) return;
     }
     localStorage.removeItem(key);

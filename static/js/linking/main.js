@@ -5,5 +5,4 @@ import { start } from "./page.js";
 const root = document.querySelector("[data-linking]");
 start(root);
 sendLeftovers(JSON.parse(root.dataset.config));
-addEventListener("popstate", () => location.reload());
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

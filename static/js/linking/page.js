@@ -6,8 +6,8 @@ const LEVELS = { 1: "none", 2: "partial", 3: "full" };
 
 export function start(root) {
   const questions = new Questions(root);
-  const { config, find, text, announce, on, outbox, save, nudge, leave, prefetch } = startShell(root, {
-    selector: "[data-linking]", restart: start, answered, keys,
+  const { config, text, on, outbox, save, refuse, leave, prefetch } = startShell(root, {
+    selector: "[data-linking]", restart: start, answered, keys, next, onClick,
   });
 
   function answered(act, body) {
@@ -31,21 +31,37 @@ export function start(root) {
   function pick(line) {
     const question = questions.current;
     if (!question) return;
-    if (!question.isCovered) { announce(text("covered-first")); nudge(question.box); return; }
+    if (!question.isCovered) { refuse(question.place, text("covered-first")); return; }
     question.pick(line);
     store(question);
   }
+  // On to the next insight without an answer, then to the next summary. What says "covered" has to say where.
   function next() {
+    if (!config.is_open) { leave(); return; }
+    if (questions.current?.lacksLine) { refuse(questions.current.place, text("which-bullet")); return; }
     const question = questions.nextUnanswered();
-    if (question) questions.choose(question); else leave();
+    if (!question) { leave(); return; }
+    if (question === questions.current) { refuse(question.place, text("unanswered")); return; }
+    questions.choose(question);
+    if (question.lacksLine) refuse(question.place, text("which-bullet"));
+  }
+  function onClick() {
+    const half = questions.all.find((question) => question.lacksLine);
+    if (!half || !config.is_open) { leave(); return; }
+    questions.choose(half);
+    refuse(half.place, text("which-bullet"));
+  }
+  function doubt(question) {
+    if (question.coverage) { store(question); return; }
+    question.isUnsure = false;
+    refuse(question.place, text("unsure-first"));
   }
 
   const commands = {
     ArrowDown: () => questions.step(1), j: () => questions.step(1),
     ArrowUp: () => questions.step(-1), k: () => questions.step(-1),
-    Enter: next,
   };
-  const unsure = () => { questions.current.isUnsure = !questions.current.isUnsure; store(questions.current); };
+  const unsure = () => { questions.current.isUnsure = !questions.current.isUnsure; doubt(questions.current); };
   function keys(key) {
     if (commands[key] || !config.is_open || !questions.current) return commands[key];
     const bullet = questions.bullets.find(({ dataset }) => dataset.key === key);
@@ -59,8 +75,8 @@ export function start(root) {
     on(question.box, "click", () => questions.choose(question, { focus: false }));
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });
     on(question.form, "change", (event) => {
-      if (event.target.name === "line" && !question.isCovered) { question.draw(); announce(text("covered-first")); nudge(question.box); return; }
-      store(question);
+      if (event.target.name === "line" && !question.isCovered) { question.draw(); refuse(question.place, text("covered-first")); return; }
+      if (event.target.name === "unsure") doubt(question); else store(question);
     });
   }
   for (const bullet of questions.bullets) on(bullet, "click", () => { if (!String(getSelection())) pick(Number(bullet.dataset.line)); });

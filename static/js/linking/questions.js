@@ -7,6 +7,7 @@ export class Question {
     this.insight = box.dataset.question;
     this.number = box.dataset.number;
     this.form = box.querySelector("form");
+    this.place = box.querySelector("fieldset"); // where a word on this question goes
     this.lineInputs = [...box.querySelectorAll("[name=line]")];
   }
 
@@ -17,6 +18,7 @@ export class Question {
   get isUnsure() { return this.form.elements.unsure.checked; }
   set isUnsure(value) { this.form.elements.unsure.checked = value; }
   get isCovered() { return COVERED.includes(this.coverage); }
+  get lacksLine() { return this.isCovered && !this.lines.length; }
   get isAnswered() { return this.coverage === "none" || (this.isCovered && this.lines.length > 0); }
 
   fields() {
@@ -45,7 +47,7 @@ export class Question {
 
   draw() {
     if (!this.isCovered) this.lines = [];
-    this.box.querySelector("[data-lack]").hidden = !this.isCovered || this.lines.length > 0;
+    this.box.querySelector("[data-lack]").hidden = !this.lacksLine;
     this.box.classList.toggle("is-answered", this.isAnswered);
     this.box.classList.toggle("is-covered", this.isCovered);
   }

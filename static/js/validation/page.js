@@ -5,8 +5,8 @@ import { Snippet } from "./snippet.js";
 const ANSWERS = { y: "yes", 0: "neutral", n: "no" };
 
 export function start(root) {
-  const shell = startShell(root, { selector: "[data-validation]", restart: start, answered, keys });
-  const { config, find, text, announce, on, outbox, nudge, leave, prefetch } = shell;
+  const shell = startShell(root, { selector: "[data-validation]", restart: start, answered, keys, next });
+  const { config, find, text, say, on, refuse, isWaiting, leave, prefetch } = shell;
   const form = find("answer"), first = find("first");
   const snippet = new Snippet(find("response"), config.snippet);
 
@@ -30,7 +30,7 @@ export function start(root) {
     shell.save(fields);
   }
   function answered(_, body) {
-    if (!("answer" in body) || outbox.acts.length) return; // what is still on its way is newer
+    if (isWaiting(config.urls.choice)) return; // what is still on its way is newer
     set(body.answer);
     snippet.set(body.snippet);
     form.elements.unsure.checked = body.is_unsure;
@@ -38,32 +38,36 @@ export function start(root) {
   }
   function mark() {
     const place = snippet.selected();
-    if (!place) { announce(text("nothing-selected")); nudge(find("response")); return; }
+    if (!place) { refuse(find("marking"), text("nothing-selected")); return; }
     snippet.set(place);
     getSelection().removeAllRanges();
-    announce(text("marked"));
-    if (value()) store(); else { draw(); nudge(first); }
+    if (!value()) { draw(); refuse(first, text("marked-only")); return; }
+    store();
+    say(text("marked"));
   }
   function unmark() {
     snippet.set(null);
-    announce(text("unmarked"));
     if (value()) store(); else draw();
+    say(text("unmarked"));
+  }
+  function doubt() {
+    if (value()) { store(); return; }
+    form.elements.unsure.checked = false;
+    refuse(first, text("unsure-first"));
   }
   function next() {
     if (value() || !config.is_open) { leave(); return; }
-    announce(text("unanswered"));
-    nudge(first);
+    refuse(first, text("unanswered"));
   }
   function keys(key) {
-    if (key === "Enter") return next;
     if (!config.is_open) return undefined;
     if (ANSWERS[key]) return () => { set(ANSWERS[key]); store(); };
-    if (key === "x") return () => { form.elements.unsure.checked = !form.elements.unsure.checked; store(); };
+    if (key === "x") return () => { form.elements.unsure.checked = !form.elements.unsure.checked; doubt(); };
     return { m: mark, M: unmark }[key];
   }
 
   on(form, "submit", (event) => { event.preventDefault(); store(); });
-  on(form, "change", store);
+  on(form, "change", ({ target }) => { if (target.name === "unsure") doubt(); else store(); });
   if (find("marking")) {
     find("marking").hidden = false;
     // A press of the button must not take the selection away before it is read

@@ -6,5 +6,4 @@ const here = () => document.querySelector("[data-verification]");
 const config = () => JSON.parse(here().dataset.config);
 start(here());
 sendLeftovers(config());
-addEventListener("popstate", () => { if (!location.pathname.includes(config().task)) location.reload(); });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

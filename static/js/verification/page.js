@@ -6,8 +6,8 @@ const GROUNDED = { y: "yes", n: "no" };
 const KEYNESS = { 1: "agree", 2: "neutral", 3: "disagree" };
 
 export function start(root) {
-  const shell = startShell(root, { selector: "[data-verification]", restart: start, answered, keys });
-  const { config, find, text, announce, on, outbox, nudge, leave, prefetch } = shell;
+  const shell = startShell(root, { selector: "[data-verification]", restart: start, answered, keys, next });
+  const { config, find, text, on, refuse, isWaiting, leave, prefetch } = shell;
   const form = find("answer"), first = find("first"), second = find("second");
   const documents = startDocuments(root, shell);
 
@@ -33,7 +33,7 @@ export function start(root) {
     shell.save(fields);
   }
   function answered(_, body) {
-    if (!("grounded" in body) || outbox.acts.length) return; // what is still on its way is newer
+    if (isWaiting(config.urls.choice)) return; // what is still on its way is newer
     set("grounded", body.grounded);
     set("keyness", body.keyness);
     form.elements.unsure.checked = body.is_unsure;
@@ -45,27 +45,30 @@ export function start(root) {
     store();
   }
   function rate(answer) {
-    if (value("grounded") !== "yes") { announce(text("yes-first")); nudge(first); return; }
+    if (value("grounded") !== "yes") { refuse(first, text("yes-first")); return; }
     set("keyness", answer);
     store();
+  }
+  function doubt() {
+    if (value("grounded")) { store(); return; }
+    form.elements.unsure.checked = false;
+    refuse(first, text("unsure-first"));
   }
   function next() {
     if (isComplete() || !config.is_open) { leave(); return; }
     const isHalf = value("grounded") === "yes";
-    announce(text(isHalf ? "half" : "unanswered"));
-    nudge(isHalf ? second : first);
+    refuse(isHalf ? second : first, text(isHalf ? "half" : "unanswered"));
   }
   function keys(key) {
-    if (key === "Enter") return next;
     if (documents.commands[key] || !config.is_open) return documents.commands[key];
     if (GROUNDED[key]) return () => judge(GROUNDED[key]);
     if (KEYNESS[key]) return () => rate(KEYNESS[key]);
-    if (key === "x") return () => { form.elements.unsure.checked = !form.elements.unsure.checked; store(); };
+    if (key === "x") return () => { form.elements.unsure.checked = !form.elements.unsure.checked; doubt(); };
     return undefined;
   }
 
   on(form, "submit", (event) => { event.preventDefault(); store(); });
-  on(form, "change", store);
+  on(form, "change", ({ target }) => { if (target.name === "unsure") doubt(); else store(); });
   draw();
   if (isComplete()) prefetch();
 }

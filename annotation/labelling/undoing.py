@@ -1,0 +1,76 @@
+"""Which act an undo takes back: the last one of the person in the study, on whatever item it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from annotation.labelling.handling import Tasks, contact, ensure_open, rows_of
+from annotation.models import Annotator, LabelTask
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The item that an undo changed, with its number on the person's way, and what was taken back there."""
+
+    uid: UUID
+    number: int
+    was: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LastAct:
+    """The row to take back, not locked yet; with `is_repeated` the row of an undo that was delivered before."""
+
+    row: Any
+    is_repeated: bool = False
+
+    @property
+    def tasks(self) -> QuerySet[LabelTask, LabelTask]:
+        """The task of the row."""
+        return LabelTask.objects.filter(pk=self.row.task_id)
+
+
+def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: datetime) -> LastAct | None:
+    """Find what an undo on the page of `tasks` takes back; call it in a transaction, before a task is locked.
+
+    Undos of one person wait for each other, so that the row found stays the last one but for new answers. The time
+    since the last contact belongs to the page the person is on.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
+    """
+    here = rows_of(tasks).select_related("study").get()
+    ensure_open(here.study)
+    # NO KEY: storing an answer takes a key share of this row while it holds a task that is locked after it here.
+    Annotator.objects.select_for_update(no_key=True).get(pk=here.annotator_id)
+    own = model.objects.filter(task__study=here.study_id, task__annotator=here.annotator_id)
+    if only_here:
+        own = own.filter(task=here)
+    delivered = own.filter(op_id=op_id).exclude(op_id="").first()
+    if delivered is not None:
+        return LastAct(delivered, is_repeated=True)
+    row = standing(own)
+    if row is None:
+        return None
+    if row.task_id != here.pk:
+        contact(tasks=LabelTask.objects.filter(pk=here.pk), now=now)
+    return LastAct(row)
+
+
+def standing(rows: Any) -> Any:
+    """The newest of these acts that is no undo and was not taken back; None where there is none."""
+    return rows.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()
+
+
+def undone_on(task: LabelTask, was: Any) -> Undone:
+    """What an undo did on a task, with the number that the page shows for it."""
+    before = LabelTask.objects.filter(
+        study=task.study_id, annotator=task.annotator_id, position__lte=task.position
+    )
+    return Undone(task.uid, before.count(), was)

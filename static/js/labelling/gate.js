@@ -1,0 +1,46 @@
+// Whether the page takes answers. It is shut from the act that leads away until the next item is painted, so that no
+// key or click lands on an item that is not on the screen; what comes meanwhile is dropped, and the person is told.
+const PASSES = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "PageUp", "PageDown", "Home", "End"]);
+const now = () => new Event("now").timeStamp; // the clock of events, which are compared with it
+const painted = () => Promise.race([
+  new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  new Promise((resolve) => setTimeout(resolve, 300)),
+]);
+
+export const isTyping = (target) => target.closest?.("textarea, select, input:not([type=radio], [type=checkbox])");
+
+export class Gate {
+  // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open.
+  constructor(root, { signal, dropped, stay }) {
+    Object.assign(this, { root, dropped, stay, why: "", openedAt: 0 });
+    for (const type of ["keydown", "click", "submit"]) document.addEventListener(type, (event) => this.watch(event), { signal, capture: true });
+  }
+
+  shut(why) {
+    this.why = why;
+    this.root.dataset.gate = why;
+  }
+  open() {
+    this.why = "";
+    this.openedAt = now();
+    delete this.root.dataset.gate;
+  }
+  async openOncePainted() {
+    this.shut("fresh");
+    await painted();
+    if (this.why === "fresh") this.open();
+  }
+
+  watch(event) {
+    if (!this.why && event.timeStamp >= this.openedAt) return;
+    if (event.type === "keydown" ? this.lets(event) : !this.root.contains(event.target) || event.target.closest("[data-stay]")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.key === "Escape" && this.why && this.why !== "fresh") this.stay();
+    else if (event.type !== "submit" && !event.repeat) this.dropped(event.type === "keydown" ? event.key : "");
+  }
+  lets(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || PASSES.has(event.key) || /^F\d+$/.test(event.key)) return true;
+    return this.why === "undoing" && (event.key === "u" || Boolean(isTyping(event.target)));
+  }
+}

@@ -1,0 +1,43 @@
+// What the page says to a person: to everybody at the top, to screen readers too, or beside the control it is about.
+const LASTS_MS = 7000;
+
+export function startVoice(root, signal) {
+  const find = (name) => root.querySelector(`[data-${name}]`);
+  const sentences = Object.fromEntries([...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent]));
+  let timer;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+
+  const text = (name, values = {}) => sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+  const announce = (message) => { find("announce").textContent = message; };
+  function hush() {
+    clearTimeout(timer);
+    find("said").hidden = true;
+    for (const each of root.querySelectorAll(".reason")) each.remove();
+  }
+  function say(message) {
+    hush();
+    announce(message);
+    find("said").textContent = message;
+    find("said").hidden = !message;
+    timer = setTimeout(() => { find("said").hidden = true; }, LASTS_MS);
+  }
+  // Say why something is not done, inside `box`, and show which control is meant.
+  function refuse(box, message) {
+    hush();
+    announce(message);
+    box.append(Object.assign(document.createElement("strong"), { className: "reason", textContent: message }));
+    box.classList.add("is-nudged");
+    setTimeout(() => box.classList.remove("is-nudged"), 600);
+  }
+  return { text, announce, say, refuse, hush };
+}
+
+// The time of day as HH:MM:SS, where the person is by their profile.
+export function timeOfDay(zone, date = new Date()) {
+  const shape = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  try {
+    return date.toLocaleTimeString("en-GB", { ...shape, timeZone: zone });
+  } catch {
+    return date.toLocaleTimeString("en-GB", shape); // a zone that this browser does not know
+  }
+}

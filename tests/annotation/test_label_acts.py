@@ -1,0 +1,175 @@
+"""What all kinds of label work share at their endpoints: undo across items, what was stored, for which task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, Study
+from tests.annotation.points import make_points_question, make_points_study
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import make_judged
+from tests.makers import label_task, make_linking_study
+
+JSON = {"Accept": "application/json"}
+MODELS: dict[str, Any] = {"linking": CoverageLabel, "verification": PointLabel, "validation": EntailmentLabel}
+KINDS = sorted(MODELS)
+
+
+class Desk:
+    """One person at the tasks of one study, with two answers of each kind."""
+
+    def __init__(self, kind: str, study: Study, person: Any, client: Client) -> None:
+        self.kind, self.study, self.person, self.client = kind, study, person, client
+
+    def task(self, position: int) -> LabelTask:
+        return label_task(self.study, self.person, position=position)
+
+    def url(self, name: str, position: int) -> str:
+        return reverse(f"annotation:{self.kind}-{name}", args=[self.task(position).uid])
+
+    def fields(self, position: int, word: str) -> dict[str, str]:
+        if self.kind == "verification":
+            return {"grounded": word}
+        if self.kind == "validation":
+            return {"answer": word}
+        insight = self.task(position).item.summary.subtopic.insights.order_by("number")[0]
+        return {"insight": str(insight.uid), "coverage": {"yes": "partial", "no": "none"}.get(word, "")}
+
+    def answer(self, position: int, word: str, **more: str) -> Any:
+        return self.client.post(self.url("choice", position), self.fields(position, word) | more, headers=JSON)
+
+    def undo(self, position: int, op_id: str = "", **more: str) -> dict[str, Any]:
+        told = self.client.post(self.url("undo", position), {"op_id": op_id, **more}, headers=JSON)
+        assert told.status_code == 200
+        found: dict[str, Any] = told.json()
+        return found
+
+    def current(self, position: int) -> str:
+        """What holds: the word that was stored last, empty for a cleared answer or none."""
+        row = MODELS[self.kind].objects.filter(task=self.task(position), is_current=True).first()
+        names = {"linking": "coverage", "verification": "grounded", "validation": "answer"}
+        return getattr(row, names[self.kind]) if row else ""
+
+
+@pytest.fixture
+def desk(ben: Any, login: Any) -> Callable[[str], Desk]:
+    def sit(kind: str) -> Desk:
+        makers: dict[str, Callable[[], Study]] = {
+            "linking": lambda: make_linking_study(annotators=[ben]),
+            "verification": lambda: make_points_study(annotators=[ben]),
+            "validation": lambda: make_validation([ben], make_judged(n=2), n=6, people_per_item=1),
+        }
+        return Desk(kind, makers[kind](), ben, login(ben))
+
+    return sit
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_undo_walks_back_through_the_answers_of_all_items_in_order_of_time(
+    kind: str, desk: Callable[[str], Desk]
+) -> None:
+    at = desk(kind)
+    at.answer(2, "no", op_id="a")
+    at.answer(1, "no", op_id="b")
+    at.answer(2, "yes", op_id="c")
+    words = {position: at.current(position) for position in (1, 2)}
+    first = at.undo(3, "u1")
+    assert (first["task"], first["next"].split("#")[0]) == (str(at.task(2).uid), at.url("task", 2))
+    assert first["message"].startswith("Undone: ")
+    assert "on 2; it is now no" in first["message"].replace("none", "no")
+    assert (at.current(1), at.current(2)) == (words[1], words[1])
+    second = at.undo(2, "u2")
+    assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on 1.")
+    assert at.current(1) == ""
+    assert at.task(1).state == LabelTask.State.BEGUN
+    assert at.undo(1, "u3")["task"] == str(at.task(2).uid)
+    assert (at.current(1), at.current(2)) == ("", "")
+    assert at.undo(1, "u4") == {"nothing": True}
+    # Nothing was edited: three answers, and a row for each undo
+    rows = MODELS[kind].objects.order_by("pk")
+    assert [row.op_id for row in rows] == ["a", "b", "c", "u1", "u2", "u3"]
+    assert [row.undoes.op_id if row.undoes else "" for row in rows] == ["", "", "", "c", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_undo_that_is_delivered_twice_takes_back_one_answer(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    at.answer(1, "no")
+    at.answer(2, "no")
+    assert at.undo(3, "same")["message"] == at.undo(3, "same")["message"]
+    assert at.current(1) != "" == at.current(2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_undo_kept_over_a_reload_reaches_no_other_item(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    at.answer(1, "no")
+    assert at.undo(2, "late", here="1") == {"nothing": True}
+    assert at.undo(1, "later", here="1")["task"] == str(at.task(1).uid)
+
+
+def test_undo_leaves_other_people_and_other_studies_alone(ben: Any, cleo: Any, login: Any) -> None:
+    study = make_points_study(annotators=[ben, cleo])
+    another = make_points_study(annotators=[ben], name="Another", questions=[make_points_question(key="q2")])
+    own, hers, later = (
+        Desk("verification", study, ben, login(ben)),
+        Desk("verification", study, cleo, login(cleo)),
+        Desk("verification", another, ben, login(ben)),
+    )
+    for desk in (own, hers, later):
+        desk.answer(1, "no")
+    assert own.undo(2, "u")["task"] == str(own.task(1).uid)
+    assert own.undo(2, "v") == {"nothing": True}
+    assert (hers.current(1), later.current(1)) == ("no", "no")
+
+
+def test_undo_without_scripts_goes_to_the_item_and_says_what_it_did(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    at.answer(1, "no")
+    response = at.client.post(at.url("undo", 2), follow=True)
+    assert response.redirect_chain[-1][0] == at.url("task", 1)
+    assert "Undone: no on 1." in response.content.decode()
+    response = at.client.post(at.url("undo", 2), follow=True)
+    assert "Nothing to undo." in response.content.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_says_whether_it_changed_anything(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    assert "unchanged" not in at.answer(1, "no").json()
+    assert at.answer(1, "no").json()["unchanged"] is True
+    assert MODELS[kind].objects.count() == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_not_sure_without_an_answer_is_refused_with_words(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    told = at.answer(1, "", unsure="1")
+    assert (told.status_code, told.json()["code"]) == (409, "answer_first")
+    assert "Answer first" in told.json()["message"]
+    assert not MODELS[kind].objects.exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_meant_for_another_task_is_not_stored(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    page = at.client.get(at.url("task", 1)).content.decode()
+    assert f'name="task" value="{at.task(1).uid}"' in page
+    told = at.answer(1, "no", task=str(at.task(2).uid))
+    assert (told.status_code, told.json()["code"]) == (409, "other_task")
+    assert not MODELS[kind].objects.exists()
+    assert at.answer(1, "no", task=str(at.task(1).uid)).status_code == 200
+
+
+def test_a_skip_names_a_reason_of_the_list_or_in_ones_own_words(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    skip = reverse("annotation:label-skip", args=[at.task(1).uid])
+    at.client.post(skip, {"reason": "I cannot judge it", "other": ""})
+    assert at.task(1).skip_reason == "I cannot judge it"
+    at.client.post(skip, {"reason": "", "other": "torn page"})
+    assert at.task(1).skip_reason == "torn page"

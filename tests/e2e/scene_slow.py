@@ -1,0 +1,52 @@
+"""What the stories on a slow line find: one study of each kind of label work for one person.
+
+Run as a program against the site's own database; prints the ids of the studies by kind.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import django
+
+
+def prepare() -> dict[str, str]:
+    """Make sam and the three studies."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from tests import makers
+    from tests.annotation.points import make_points_question, make_points_study
+    from tests.annotation.test_validation import make as make_validation
+    from tests.annotation.test_validation import make_judged
+    from tests.e2e.scene import PASSWORD
+
+    now = timezone.now()
+    users: Any = get_user_model()
+    sam = users.objects.create_user(username="sam", password=PASSWORD, time_zone="Asia/Tokyo")
+    sam.groups.add(Group.objects.get(name="annotator"))
+    Annotator.objects.create(user=sam, label="Sam", created_at=now)
+    haystack = makers.make_haystack(
+        key="slow", title="Slow", golds=(((1, 2, 3), (2, 3, 4)), ((1, 4), (5, 6))), now=now
+    )
+    studies = {
+        "linking": makers.make_linking_study(haystack=haystack, name="Slow links", annotators=[sam], now=now),
+        "verification": make_points_study(
+            annotators=[sam],
+            name="Slow points",
+            questions=[make_points_question(key=f"slow{n}", now=now) for n in (1, 2, 3)],
+            now=now,
+        ),
+        "validation": make_validation(
+            [sam], make_judged(n=2, systems=("slow",), name="slow"), n=8, people_per_item=1
+        ),
+    }
+    return {kind: str(study.uid) for kind, study in studies.items()}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(prepare()))

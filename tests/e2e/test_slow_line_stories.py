@@ -1,0 +1,175 @@
+"""Label work on a line of 600 ms: no key lands on an item that is not on the screen, and undo leads back to it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import ROOT, Site, log_in
+from tests.e2e.test_verification_story import press
+
+pytestmark = pytest.mark.browser
+KEYS = {"linking": ("1", "3"), "verification": ("n", "y"), "validation": ("n", "y")}
+STORED = {
+    "linking": ("coveragelabel", "coverage", "none"),
+    "verification": ("pointlabel", "grounded", "no"),
+    "validation": ("entailmentlabel", "answer", "no"),
+}
+
+
+@pytest.fixture(scope="module")
+def studies(site: Site) -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.scene_slow"], cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE
+    )
+    made: dict[str, str] = json.loads(done.stdout)
+    return made
+
+
+@pytest.fixture
+def sam(context: BrowserContext, studies: dict[str, str]) -> Page:
+    page = context.new_page()
+    log_in(page, "sam")
+    return page
+
+
+def slow(page: Page, *, latency: int = 600) -> None:
+    """Delay every request by so many milliseconds."""
+    line = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", line)
+
+
+def open_first(page: Page, study: str) -> None:
+    page.goto(f"/work/studies/{study}/go/?n=1")
+    at(page, 1)
+
+
+def at(page: Page, number: int) -> None:
+    """Wait until an item is there and takes keys."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(re.compile(rf"^{number} / "))
+    page.locator(".has-scripts[data-config]:not([data-gate])").wait_for()
+
+
+def rows(site: Site, kind: str, study: str) -> list[tuple[int, str]]:
+    """Place and answer of every row of a study, in order of time."""
+    table, column, _no = STORED[kind]
+    query = f"""
+        SELECT t.position, l.{column} FROM annotation_{table} l
+        JOIN annotation_labeltask t ON t.id = l.task_id JOIN annotation_study s ON s.id = t.study_id
+        WHERE s.uid = ? ORDER BY l.id
+    """  # noqa: S608
+    return list(site.rows(query, study.replace("-", "")))
+
+
+def answer_whole(page: Page, kind: str) -> None:
+    """Answer no to all that an item asks."""
+    n = page.locator(".question[data-question]").count() if kind == "linking" else 1
+    press(page, " Enter ".join([KEYS[kind][0]] * n))
+
+
+@pytest.mark.parametrize("kind", ["verification", "validation", "linking"])
+def test_a_key_pressed_while_the_next_item_is_on_its_way_changes_nothing(
+    sam: Page, site: Site, studies: dict[str, str], kind: str
+) -> None:
+    study, (no, yes) = studies[kind], KEYS[kind]
+    open_first(sam, study)
+    slow(sam)
+    for number in (1, 2, 3):
+        answer_whole(sam, kind)
+        press(sam, "Enter")
+        sam.keyboard.press(yes)  # within the time of one round trip
+        expect(sam.locator("[data-said]")).to_contain_text(f"Not taken: {yes}.")
+        at(sam, number + 1)
+        expect(sam.locator("[data-said]")).to_contain_text(f"Not taken: {yes}.")  # still to be read there
+        expect(sam.locator("[data-announce]")).to_contain_text("not on the screen yet")
+    stored = rows(site, kind, study)
+    assert {position for position, _ in stored} == {1, 2, 3}
+    assert {answer for _, answer in stored} == {STORED[kind][2]}
+
+    # A click is no better than a key; Escape stays
+    here = sam.url
+    press(sam, "ArrowLeft")
+    sam.locator(".level").first.click()
+    expect(sam.locator("[data-said]")).to_contain_text("Not taken: a click.")
+    press(sam, "Escape")
+    expect(sam.locator("[data-said]")).to_have_text("You stay here.")
+    sam.wait_for_timeout(1500)
+    assert sam.url == here
+    assert rows(site, kind, study) == stored
+
+    # Undo leads back, in order of time
+    press(sam, "u")
+    sam.keyboard.press(yes)
+    expect(sam.locator("[data-said]")).to_contain_text("Not taken")
+    at(sam, 3)
+    expect(sam.locator("[data-said]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
+    assert (3, yes) not in rows(site, kind, study)
+    if kind == "linking":
+        return
+    press(sam, "u")
+    at(sam, 2)
+    expect(sam.locator("[data-said]")).to_contain_text("Undone: no on 2.")
+    press(sam, "u")
+    at(sam, 1)
+    press(sam, "u")
+    expect(sam.locator("[data-said]")).to_have_text("Nothing to undo.")
+    expect(sam.locator("[data-save-state]")).to_have_attribute("data-kind", "idle")
+    press(sam, "x")
+    expect(sam.locator(".reason")).to_contain_text("first; then mark it as not sure")
+    expect(sam.get_by_label("not sure")).not_to_be_checked()
+    expect(sam.locator("[data-save-state]")).not_to_contain_text("Saved")
+    press(sam, no)
+    state = sam.locator('[data-save-state][data-kind="saved"]')
+    in_tokyo = [datetime.now(UTC) + timedelta(hours=9, seconds=late) for late in range(-1, 9)]
+    expect(state).to_have_text(re.compile(r"^Saved \d\d:\d\d:\d\d$"))
+    assert state.inner_text()[6:14] in {f"{moment:%H:%M:%S}" for moment in in_tokyo}
+
+
+def test_enter_refuses_a_covered_insight_without_a_bullet(sam: Page, site: Site, studies: dict[str, str]) -> None:
+    sam.goto(f"/work/studies/{studies['linking']}/go/?n=4")
+    at(sam, 4)
+    press(sam, "2 Enter")
+    current = sam.locator(".question.is-current")
+    expect(current.locator(".reason")).to_contain_text("Which bullet?")
+    expect(current.get_by_label("partial")).to_be_checked()
+    number = current.get_attribute("data-number")
+    press(sam, "Enter")
+    assert current.get_attribute("data-number") == number
+    sam.locator("[data-onward]").click()
+    expect(current.locator(".reason")).to_contain_text("Which bullet?")
+    press(sam, "ArrowLeft")  # leaving stays possible
+    at(sam, 3)
+    query = """
+        SELECT t.state FROM annotation_labeltask t JOIN annotation_study s ON s.id = t.study_id
+        WHERE t.position = 4 AND s.uid = ?
+    """
+    assert site.rows(query, studies["linking"].replace("-", "")) == [("begun",)]
+
+
+def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
+    sam: Page, studies: dict[str, str]
+) -> None:
+    sam.goto(f"/work/studies/{studies['verification']}/go/?n=5")
+    at(sam, 5)
+    expect(sam.locator("[data-commented]")).to_be_hidden()
+    press(sam, "F")
+    sam.keyboard.type("odd: n y 1")
+    sam.get_by_role("button", name="Keep the comment").click()
+    expect(sam.locator("[data-said]")).to_have_text("Comment kept")
+    expect(sam.locator("[data-commented]")).to_be_visible()
+    sam.reload()
+    at(sam, 5)
+    expect(sam.locator("[data-commented]")).to_be_visible()
+    press(sam, "s n")
+    expect(sam.locator("[data-said]")).to_contain_text("Choose a reason by its number")
+    expect(sam.locator("[name=other]")).to_have_value("")
+    press(sam, "2 Enter")
+    at(sam, 6)
+    press(sam, "ArrowLeft")
+    expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
