@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Q
 
 from annotation.guidelines import unwrapped
 from annotation.models import Annotator, Consent, ConsentText
@@ -79,6 +79,24 @@ def is_given(annotator: Annotator) -> bool:
     """Whether this person agreed to the current text, or there is nothing to agree to."""
     text = current_text()
     return text is None or annotator.consents.in_force().filter(text=text).exists()
+
+
+def withdrawn_by(user: Any) -> ExpressionWrapper:
+    """Whether a user has withdrawn and not agreed again, as an expression; `user` names them in the query.
+
+    A consent to an earlier text is one in force, so that a new text stops nobody in the middle of a task.
+    """
+    own = Consent.objects.filter(annotator__user=user)
+    return ExpressionWrapper(Q(Exists(own)) & ~Q(Exists(own.in_force())), output_field=BooleanField())
+
+
+def lets_work(user: Any) -> bool:
+    """Whether work of this user may be stored; the account of a request knows it from when it was read."""
+    withdrawn: bool | None = getattr(user, "has_withdrawn_consent", None)
+    if withdrawn is None:
+        own = Consent.objects.filter(annotator__user=user.pk)
+        withdrawn = own.exists() and not own.in_force().exists()
+    return not withdrawn
 
 
 @transaction.atomic

@@ -42,6 +42,7 @@ class _Compiled:
     names: tuple[str, ...]
     columns: slice
     related: tuple[Any, ...]
+    annotations: tuple[tuple[str, int], ...]
 
 
 class _Prepared:
@@ -95,12 +96,13 @@ class _Prepared:
             model=info["model"] if info else None,
             names=tuple(column[0].target.attname for column in compiler.select[columns]),
             columns=columns,
+            annotations=tuple((compiler.annotation_col_map or {}).items()) if info else (),
             related=tuple(get_related_populators(info, compiler.select, connection.alias) if info else ()),  # type: ignore[call-arg]
         )
 
 
 class PreparedRows(_Prepared, Generic[M]):
-    """A query for rows of one model; `only` and `select_related` work, prefetches and annotations don't.
+    """A query for rows of one model; `only`, `select_related` and annotations work, prefetches don't.
 
     >>> OWN = PreparedRows(lambda uid: Session.objects.filter(uid=uid), uid=Session._meta.get_field("uid"))
     >>> OWN.first(uid=uid)
@@ -118,6 +120,8 @@ class PreparedRows(_Prepared, Generic[M]):
         found: Any = done.model.from_db(connection.alias, done.names, row[done.columns])  # type: ignore[union-attr]
         for populator in done.related:
             populator.populate(row, found)
+        for name, column in done.annotations:
+            setattr(found, name, row[column])
         return found  # type: ignore[no-any-return]
 
 

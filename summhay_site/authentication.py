@@ -11,8 +11,10 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.db.models import OuterRef
 from django.utils import timezone
 
+from annotation.consent import withdrawn_by
 from benchmarks.prepared import PreparedRows, PreparedValues
 from summhay_site.models import User
 
@@ -22,7 +24,10 @@ LIVE_SESSION = PreparedRows[Session](
     key=Session._meta.get_field("session_key"),
     now=Session._meta.get_field("expire_date"),
 )
-ACCOUNT = PreparedRows[User](lambda pk: User.objects.filter(pk=pk), pk=ID)
+ACCOUNT = PreparedRows[User](
+    lambda pk: User.objects.filter(pk=pk).annotate(has_withdrawn_consent=withdrawn_by(OuterRef("pk"))), pk=ID
+)
+"""The account, and whether the person behind it has withdrawn, which every act of an annotator asks: one query."""
 PERMISSIONS = PreparedValues[str](
     lambda person, member: (
         Permission.objects.filter(user=person)

@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "summhay_site.middleware.PersonMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "annotation.consent_gate.ConsentGate",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import consent, tasklist
+from annotation.consent_gate import open_without_consent
 from annotation.forms import ConsentForm
 from annotation.guidelines import render_markdown
 from annotation.views.scope import annotator_behind
@@ -19,6 +20,7 @@ from benchmarks.web.permissions import requires
 
 @requires("annotation.do_work")
 @require_http_methods(["GET", "HEAD", "POST"])
+@open_without_consent
 def consent_page(request: HttpRequest) -> HttpResponse:
     """Read the current text, and agree to it once."""
     annotator = annotator_behind(request)
@@ -30,7 +32,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
         except consent.StaleConsentText:
             messages.warning(request, _("The text has changed meanwhile; please read the new one."))
             return redirect("annotation:consent")
-        messages.success(request, _("Thank you. You can withdraw on this page at any time."))
+        messages.success(request, _("Thank you. You can withdraw at any time: follow “Consent” below your tasks."))
         return redirect("annotation:work")
     context = {
         "form": form,
@@ -45,6 +47,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
 
 @requires("annotation.do_work")
 @require_POST
+@open_without_consent
 def consent_withdraw(request: HttpRequest) -> HttpResponse:
     """Withdraw; what was written and earned stays."""
     annotator = annotator_behind(request)

@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import assigning, consent, earnings, studies, tasklist
+from annotation.consent_gate import open_without_consent
 from annotation.forms import ReasonForm
 from annotation.guidelines import current_guideline, render_markdown
 from annotation.models import Membership, Session
@@ -63,7 +64,9 @@ def own_work(request: HttpRequest) -> HttpResponse:
     annotator = annotator_behind(request)
     context = {
         "sessions": tasklist.finished_sessions(annotator),
-        "labelling": [job for job in tasklist.labelling_jobs(annotator) if job.is_begun],
+        "labelling": sorted(
+            (job for job in tasklist.labelling_jobs(annotator) if job.is_begun), key=lambda job: job.study.kind
+        ),
         "contacts": tasklist.contacts(annotator),
     }
     return page(request, "annotation/work_done.html", context)
@@ -102,6 +105,7 @@ def study_guidelines(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.do_work")
 @require_http_methods(["GET", "HEAD", "POST"])
+@open_without_consent
 def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a study: open tasks go, what was written and earned stays."""
     member = _membership(request, uid, current=True)

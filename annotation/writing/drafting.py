@@ -92,13 +92,27 @@ class SessionClosed(DraftRefused):
     code = "closed"
 
 
+class ConsentMissing(DraftRefused):
+    """The person has withdrawn their consent."""
+
+    code = "consent"
+
+
 class DraftTooLong(Exception):
     """Over 60 KB: the one text that is not stored; it stays in the browser."""
 
 
 REFUSALS: dict[str, type[DraftRefused]] = {
     kind.code: kind
-    for kind in (StaleDraft, TabLost, EmptyNeedsConfirmation, SessionPaused, NotStarted, SessionClosed)
+    for kind in (
+        StaleDraft,
+        TabLost,
+        EmptyNeedsConfirmation,
+        SessionPaused,
+        NotStarted,
+        SessionClosed,
+        ConsentMissing,
+    )
 }
 
 
@@ -143,6 +157,25 @@ def carry(
     if isinstance(outcome, Refused):
         raise outcome
     return outcome
+
+
+def refuse_without_consent(*, session: Sessions, message: Message, now: datetime) -> ConsentMissing:
+    """Store the draft of a message as refused, and nothing else of it; gives the refusal. DraftTooLong if not."""
+    draft = message.draft
+    if draft is None:
+        raise ValueError("there is no text to keep")
+    if len(draft.text.encode()) > MAX_TEXT_BYTES:
+        raise DraftTooLong
+    with locked(session, now=now) as held:
+        held.settle()
+        stored = _operation(held, draft.op_id)
+        if stored is not None and stored.sha256 != sha256_of(draft.text):
+            draft = _under_another_id(draft)
+            stored = _operation(held, draft.op_id)
+        if stored is None:
+            _insert(held, message.tab_id, draft, code=ConsentMissing.code)
+        status = status_of(held, message.tab_id)
+        return ConsentMissing(status, your_text=draft.text, server_text=held.row.draft_text)
 
 
 def _carry(
@@ -259,13 +292,17 @@ def _replay(
     """Answer a repeated operation as the first time; what was to follow it follows now at the latest."""
     if stored.sha256 != sha256_of(draft.text):
         # Another text under a used id: a fault of the sender, whose text is kept all the same.
-        again = replace(draft, op_id=sha256_of(f"{draft.op_id} {draft.text}")[:40])
+        again = _under_another_id(draft)
         if _operation(held, again.op_id) is not None:
             return _refusal(held, tab_id, StaleDraft.code, your_text=draft.text)
         return _reject(held, tab_id, again, StaleDraft.code)
     if not stored.accepted:
         return _refusal(held, tab_id, stored.reject_code, your_text=stored.text)
     return replace(then(held, tab_id), rev=stored.rev)
+
+
+def _under_another_id(draft: Draft) -> Draft:
+    return replace(draft, op_id=sha256_of(f"{draft.op_id} {draft.text}")[:40])
 
 
 def record_events(held: LockedSession, message: Message) -> None:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import assigning
+from annotation import assigning, consent
 from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
 from annotation.writing import afterwards, sessions
@@ -69,6 +69,8 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("annotation:session-start", row.assignment.uid)
     if row.state in ENDED:
         return redirect("annotation:session-after", row.uid)
+    if not consent.lets_work(request.user):
+        return redirect("annotation:consent")
     context = facts(row, now) | {"config_json": client_config(row, now)}
     if row.state == Session.State.PAUSED:
         lapse = lapse_of(row)

@@ -22,6 +22,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import consent_gate
+from annotation.consent_gate import kept_without_consent
 from annotation.models import Session
 from annotation.writing import drafting, sessions
 from annotation.writing.clockwork import HEAVY, Own
@@ -54,14 +56,46 @@ MESSAGES = {
     "paused": gettext_lazy("The session is paused. What was typed is kept; resume to go on."),
     "not_started": gettext_lazy("The session has not been started."),
     "closed": gettext_lazy("The session is over. What was typed after its end is kept, but not counted."),
+    "consent": gettext_lazy("You have withdrawn your consent. What was typed is kept, but not counted."),
     "other_session": gettext_lazy("Your clock runs in another session. Pause or finish that one first."),
 }
 HTTP_STATUS = {"closed": 410}
 
 
+def keep_text(request: HttpRequest, uid: UUID) -> JsonResponse:
+    """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
+    session = Own(user_id=request.user.pk or 0, uid=uid)
+    try:
+        message = _with_draft(request.body)
+        if message is None:
+            return consent_gate.refusal()
+        refused = drafting.refuse_without_consent(session=session, message=message, now=timezone.now())
+    except Session.DoesNotExist:
+        return _json({"code": "not_found", "message": _("There is no such session of yours.")}, 404)
+    except (drafting.DraftTooLong, RequestDataTooBig):
+        return _json({"code": "too_long", "message": _("The text is over 60 KB and was not stored.")}, 413)
+    except (OperationalError, InterfaceError):
+        logger.exception("a refused text of session %s could not be stored", uid)
+        return _json({"code": "unavailable", "message": _("It could not be stored just now.")}, 503)
+    return _json(_refusal(refused), 409)
+
+
+def _with_draft(body: bytes) -> Message | None:
+    """The message if it carries a draft, in either of the two forms that the protocol has for one."""
+    for resolves in (False, True):
+        try:
+            message = read_message(body, resolves=resolves)
+        except BadMessage:
+            continue
+        if message.draft is not None:
+            return message
+    return None
+
+
 def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
     """Give an endpoint the person's session and the time, and print what it says or why it did not."""
 
+    @kept_without_consent(keep_text)
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
         mine = Own(user_id=request.user.pk or 0, uid=uid)

@@ -10,9 +10,10 @@ submit may come without one (leave out `text`).
 200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, paused_by}` = the status; plus `rev`
 where a draft was taken, `refused` where a pause came too late, and `{rev, text, sha256}` in the answer to `claim`.
 401 `login` · 404 `not_found` · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
-`other_session` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with `{code,
-message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is stored. 410
-adds `late_words`, the number of words that came too late. With the others it is not, and stays in the browser.
+`other_session`, `consent` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with
+`{code, message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is
+stored. `consent` without a draft is `{code, message}` alone: nothing was looked up. 410 adds `late_words`, the
+number of words that came too late. With the others it is not stored, and stays in the browser.
 """
 
 from __future__ import annotations
