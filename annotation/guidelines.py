@@ -64,12 +64,14 @@ the summary tells it, and in which bullet. You do not know who wrote the summary
 
 ## None, partial, full
 
-1. **Full**: somebody who reads only this bullet knows everything that the insight says. Other words are fine, and
-   so is more than was asked.
-2. **Partial**: the bullet is about the same fact and tells some of it, but something that counts is lost: a
-   number, a name, a place or time, a condition, an exception, one of two halves.
-3. **None**: no bullet tells it. Being about the same subject is not enough, and a statement that contradicts the
-   insight tells none of it.
+Each answer has its key, in the order of the page.
+
+- **None** (`1`): no bullet tells it. Being about the same subject is not enough, and a statement that contradicts
+  the insight tells none of it.
+- **Partial** (`2`): the bullet is about the same fact and tells some of it, but something that counts is lost: a
+  number, a name, a place or time, a condition, an exception, one of two halves.
+- **Full** (`3`): somebody who reads only this bullet knows everything that the insight says. Other words are fine,
+  and so is more than was asked.
 
 In doubt between two, ask: *what would a reader of the bullet get wrong or not know?* Nothing: full. A part:
 partial. The point itself: none. If you still hesitate, choose what is nearest and mark *not sure*.
@@ -121,10 +123,11 @@ judgments are asked: can the point be found in the text, and, if it can, is it a
    wrong: the passage may say something else, or the point may stand in another place, or in another document.
 2. **Before a no, read everything.** If the highlight does not carry the point, read all documents to the end. The
    search helps, but it finds words and not meanings.
-3. **Yes** means that somebody who believes the text must believe the point. Other words are fine; so is a point
-   that puts together what stands in several places.
-4. **No** means that the text lacks it, says less, or says something else. A number, a condition or an exception
-   that the text does not give makes it a no. So does a claim that the text only reports in order to reject it.
+
+- **Yes** (`y`): somebody who believes the text must believe the point. Other words are fine; so is a point that
+  puts together what stands in several places.
+- **No** (`n`): the text lacks it, says less, or says something else. A number, a condition or an exception that
+  the text does not give makes it a no. So does a claim that the text only reports in order to reject it.
 
 Only these documents count, not what you know. You may copy text, and look up words that you do not know.
 
@@ -132,10 +135,10 @@ Only these documents count, not what you know. You may copy text, and look up wo
 
 This is asked after a yes only, and it is about the question, not about the text.
 
-1. **Agree**: it answers the question, or a part of it. An answer without it would lack something.
-2. **Neutral**: it belongs to the subject but does not answer the question, for instance as background. It may
-   stand in an answer and need not.
-3. **Disagree**: it has nothing to do with what is asked, and would be better left out.
+- **Agree** (`1`): it answers the question, or a part of it. An answer without it would lack something.
+- **Neutral** (`2`): it belongs to the subject but does not answer the question, for instance as background. It may
+  stand in an answer and need not.
+- **Disagree** (`3`): it has nothing to do with what is asked, and would be better left out.
 
 ## Worked examples
 
@@ -172,11 +175,13 @@ the point. You judge the response, not the point: whether the point is true or i
 
 ## The three answers
 
-1. **Yes**: somebody who believes the response must believe the whole point. Other words are fine, and so is a
-   point that several sentences make together.
-2. **No**: the response does not speak of it, or says the opposite.
-3. **Neutral**: the response speaks of it and says less, so that the point may or may not follow: a number, a
-   condition or an exception of the point is missing, or a general remark stands for a particular one.
+Each answer has its key, in the order of the page.
+
+- **Yes** (`y`): somebody who believes the response must believe the whole point. Other words are fine, and so is a
+  point that several sentences make together.
+- **Neutral** (`0`): the response speaks of it and says less, so that the point may or may not follow: a number, a
+  condition or an exception of the point is missing, or a general remark stands for a particular one.
+- **No** (`n`): the response does not speak of it, or says the opposite.
 
 Only the words of the response count, not what you know. Read it to its end before a no or a neutral. If the point
 has several parts, all of them have to be there for a yes.

@@ -1,0 +1,35 @@
+"""The guidelines that a study starts from name the answers in the order and with the keys of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.guidelines import default_guidelines, render_markdown
+from tests.annotation.points import make_points_study
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import make_judged
+from tests.makers import label_task, make_linking_study
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "linking": lambda person: make_linking_study(annotators=[person]),
+    "verification": lambda person: make_points_study(annotators=[person]),
+    "validation": lambda person: make_validation([person], make_judged(n=2), n=6, people_per_item=1),
+}
+CHOICE = re.compile(r'class="level"><input type="radio"[^>]* value="(\w+)"[^>]*>[^<]*<kbd>(.)</kbd>')
+NAMED = re.compile(r"<li><strong>(\w+)</strong> \(<code>(.)</code>\)")
+
+
+@pytest.mark.parametrize("kind", sorted(MAKERS))
+def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben: Any, login: Any) -> None:
+    client: Client = login(ben)
+    study = MAKERS[kind](ben)
+    page = client.get(f"/work/{kind}/{label_task(study, ben).uid}/").content.decode()
+    on_the_page = list(dict.fromkeys(CHOICE.findall(page)))
+    assert len(on_the_page) >= 3
+    in_the_text = [(word.lower(), key) for word, key in NAMED.findall(render_markdown(default_guidelines(kind)))]
+    assert in_the_text == on_the_page
