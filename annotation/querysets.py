@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db import models
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Value
+from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 
 SHOWN_TO_WRITERS = (
@@ -142,6 +142,16 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         """Tasks that an annotator may see: of open studies, practice, and whatever was begun or done."""
         return self.filter(Q(is_practice=True) | Q(study__state="open") | Q(state__in=["started", "done"]))
 
+    def with_barred(self) -> AssignmentQuerySet:
+        """Add is_barred: the person has seen what forbids to begin this task."""
+        exposures = apps.get_model("annotation", "Exposure").objects.contaminating()
+        seen = exposures.filter(user=OuterRef("annotator__user"), haystack=OuterRef("subtopic__haystack"))
+        barred = Q(is_practice=False) & Q(session=None) & Q(Exists(seen))
+        rows: AssignmentQuerySet = self.annotate(
+            is_barred=ExpressionWrapper(barred, output_field=models.BooleanField())
+        )
+        return rows
+
     def for_start(self) -> AssignmentQuerySet:
         """With all that the page before a session shows."""
         return self.select_related("study__writing_plan", "subtopic__haystack", "annotator__user")
@@ -270,6 +280,6 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         }
         return (
             self.order_by()
-            .values("study")
+            .values("study", "study__state", "study__due_at")
             .annotate(n=Count("pk"), worked_ms=models.Sum("active_ms"), seen_at=Max("last_seen_at"), **states)
         )

@@ -5,26 +5,18 @@ Nothing in here reads insights, scores or other people's work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Count, Min, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import assigning, consent, earnings
-from annotation.models import (
-    Annotator,
-    Assignment,
-    CreditRequest,
-    Exposure,
-    LabelTask,
-    Membership,
-    Session,
-    Study,
-)
+from annotation.models import Annotator, Assignment, CreditRequest, LabelTask, Membership, Session, Study
 from annotation.studies import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
 from benchmarks.scoring.oracle import reading_minutes
@@ -81,6 +73,15 @@ class LabellingJob:
         }[Study.Kind(self.study.kind)]
 
     @property
+    def handed_in(self) -> str:
+        """What of this kind is called once it is answered, as a heading."""
+        return {
+            Study.Kind.LINKING: _("Insights found in summaries"),
+            Study.Kind.VERIFICATION: _("Key points verified"),
+            Study.Kind.VALIDATION: _("Responses compared with key points"),
+        }[Study.Kind(self.study.kind)]
+
+    @property
     def left(self) -> str:
         """How many tasks are left."""
         words = {
@@ -102,25 +103,39 @@ class LabellingJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """Everything on the page of tasks."""
+class Tally:
+    """How many tasks a person has: those that can be opened or went on with, begun or not, and those done.
 
+    A task is a text to write, or all that is to be labelled in one study; practice and what is barred are none.
+    """
+
+    to_do: int
+    begun: int
+    done: int
+    next_due_at: datetime | None
+
+    @property
+    def open(self) -> int:
+        """Tasks to do or begun."""
+        return self.to_do + self.begun
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Everything on the page of tasks; `barred` are those that cannot be opened."""
+
+    tally: Tally
     todo: tuple[Task, ...]
+    barred: tuple[Task, ...]
     labelling: tuple[LabellingJob, ...]
     practice: Task | None
     studies: tuple[Study, ...]
     has_consented: bool
     needs_practice: bool
     has_practice: bool
-    n_done: int
     answers: tuple[CreditRequest, ...]
     questions: tuple[Session, ...]
     """Finished sessions whose questions are open."""
-
-    @property
-    def n_todo(self) -> int:
-        """Rows of the list."""
-        return len(self.todo) + len(self.labelling)
 
     @property
     def asks_for_practice(self) -> bool:
@@ -136,17 +151,19 @@ class Board:
 def board(annotator: Annotator, now: datetime) -> Board:
     """The open tasks of a person, in the order in which they are due; a fixed number of queries."""
     own = Assignment.objects.filter(annotator=annotator)
-    waiting = list(own.visible().unfinished().for_list())
+    waiting = list(own.visible().unfinished().for_list().with_barred())
     members = {row.study_id: row for row in annotator.memberships.select_related("study")}
-    barred = _barred_haystacks(annotator, waiting)
-    tasks = [_task(row, members, barred, now) for row in waiting]
+    tasks = [_task(row, members, now) for row in waiting]
     practice = [task for task in tasks if task.assignment.is_practice]
-    todo = [task for task in tasks if not task.assignment.is_practice]
+    real = [task for task in tasks if not task.assignment.is_practice]
+    todo = [task for task in real if not task.is_barred]
     todo.sort(
         key=lambda task: (task.session is None, task.assignment.due_at is None, _due(task), task.assignment.pk)
     )
     return Board(
+        tally=tally_of(annotator.user),
         todo=tuple(todo),
+        barred=tuple(task for task in real if task.is_barred),
         labelling=tuple(job for job in labelling_jobs(annotator) if job.n_open),
         practice=practice[0] if practice else None,
         studies=tuple(
@@ -155,7 +172,6 @@ def board(annotator: Annotator, now: datetime) -> Board:
         has_consented=consent.is_given(annotator),
         needs_practice=assigning.needs_practice(annotator),
         has_practice=assigning.has_practice_corpus(),
-        n_done=own.filter(state=Assignment.State.DONE).count(),
         answers=tuple(
             CreditRequest.objects.filter(session__annotator=annotator).answered_since(now - ANSWERS_SHOWN)
         ),
@@ -168,6 +184,35 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
+def tally_of(user: Any) -> Tally:
+    """The tasks of a user, counted alike on every page; two queries."""
+    writing = Assignment.objects.for_annotator(user).visible().filter(is_practice=False).with_barred()
+    counts = writing.filter(is_barred=False).aggregate(
+        to_do=Count("pk", filter=Q(state=Assignment.State.ASSIGNED)),
+        begun=Count("pk", filter=Q(state=Assignment.State.STARTED)),
+        done=Count("pk", filter=Q(state=Assignment.State.DONE)),
+        due=Min("due_at", filter=Q(state__in=[Assignment.State.ASSIGNED, Assignment.State.STARTED])),
+    )
+    rows = list(LabelTask.objects.for_annotator(user).visible().by_study())
+    left = [row for row in rows if _n_open(row)]
+    due = [counts["due"], *(row["study__due_at"] for row in left)]
+    return Tally(
+        to_do=counts["to_do"] + sum(not _is_begun(row) for row in left),
+        begun=counts["begun"] + sum(map(_is_begun, left)),
+        done=counts["done"] + sum(not _n_open(row) and row["n_done"] > 0 for row in rows),
+        next_due_at=min((each for each in due if each), default=None),
+    )
+
+
+def _n_open(row: Mapping[str, Any]) -> int:
+    """How much is left to label in a study, of a row of `by_study`."""
+    return row["n_todo"] + row["n_begun"] if row["study__state"] == Study.State.OPEN else 0
+
+
+def _is_begun(row: Mapping[str, Any]) -> bool:
+    return bool(row["n"] > row["n_todo"])
+
+
 def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
     """The label tasks of a person, a row a study, those with the nearest date first; two queries."""
     rows = {row["study"]: row for row in LabelTask.objects.filter(annotator=annotator).visible().by_study()}
@@ -178,8 +223,8 @@ def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
             n=row["n"],
             n_done=row["n_done"],
             n_skipped=row["n_skipped"],
-            n_open=row["n_todo"] + row["n_begun"] if study.state == Study.State.OPEN else 0,
-            is_begun=row["n"] > row["n_todo"],
+            n_open=_n_open(row),
+            is_begun=_is_begun(row),
             worked_ms=row["worked_ms"],
             earned=earnings.pay(row["worked_ms"], study.hourly_rate),
         )
@@ -216,13 +261,7 @@ def own_earnings(annotator: Annotator, now: datetime) -> list[earnings.Earning]:
     return earnings.earnings_of(sessions, now)
 
 
-def _barred_haystacks(annotator: Annotator, tasks: Iterable[Assignment]) -> set[int]:
-    haystacks = {task.subtopic.haystack_id for task in tasks if not task.is_practice}
-    seen = Exposure.objects.contaminating().filter(user=annotator.user_id, haystack__in=haystacks)
-    return set(seen.values_list("haystack_id", flat=True))
-
-
-def _task(row: Assignment, members: dict[int, Membership], barred: set[int], now: datetime) -> Task:
+def _task(row: Any, members: dict[int, Membership], now: datetime) -> Task:
     session: Session | None = getattr(row, "session", None)
     study = row.study
     limit = PRACTICE_LIMIT_MS
@@ -238,7 +277,7 @@ def _task(row: Assignment, members: dict[int, Membership], barred: set[int], now
         used_ms=earnings.active_ms(session, now) if session is not None else 0,
         most=earnings.most_for(row, limit),
         currency=study.currency if study is not None else "",
-        is_barred=session is None and not row.is_practice and row.subtopic.haystack_id in barred,
+        is_barred=row.is_barred,
         is_late=row.due_at is not None and row.due_at < now,
     )
 

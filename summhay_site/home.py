@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Q
 
-from annotation.models import Annotator, Assignment, CreditRequest, LabelTask, Session, Study
+from annotation.models import Annotator, Assignment, CreditRequest, Session, Study
+from annotation.tasklist import Tally, tally_of
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site.models import User
 
@@ -17,10 +17,7 @@ from summhay_site.models import User
 class AnnotatorHome:
     """Tasks of one person; `running` is the session whose clock runs, if any."""
 
-    to_do: int
-    started: int
-    done: int
-    next_due_at: datetime | None
+    tally: Tally
     running: Session | None
     questions: int
     """Finished sessions whose questions are open."""
@@ -28,7 +25,12 @@ class AnnotatorHome:
     @property
     def open(self) -> int:
         """Tasks to do or begun."""
-        return self.to_do + self.started
+        return self.tally.open
+
+    @property
+    def done(self) -> int:
+        """Tasks done."""
+        return self.tally.done
 
 
 @dataclass(frozen=True)
@@ -62,33 +64,12 @@ class AdminHome:
 
 
 def read_annotator(user: Any) -> AnnotatorHome:
-    """Three queries. Every summary to label counts as a task."""
-    tasks = Assignment.objects.for_annotator(user).visible().live()
-    open_task = Q(state__in=["assigned", "started"])
-    counts = tasks.aggregate(
-        to_do=Count("pk", filter=Q(state="assigned")),
-        started=Count("pk", filter=Q(state="started")),
-        done=Count("pk", filter=Q(state="done")),
-        next_due_at=Min("due_at", filter=open_task),
-        questions=Count("pk", filter=Q(session__in=Session.objects.with_open_questions().values("pk"))),
-    )
-    labels = LabelTask.objects.for_annotator(user).visible().order_by()
-    in_open_study = Q(study__state="open")
-    more = labels.aggregate(
-        to_do=Count("pk", filter=in_open_study & Q(state="todo")),
-        started=Count("pk", filter=in_open_study & Q(state="begun")),
-        done=Count("pk", filter=Q(state="done")),
-        next_due_at=Min("study__due_at", filter=in_open_study & Q(state__in=["todo", "begun"])),
-    )
-    due = [found["next_due_at"] for found in (counts, more) if found["next_due_at"]]
-    running = Session.objects.for_writer(user).filter(state=Session.State.RUNNING).first()
+    """Four queries; tasks are counted as on the page of one's work."""
+    sessions = Session.objects.for_writer(user)
     return AnnotatorHome(
-        to_do=counts["to_do"] + more["to_do"],
-        started=counts["started"] + more["started"],
-        done=counts["done"] + more["done"],
-        next_due_at=min(due, default=None),
-        running=running,
-        questions=counts["questions"],
+        tally=tally_of(user),
+        running=sessions.filter(state=Session.State.RUNNING).first(),
+        questions=sessions.with_open_questions().count(),
     )
 
 
