@@ -18,6 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from annotation.models import Annotator
+from annotation.studies import hand_over
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site.models import User
@@ -244,6 +245,8 @@ def update_details(*, actor: User, user: User, name: str, email: str, now: datet
 def erase(*, actor: User, user: User, now: datetime) -> None:
     """Remove a person: account, name and address go, from the audit log too; the work stays, neutrally labelled.
 
+    Studies that nobody else could see any more pass to whoever erases.
+
     Raises `OwnAccount` and `LastAdmin`.
     """
     if actor.pk == user.pk:
@@ -251,6 +254,7 @@ def erase(*, actor: User, user: User, now: datetime) -> None:
     _lock(user)
     if user.role == ADMIN:
         _keep_an_admin(but=user)
+    hand_over(user=user, to=actor, now=now)
     annotator = Annotator.objects.filter(user=user).first()
     if annotator is not None:
         annotator.label = f"Erased person {annotator.uid.hex[:6]}"

@@ -33,9 +33,11 @@ Answer = tuple[str, tuple[int, ...]]
 def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, now: datetime) -> Study:
     """Set the study up and play its past: all but the last of the linkers are done."""
     of_systems = choosing.draw(
-        choosing.candidates([haystack], with_people=False), N_SUMMARIES - N_OF_PEOPLE, seed=3
+        choosing.candidates([haystack], user=researcher, with_people=False), N_SUMMARIES - N_OF_PEOPLE, seed=3
     )
-    of_people = choosing.draw(choosing.candidates([haystack], with_systems=False), N_OF_PEOPLE, seed=3)
+    of_people = choosing.draw(
+        choosing.candidates([haystack], user=researcher, with_systems=False), N_OF_PEOPLE, seed=3
+    )
     start = now - timedelta(days=3)
     study = planning.create_study(
         details=studies.Details(

@@ -29,12 +29,17 @@ if TYPE_CHECKING:
     from annotation.figures.rows import RowView
 
 ROWS_PER_PAGE = 20
+WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 
 
 def readable(user: Any) -> QuerySet[Study]:
-    """Studies whose figures a researcher may read: own ones, and those imported for everybody."""
+    """Studies whose figures a researcher may read: own ones, and those imported for everybody.
+
+    A study that was set up here belongs to its researchers alone, even when none of them has an account any more.
+    """
     own = Study.objects.for_user(user).values("pk")
-    return Study.objects.filter(Q(pk__in=own) | Q(researchers=None, created_by=None))
+    imported = Q(researchers=None, created_by=None, kind__in=WITH_COVERAGE, linking_plan=None)
+    return Study.objects.filter(Q(pk__in=own) | imported)
 
 
 def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
@@ -43,8 +48,7 @@ def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
 
     studies = readable(request.user)
     if uid is not None:
-        kinds = [Study.Kind.LINKING, Study.Kind.EXTERNAL]
-        study = get_object_or_404(studies.filter(kind__in=kinds), uid=uid)
+        study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
         return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
     labels: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     dataset = request.GET.get("dataset", "")

@@ -27,13 +27,14 @@ class BadList(Exception):
 
 
 def candidates(
-    haystacks: Iterable[Haystack], *, with_systems: bool = True, with_people: bool = True
+    haystacks: Iterable[Haystack], *, user: Any, with_systems: bool = True, with_people: bool = True
 ) -> QuerySet[Summary, Summary]:
-    """Summaries that can be linked: with text, on a subtopic with insights; of people only what they handed in."""
-    finals = Snapshot.objects.filter(
-        kind=Snapshot.Kind.FINAL, session__state__in=HANDED_IN, session__assignment__is_practice=False
-    ).exclude(summary=None)
-    of_people = Q(origin=Summary.Origin.SESSION, pk__in=finals.values("summary"))
+    """Summaries that can be linked: with text, on a subtopic with insights.
+
+    Of people only what they handed in, in the studies that `user` may see: whoever sets up a linking study reads
+    the texts in it.
+    """
+    of_people = Q(origin=Summary.Origin.SESSION, pk__in=_handed_in(user))
     of_systems = ~Q(origin=Summary.Origin.SESSION)
     wanted = (of_systems if with_systems else Q(pk__in=[])) | (of_people if with_people else Q(pk__in=[]))
     return _linkable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
@@ -46,8 +47,10 @@ def draw(summaries: Iterable[Summary], n: int, *, seed: int) -> list[Summary]:
     return [by_pk[item.pk] for item in sample(items, n, seed=seed)]
 
 
-def read_list(text: str) -> list[Summary]:
+def read_list(text: str, *, user: Any) -> list[Summary]:
     """Summaries named by their ids, one a row; of a table the first column counts, and a heading is passed over.
+
+    People's texts in studies that `user` may not see are not found.
 
     Raises:
         BadList: with every row that is wrong.
@@ -65,7 +68,8 @@ def read_list(text: str) -> list[Summary]:
                 problems.append(
                     _("Row %(row)d: “%(cell)s” is no summary id.") % {"row": number, "cell": cell[:60]}
                 )
-    found = {summary.uid: summary for summary in _linkable().filter(uid__in=rows)}
+    visible = ~Q(origin=Summary.Origin.SESSION) | Q(pk__in=_handed_in(user))
+    found = {summary.uid: summary for summary in _linkable().filter(visible, uid__in=rows)}
     problems += [
         _("Row %(row)d: there is no summary %(uid)s that can be linked.") % {"row": row, "uid": uid}
         for uid, row in rows.items()
@@ -111,6 +115,16 @@ def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:
     """(annotator id, summary id) of everyone whose own text, at any mark, a summary is."""
     rows = Snapshot.objects.filter(summary__in=list(summaries))
     return set(rows.values_list("session__annotator_id", "summary_id"))
+
+
+def _handed_in(user: Any) -> QuerySet[Snapshot, dict[str, Any]]:
+    """The primary keys of people's final texts in the studies that a researcher may see."""
+    finals = Snapshot.objects.filter(
+        kind=Snapshot.Kind.FINAL,
+        session__in=Session.objects.for_researcher(user).filter(state__in=HANDED_IN),
+        session__assignment__is_practice=False,
+    )
+    return finals.exclude(summary=None).values("summary")
 
 
 def _linkable() -> QuerySet[Summary, Summary]:

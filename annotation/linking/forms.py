@@ -52,8 +52,9 @@ class SummariesForm(forms.Form):
         label=_("List"), required=False, help_text=_("A text or CSV file with a summary id in each row.")
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.user = user
         self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -78,7 +79,7 @@ class SummariesForm(forms.Form):
         try:
             if upload.size > MAX_LIST_BYTES:
                 raise forms.ValidationError(_("The list is over 2 MB."))
-            self.listed = choosing.read_list(upload.read().decode("utf-8-sig"))
+            self.listed = choosing.read_list(upload.read().decode("utf-8-sig"), user=self.user)
         except UnicodeDecodeError:
             self.add_error("list_file", _("The file is no UTF-8 text."))
         except choosing.BadList as bad:
@@ -95,7 +96,10 @@ class SummariesForm(forms.Form):
         if data["way"] == "list":
             return list(self.listed)
         rows = choosing.candidates(
-            data["haystacks"], with_systems=data["with_systems"], with_people=data["with_people"]
+            data["haystacks"],
+            user=self.user,
+            with_systems=data["with_systems"],
+            with_people=data["with_people"],
         )
         if data["way"] == "all":
             return list(rows)
@@ -149,6 +153,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
+        self.user = user
         sources = Study.objects.for_user(user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
         self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
 

@@ -77,7 +77,8 @@ def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         raise Http404
     people = people_form(request, study)
     is_sent = request.method == "POST" and request.POST.get("action") == "items"
-    texts = SummariesForm(request.POST if is_sent else None, request.FILES if is_sent else None)
+    sent = (request.POST, request.FILES) if is_sent else ()
+    texts = SummariesForm(*sent, user=request.user)
     if request.method == "POST" and add_and_deal(
         request, study, people=people, items=texts, add_items=_add_summaries, deal=planning.deal
     ):

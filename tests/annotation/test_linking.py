@@ -244,14 +244,14 @@ def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
 
 
 def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
-    writing = make_writing_study(annotators=[ben])
+    writing = make_writing_study(annotators=[ben], researcher=ada)
     task = make_assignment(study=writing, annotator=ben, state="done")
     session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats leave at six. [1]")])
     session.snapshots.create(
         mark_ms=1000, kind="final", text=session.draft_text, filled_by="submit", created_at=now
     )
     scoring.score_snapshots(now=now)
-    texts = choosing.candidates([task.subtopic.haystack], with_systems=False)
+    texts = choosing.candidates([task.subtopic.haystack], user=ada, with_systems=False)
     assert [row.origin for row in texts] == [Summary.Origin.SESSION]
     study = make_linking_study(annotators=[ben, cleo], summaries=texts, overlap_number=1)
     assert [row.annotator for row in study.label_tasks.all()] == [annotator_of(cleo)]
@@ -387,14 +387,14 @@ def test_more_checks_than_agreed_answers_are_refused(source: Study, dot: Any) ->
         checked_study(source, dot, n_training=2, n_gold=2)
 
 
-def test_a_list_names_each_row_that_is_wrong(ben: Any) -> None:
+def test_a_list_names_each_row_that_is_wrong(ada: Any) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
-    assert choosing.read_list(f"summary\n{summary.uid},x\n\n{summary.uid}\n") == [summary]
+    assert choosing.read_list(f"summary\n{summary.uid},x\n\n{summary.uid}\n", user=ada) == [summary]
     with pytest.raises(choosing.BadList) as bad:
-        choosing.read_list(f"{summary.uid}\nhello\n{uuid4()}\n")
+        choosing.read_list(f"{summary.uid}\nhello\n{uuid4()}\n", user=ada)
     assert [text.split(":")[0] for text in bad.value.problems] == ["Row 2", "Row 3"]
     with pytest.raises(choosing.BadList):
-        choosing.read_list("")
+        choosing.read_list("", user=ada)
 
 
 def test_bullets_lose_what_tells_of_their_author(db: None) -> None:
