@@ -238,13 +238,18 @@ def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotat
 
 @transaction.atomic
 def hand_over(*, user: Any, to: Any, now: datetime) -> int:
-    """Let `to` see the studies that nobody but `user` sees, before that account goes. Gives how many there are."""
+    """Put `to` in the place of `user`, whose account goes: in studies that nobody else sees, and as their contact.
+
+    Gives how many studies nobody else saw.
+    """
     others = Study.researchers.through.objects.filter(study=OuterRef("pk")).exclude(user=user)
     own = Study.objects.filter(Q(researchers=user) | Q(created_by=user)).distinct()
     alone = list(own.filter(Q(created_by=user) | Q(created_by=None)).exclude(Exists(others)))
     for study in alone:
         study.researchers.add(to)
         audit.record(actor=to, action="study.handed_over", target=study, now=now)
+    if user.email:
+        Study.objects.filter(contact__iexact=user.email).update(contact=to.email)
     return len(alone)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Model
 
 from benchmarks.models import AuditEvent
+
+COMMAND_LINE = "command line"
 
 
 def record(*, actor: Any, action: str, target: Model | None, now: datetime, **detail: Any) -> AuditEvent:
@@ -21,3 +24,9 @@ def record(*, actor: Any, action: str, target: Model | None, now: datetime, **de
         object_name=str(target)[:200] if target is not None else "",
         detail=detail,
     )
+
+
+def record_export(*, target: Model | None, files: Sequence[str], now: datetime, **detail: Any) -> AuditEvent:
+    """Append that a command wrote files, which no account stands for."""
+    about = {"files": list(files), "via": COMMAND_LINE, **detail}
+    return record(actor=None, action="file.exported", target=target, now=now, **about)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from benchmarks import workers
+from benchmarks import audit, workers
 from benchmarks.judges.cleaning import clean_text
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 
@@ -105,26 +106,39 @@ def run_progress(run: JudgeRun) -> RunProgress:
     return RunProgress(**counts)
 
 
-def cancel_run(*, run: JudgeRun, now: datetime) -> bool:
+@transaction.atomic
+def cancel_run(*, run: JudgeRun, now: datetime, by: Any = None) -> bool:
     """Stop a run after the batch in flight; True if it was still going."""
     changed = JudgeRun.objects.filter(pk=run.pk, state__in=[*GOING, JudgeRun.State.PAUSED]).update(
         state=JudgeRun.State.CANCELLED, finished_at=now
     )
+    if changed:
+        audit.record(actor=by, action="run.cancelled", target=run, now=now)
     return bool(changed)
 
 
-def pause_run(*, run: JudgeRun, now: datetime) -> bool:
+@transaction.atomic
+def pause_run(*, run: JudgeRun, now: datetime, by: Any = None) -> bool:
     """Stop a run after what is in flight, to be resumed later; True if it was going."""
     changed = JudgeRun.objects.filter(pk=run.pk, state__in=GOING).update(
         state=JudgeRun.State.PAUSED, message=f"Paused by hand at {now:%Y-%m-%d %H:%M} UTC."
     )
+    if changed:
+        audit.record(actor=by, action="run.paused", target=run, now=now)
     return bool(changed)
 
 
-def resume_run(*, run: JudgeRun) -> bool:
-    """Let a paused run go on; True if it was paused. What it has is kept, and nothing of it is asked again."""
+@transaction.atomic
+def resume_run(*, run: JudgeRun, now: datetime | None = None, by: Any = None) -> bool:
+    """Let a paused run go on; True if it was paused. What it has is kept, and nothing of it is asked again.
+
+    With `now` the audit log says who did it.
+    """
     paused = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.PAUSED)
-    return bool(paused.update(state=JudgeRun.State.PENDING, message=""))
+    changed = paused.update(state=JudgeRun.State.PENDING, message="")
+    if changed and now is not None:
+        audit.record(actor=by, action="run.resumed", target=run, now=now)
+    return bool(changed)
 
 
 def waiting_items(*, judge: Judge, task: str = JudgeRun.Task.COVERAGE) -> QuerySet[JudgeRunItem, JudgeRunItem]:

@@ -263,9 +263,11 @@ def erase(*, actor: User, user: User, now: datetime) -> None:
         annotator.save(update_fields=["label", "accommodation_note", "is_active"])
         _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
     _forget_in_audit(user._meta.label_lower, str(user.uid), "Erased person")
-    content_type = ContentType.objects.get_for_model(User)
-    LogEntry.objects.filter(content_type=content_type, object_id=str(user.pk)).delete()
-    AccessAttempt.objects.filter(username__iexact=user.username).delete()
+    for row in filter(None, (user, annotator)):
+        content_type = ContentType.objects.get_for_model(row)
+        LogEntry.objects.filter(content_type=content_type, object_id=str(row.pk)).delete()
+    for typed in filter(None, (user.username, user.email)):
+        AccessAttempt.objects.filter(username__iexact=typed).delete()
     record(actor=actor, action="account.erased", target=annotator, now=now, uid=str(user.uid))
     user.delete()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -224,7 +225,7 @@ class AuditFilter(forms.Form):
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
-    def __init__(self, *args: Any, actions: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, actions: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [("", _("any action")), *((name, name) for name in actions)]
+        choices = [("", _("any action")), *sorted(actions, key=lambda one: one[1].casefold())]
         self.fields["action"].choices = choices  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Everything the agreement page shows, made from one table of labels; kept until a label or verdict changes it."""
+"""Everything the agreement page shows, from one table of labels; kept until a label, verdict or name changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.figures.plots import scatter
 from annotation.figures.rows import RowView, Spot, Wanted, spots, views
 from annotation.figures.systems import Corrected, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable
-from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Verdict
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.web.plots import Plot
@@ -61,6 +61,12 @@ class Source:
                 repr((rows.count(), rows.order_by("-pk").values_list("pk").first())).encode()
             ).hexdigest()[:12]
         return data_version(self.labels)
+
+    def names(self) -> tuple[tuple[Any, ...], ...]:
+        """Who labelled, as they are called now: figures hold names, and a person may be renamed or erased."""
+        labels = ExternalLabel.objects.filter(study=self.study) if self.is_external else self.labels
+        people = Annotator.objects.filter(pk__in=labels.order_by().values("annotator"))
+        return tuple(people.order_by("pk").values_list("pk", "label", "user"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,7 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
     version = source.version()
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    key = ("figures", source.key, version, prices, _look(view), public)
+    key = ("figures", source.key, version, source.names(), prices, _look(view), public)
     return _remembered(key, lambda: _figures(source, view, version, public=public))
 
 

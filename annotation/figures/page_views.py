@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -18,7 +18,7 @@ from annotation.figures.page_forms import LookForm, filter_words, view_of
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
-from benchmarks.web.downloads import csv_download
+from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -202,14 +202,14 @@ def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None
     """A table as CSV, all figures as JSON, or a plot as SVG, PNG or PDF; people under their pseudonyms."""
     from annotation.figures import files, plots
 
-    _, view, found = _figures(request, uid, public=True)
+    source, view, found = _figures(request, uid, public=True)
     _expose(request, found.options.haystack_pks)
     prefix = f"agreement-{found.version}"
     if name == "figures.json":
-        return JsonResponse(files.everything(found, view))
+        return json_download(files.everything(found, view), name=f"{prefix}-{name}", about=source.study)
     if name in files.TABLES:
         columns, rows = files.TABLES[name]
-        return csv_download(columns, rows(found), name=f"{prefix}-{name}")
+        return csv_download(columns, rows(found), name=f"{prefix}-{name}", about=source.study)
     stem, _dot, file_format = name.rpartition(".")
     plot = None
     if stem == "forest" and found.judges is not None:
@@ -219,4 +219,4 @@ def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None
         plot = drawn[stem == "difference"] if drawn else None
     if plot is None or file_format not in FORMATS:
         raise Http404
-    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}")
+    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}", about=source.study)

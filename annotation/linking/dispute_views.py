@@ -126,10 +126,12 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     name = f"adjudicated-{study.uid}{'-history' if with_history else ''}"
     rows = exports.decision_rows(study, with_history=with_history)
     if kind == "csv":
-        return csv_download(exports.DECISION_COLUMNS, exports.decision_cells(rows), name=f"{name}.csv")
+        return csv_download(
+            exports.DECISION_COLUMNS, exports.decision_cells(rows), name=f"{name}.csv", about=study
+        )
     if kind == "jsonl":
         found = (dict(zip(exports.DECISION_COLUMNS, row, strict=True)) for row in rows)
-        return jsonl_download(found, name=f"{name}.jsonl")
+        return jsonl_download(found, name=f"{name}.jsonl", about=study)
     raise Http404
 
 

@@ -102,10 +102,10 @@ def labels(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     name = f"labels-{study.uid}{'-history' if with_history else ''}"
     if kind == "csv":
         return csv_download(
-            exports.COLUMNS, exports.csv_rows(study, with_history=with_history), name=f"{name}.csv"
+            exports.COLUMNS, exports.csv_rows(study, with_history=with_history), name=f"{name}.csv", about=study
         )
     if kind == "jsonl":
-        return jsonl_download(exports.objects(study, with_history=with_history), name=f"{name}.jsonl")
+        return jsonl_download(exports.objects(study, with_history=with_history), name=f"{name}.jsonl", about=study)
     raise Http404
 
 

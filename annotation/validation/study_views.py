@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,7 +22,7 @@ from annotation.models import Study
 from annotation.validation import exports, planning
 from annotation.validation.forms import PairsForm, ValidationStudyForm
 from annotation.validation.overview import overview_of
-from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.downloads import csv_download, json_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -124,19 +124,20 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     study = _study(request, uid)
     with_history = request.GET.get("history") == "1"
     if name == "figures.json":
-        return JsonResponse(module.as_json(module.results_of(study, public=True)))
+        values = module.as_json(module.results_of(study, public=True))
+        return json_download(values, name=f"validation-{study.uid}.json", about=study)
     if name == "figures.csv":
         rows = module.figure_rows(module.results_of(study, public=True))
-        return csv_download(module.FIGURE_COLUMNS, rows, name=f"validation-{study.uid}.csv")
+        return csv_download(module.FIGURE_COLUMNS, rows, name=f"validation-{study.uid}.csv", about=study)
     if name == "answers.csv":
         rows = exports.label_rows(study, with_history=with_history)
-        return csv_download(exports.COLUMNS, rows, name=f"answers-{study.uid}.csv")
+        return csv_download(exports.COLUMNS, rows, name=f"answers-{study.uid}.csv", about=study)
     if name == "answers.jsonl":
         found = (
             dict(zip(exports.COLUMNS, row, strict=True))
             for row in exports.label_rows(study, with_history=with_history)
         )
-        return jsonl_download(found, name=f"answers-{study.uid}.jsonl")
+        return jsonl_download(found, name=f"answers-{study.uid}.jsonl", about=study)
     raise Http404
 
 

@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Study
 from annotation.verification.research_forms import ChoiceForm
 from annotation.verification.research_views import verification_study
-from benchmarks.web.downloads import csv_download, download, jsonl_download
+from benchmarks.web.downloads import csv_download, download, json_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -163,16 +163,16 @@ def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespons
         raise Http404(str(problem)) from problem
     title = f"verified-{study.uid}-v{found.choice.number}"
     if name == "dataset.jsonl":
-        return download(exports.lines(study, found), name=f"{title}.jsonl", content_type="application/x-ndjson")
+        return download(
+            exports.lines(study, found), name=f"{title}.jsonl", content_type="application/x-ndjson", about=study
+        )
     if name == "manifest.json":
         digest = exports.hashed(exports.lines(study, found))
         told = exports.manifest(study, found, sha256=digest, name=f"{title}.jsonl", now=timezone.now())
-        response = JsonResponse(told, json_dumps_params={"indent": 2})
-        response["Content-Disposition"] = f'attachment; filename="{title}.jsonl.manifest.json"'
-        return response
+        return json_download(told, name=f"{title}.jsonl.manifest.json", about=study, indent=2)
     if name in {"kept.csv", "all.csv"}:
         rows = exports.point_rows(study, found, only_kept=name == "kept.csv")
-        return csv_download(exports.POINT_COLUMNS, rows, name=f"{title}-{name}")
+        return csv_download(exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
     raise Http404
 
 
@@ -182,5 +182,5 @@ def _labels(study: Study, name: str, which: str) -> HttpResponseBase:
     title = f"labels-{study.uid}-{which}"
     if name == "labels.csv":
         rows = exports.label_rows(study, which=which)
-        return csv_download(exports.LABEL_COLUMNS, rows, name=f"{title}.csv")
-    return jsonl_download(exports.label_objects(study, which=which), name=f"{title}.jsonl")
+        return csv_download(exports.LABEL_COLUMNS, rows, name=f"{title}.csv", about=study)
+    return jsonl_download(exports.label_objects(study, which=which), name=f"{title}.jsonl", about=study)

@@ -6,13 +6,13 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotation.models import Study
-from benchmarks.web.downloads import csv_download
+from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
@@ -98,12 +98,12 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
     title = f"key-points-{found.version}-{found.scope}-{name}"
     if name == "agreement.csv":
         rows = research_page.agreement_rows(found)
-        return csv_download(research_page.AGREEMENT_COLUMNS, rows, name=title)
+        return csv_download(research_page.AGREEMENT_COLUMNS, rows, name=title, about=study)
     if name == "annotators.csv":
-        return csv_download(research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title)
-    response = JsonResponse(research_page.everything(found))
-    response["Content-Disposition"] = f'attachment; filename="{title}"'
-    return response
+        return csv_download(
+            research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title, about=study
+        )
+    return json_download(research_page.everything(found), name=title, about=study)
 
 
 @requires("annotation.view_study")
@@ -203,10 +203,8 @@ def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponse
     if found is None:
         raise Http404
     if name == "autods.json":
-        response = JsonResponse(filters.as_json(found))
-        response["Content-Disposition"] = 'attachment; filename="autods.json"'
-        return response
+        return json_download(filters.as_json(found), name="autods.json", about=study)
     plots = filters.plots(found)
     if stem not in plots or ending not in FORMATS:
         raise Http404
-    return plot_download(plots[stem], file_format=ending, name=f"autods-{stem}")
+    return plot_download(plots[stem], file_format=ending, name=f"autods-{stem}", about=study)

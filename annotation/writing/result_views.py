@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.text import slugify
@@ -21,7 +21,7 @@ from annotation.writing.results import ENDED
 from benchmarks import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge
-from benchmarks.web.downloads import download
+from benchmarks.web.downloads import download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -77,10 +77,10 @@ def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> 
     _form, judge, shown = _choices(request)
     report = curves.study_report(study=study, judge=judge, **shown)
     if file_format == "json":
-        return JsonResponse(curves.as_json(report))
+        return json_download(curves.as_json(report), name=_name(study, "progress.json"), about=study)
     if file_format not in FORMATS:
         raise Http404
-    return plot_download(report.plot, file_format=file_format, name=f"{slugify(study.name)}-progress")
+    return plot_download(report.plot, file_format=file_format, name=_name(study, "progress"), about=study)
 
 
 @requires("annotation.view_session")
@@ -92,12 +92,13 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
     now = timezone.now()
     sessions.settle_study(study=study, now=now)
     if name == "manifest.json":
-        return JsonResponse(exports.manifest(study, judge, now=now))
+        values = exports.manifest(study, judge, now=now)
+        return json_download(values, name=_name(study, name), about=study)
     if name not in exports.FILES:
         raise Http404
     file = exports.FILES[name]
     content = file.make(study, judge, now)
-    return download(content, name=f"{slugify(study.name)}-{name}", content_type=file.content_type)
+    return download(content, name=_name(study, name), content_type=file.content_type, about=study)
 
 
 @requires("annotation.view_session")
@@ -253,3 +254,8 @@ def _answer(form: AnswerForm, *, by: Any) -> str:
     if not sessions.decline_request(**values):
         raise sessions.AlreadyAnswered
     return _("The request was answered without giving time back.")
+
+
+def _name(study: Study, name: str) -> str:
+    """A file's name with that of the study, whose letters may be of any alphabet."""
+    return f"{slugify(study.name, allow_unicode=True)}-{name}"

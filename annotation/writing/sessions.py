@@ -137,7 +137,11 @@ def pause(*, session: Sessions, message: Message, now: datetime) -> Status:
     """Stop the clock, with the draft in the same transaction; in the grace it answers `time_is_up`."""
 
     def then(held: LockedSession, tab_id: str) -> Status:
+        was_running = held.state.state == State.RUNNING
         done = held.take(clock.pause(held.state, held.now_ms))
+        if was_running and held.state.state == State.PAUSED:
+            writer = Annotator.objects.select_related("user").get(pk=held.row.annotator_id)
+            audit.record(actor=writer.user, action="session.pause", target=held.row, now=held.now)
         return _answer(held, tab_id, done.refused)
 
     return drafting.carry(session=session, message=message, now=now, then=then)

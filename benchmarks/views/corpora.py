@@ -163,7 +163,7 @@ def haystack_download(request: HttpRequest, uid: UUID) -> HttpResponseBase:
     saw_insights(request.user, haystack)
     topic = topic_of(haystack)
     name = f"{topic.source_name or haystack.uid}.json"
-    return download(summhay.dump(topic), name=name, content_type="application/json")
+    return download(summhay.dump(topic), name=name, content_type="application/json", about=haystack)
 
 
 @require_POST

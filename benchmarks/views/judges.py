@@ -181,10 +181,10 @@ def run_change(request: HttpRequest, uid: UUID, act: str) -> HttpResponse:
     run = get_object_or_404(JudgeRun, uid=uid)
     now = timezone.now()
     if act == "pause":
-        judging.pause_run(run=run, now=now)
+        judging.pause_run(run=run, now=now, by=request.user)
     elif act == "cancel":
-        judging.cancel_run(run=run, now=now)
-    elif _may_go_on(request, run) and judging.resume_run(run=run):
+        judging.cancel_run(run=run, now=now, by=request.user)
+    elif _may_go_on(request, run) and judging.resume_run(run=run, now=now, by=request.user):
         hint(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -22,7 +22,7 @@ from benchmarks.models import Judge, Question, Response, ResponsePoint, System
 from benchmarks.recall import checking, desk, reading
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.views.judges import RUN, RUN_TASK
-from benchmarks.web.downloads import csv_download
+from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
@@ -88,7 +88,7 @@ def recall_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if request.GET.get("judge"):
         table = table.of_judge(request.GET["judge"])
     if name == "recall.json":
-        return JsonResponse(plain.report(table))
+        return json_download(plain.report(table), name=name)
     if name == "recall.csv":
         rows = recall_page.figure_rows(plain.report(table))
         return csv_download(recall_page.FILE_COLUMNS, rows, name="recall.csv")

@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils import timezone
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
+
+from benchmarks import audit
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -38,7 +41,11 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
                 raise PermissionDenied
             if "%00" in request.META.get("QUERY_STRING", ""):
                 raise BadRequest("NUL in the address")  # no form sends it, and PostgreSQL holds no such text
-            return view(request, *args, **kwargs)
+            response = view(request, *args, **kwargs)
+            _note_download(request, response)
+            # Else a browser would show it again after a log-out, or a name after the person was erased.
+            response.setdefault("Cache-Control", "private, no-store")
+            return response
 
         guarded.access = permission  # type: ignore[attr-defined]
         return guarded  # type: ignore[return-value]
@@ -47,6 +54,15 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
 
 
 LOGGED_IN = "logged-in"
+
+
+def _note_download(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Write into the audit log who took which file, before the first byte of it leaves."""
+    kept = getattr(response, "kept", None)
+    if kept is None or request.method == "HEAD":
+        return
+    detail = {"file": kept.name} | ({"filter": query} if (query := request.META.get("QUERY_STRING", "")) else {})
+    audit.record(actor=request.user, action="file.downloaded", target=kept.about, now=timezone.now(), **detail)
 
 
 def _ask_to_log_in(request: HttpRequest, *, json: bool) -> HttpResponseBase:

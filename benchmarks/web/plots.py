@@ -12,15 +12,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from django.db.models import Model
 from django.http import HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from benchmarks.web.downloads import as_file
 
 Kind = Literal["line", "points", "band"]
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 COLOURS = ("#1f5a8a", "#b5531c", "#2c7a4b", "#8a3f8f", "#9a7400", "#3d6f78", "#a23b56", "#5b5b9d")
 HUMAN = "#333333"
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4", "4 2 1 2", "3 5")
+STYLE = {
+    "svg.hashsalt": "summhay",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+}
+"""Names are drawn as they are: a dollar sign in one begins no formula."""
+OTHER_ALPHABETS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Noto Sans Arabic", "Noto Emoji")
 WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 16, 48
 
@@ -197,9 +209,7 @@ def file_of(plot: Plot, file_format: str) -> bytes:
     mpl.use("agg")
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(
-        {"svg.hashsalt": "summhay", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
-    ):
+    with mpl.rc_context(STYLE | {"font.family": _fonts()}):
         figure = Figure(figsize=(7.2, 4.4), layout="constrained")
         axes = figure.subplots()
         for one in plot.series:
@@ -208,17 +218,31 @@ def file_of(plot: Plot, file_format: str) -> bytes:
         axes.set_ylim(*plot.y_range)
         if plot.x_ticks:
             axes.set_xticks(list(plot.x_ticks))
-        axes.set_xlabel(plot.x_label)
-        axes.set_ylabel(plot.y_label)
-        axes.set_title(plot.title, loc="left")
+        axes.set_xlabel(_drawable(plot.x_label))
+        axes.set_ylabel(_drawable(plot.y_label))
+        axes.set_title(_drawable(plot.title), loc="left")
         if any(one.label and not one.faint for one in plot.series):
             axes.legend(frameon=False, fontsize=9)
         if plot.caption:
-            figure.supxlabel(plot.caption, fontsize=8, color="#555555")
+            figure.supxlabel(_drawable(plot.caption), fontsize=8, color="#555555")
         out = io.BytesIO()
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(file_format)
         figure.savefig(out, format=file_format, dpi=200, metadata=metadata)
     return out.getvalue()
+
+
+def _fonts() -> list[str]:
+    """The font of plots, and those of other alphabets that are installed here, for letters that it lacks."""
+    from matplotlib.font_manager import get_font_names
+
+    known = set(get_font_names())
+    return ["DejaVu Sans", *(name for name in OTHER_ALPHABETS if name in known)]
+
+
+def _drawable(text: str) -> str:
+    """A name as matplotlib can draw it: no control characters, which would break SVG, and no hiding underscore."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def _draw_on(axes: object, one: Series) -> None:
@@ -229,7 +253,7 @@ def _draw_on(axes: object, one: Series) -> None:
     if one.kind == "band":
         axes.fill_between(one.xs, lows, highs, color=colour, alpha=0.15, linewidth=0)  # type: ignore[attr-defined]
         return
-    label = None if one.faint else one.label
+    label = None if one.faint else _drawable(one.label)
     style = "-" if one.is_human else ("-", "--", ":", "-.")[one.colour % 4]
     width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
     if one.kind == "points":
@@ -244,8 +268,7 @@ def _draw_on(axes: object, one: Series) -> None:
     axes.plot(one.xs, nan, style, color=colour, label=label, linewidth=width, alpha=alpha)  # type: ignore[attr-defined]
 
 
-def plot_download(plot: Plot, *, file_format: str, name: str) -> HttpResponse:
+def plot_download(plot: Plot, *, file_format: str, name: str, about: Model | None = None) -> HttpResponse:
     """Answer with the plot as a file."""
     response = HttpResponse(file_of(plot, file_format), content_type=FORMATS[file_format])
-    response["Content-Disposition"] = f'attachment; filename="{name}.{file_format}"'
-    return response
+    return as_file(response, name=f"{name}.{file_format}", about=about)

@@ -10,6 +10,7 @@ from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from summhay_site.audit_log import COLUMNS, Wanted, read_actions, read_events, table
+from summhay_site.audit_words import kind_name, tell
 from summhay_site.forms import AuditFilter
 
 PER_PAGE = 50
@@ -19,12 +20,12 @@ PER_PAGE = 50
 @require_safe
 def audit_log(request: HttpRequest) -> HttpResponse:
     """Who did what, the newest first."""
-    form = AuditFilter(request.GET, actions=read_actions())
+    form = _filter(request)
     wanted = Wanted(**form.cleaned_data) if form.is_valid() else Wanted()
     found = Paginator(read_events(wanted), PER_PAGE).get_page(request.GET.get("page"))
     params = request.GET.copy()
     params.pop("page", None)
-    context = {"form": form, "found": found, "query": params.urlencode()}
+    context = {"form": form, "found": found, "events": tell(found), "query": params.urlencode()}
     return page(request, "site/audit_log.html", context, status=422 if form.errors else 200)
 
 
@@ -32,7 +33,11 @@ def audit_log(request: HttpRequest) -> HttpResponse:
 @require_safe
 def audit_csv(request: HttpRequest) -> HttpResponseBase:
     """The same rows as CSV."""
-    form = AuditFilter(request.GET, actions=read_actions())
+    form = _filter(request)
     if not form.is_valid():
         return audit_log(request)
     return csv_download(COLUMNS, table(read_events(Wanted(**form.cleaned_data))), name="audit-log.csv")
+
+
+def _filter(request: HttpRequest) -> AuditFilter:
+    return AuditFilter(request.GET, actions=[(action, kind_name(action)) for action in read_actions()])

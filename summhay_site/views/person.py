@@ -20,6 +20,7 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from summhay_site import accounts
 from summhay_site.audit_log import Wanted, read_events
+from summhay_site.audit_words import tell
 from summhay_site.forms import AccommodationForm, DetailsForm, EraseForm, RoleForm
 from summhay_site.links import make_link, may_make_link
 from summhay_site.models import User
@@ -57,7 +58,7 @@ def _show(
         "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
     }
     if request.user.has_perm("benchmarks.view_auditevent"):
-        context["events"] = list(read_events(Wanted(object=str(shown.uid)))[:10])
+        context["events"] = tell(read_events(Wanted(object=str(shown.uid)))[:10])
     return page(request, "site/person.html", context, status=422 if form or details else 200)
 
 

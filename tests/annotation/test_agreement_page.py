@@ -347,13 +347,13 @@ def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n:
 def test_the_page_takes_the_same_queries_whatever_the_size(
     client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    queries(client, address(study), django_assert_num_queries, 22)
+    queries(client, address(study), django_assert_num_queries, 23)
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
-    queries(client, address(larger), django_assert_num_queries, 22)
-    queries(client, ALL, django_assert_num_queries, 22)
+    queries(client, address(larger), django_assert_num_queries, 23)
+    queries(client, ALL, django_assert_num_queries, 23)
 
 
 def test_views_do_not_load_numpy_before_somebody_looks() -> None:

@@ -16,6 +16,7 @@ from annotation.figures.reports import ReportRefused
 from annotation.figures.scope import find_study
 from annotation.models import Study
 from annotation.verification import datasets, exports
+from benchmarks import audit
 from benchmarks.exchange import long2rag
 from benchmarks.exporting_questions import questions_of
 from benchmarks.models import Question
@@ -56,12 +57,15 @@ class Command(BaseCommand):
         if not (options["study"] or options["dataset"]):
             raise CommandError("Name a dataset with --dataset, or a study with --study.")
         if options["study"]:
-            self._study(options)
+            study = self._study(options)
+            audit.record_export(target=study, files=[options["out"].name], now=timezone.now())
             return
         needs_study = [name for name in ("csv", "all_points", "labels", "dataset_version") if options[name]]
         if needs_study:
             raise CommandError(f"--{needs_study[0].replace('_', '-')} is of a study: name it with --study.")
         self._dataset(options)
+        name = options["out"].name
+        audit.record_export(target=None, files=[name], now=timezone.now(), dataset=options["dataset"])
 
     def _dataset(self, options: dict[str, Any]) -> None:
         rows = Question.objects.of(dataset=options["dataset"])
@@ -74,13 +78,13 @@ class Command(BaseCommand):
         written(options["out"], long2rag.dump(questions_of(rows)))
         self.stdout.write(f"{n_rows:,} questions in {options['out']}")
 
-    def _study(self, options: dict[str, Any]) -> None:
+    def _study(self, options: dict[str, Any]) -> Study:
         study, out = _verification(options["study"]), options["out"]
         if options["labels"]:
             n = Tally(exports.label_rows(study, which=options["labels"]))
             written(out, _table(out, exports.LABEL_COLUMNS, n))
             self.stdout.write(f"{n.n:,} judgments in {out}")
-            return
+            return study
         try:
             found = datasets.dataset_of(study, number=options["dataset_version"])
             exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
@@ -90,7 +94,7 @@ class Command(BaseCommand):
             n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
             written(out, _table(out, exports.POINT_COLUMNS, n))
             self.stdout.write(f"{n.n:,} key points in {out}")
-            return
+            return study
         sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
         told = exports.manifest(
             study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
@@ -102,6 +106,7 @@ class Command(BaseCommand):
             f"{told['counts']['questions']:,} questions with {told['counts']['key_points_kept']:,} key points"
             f" in {out}; kept {whole.n_kept:,} of {whole.n_decided:,} decided, {found.table.n_items:,} in all"
         )
+        return study
 
 
 class Tally:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.writing import exports, sessions
-from benchmarks import judging
+from benchmarks import audit, judging
 from benchmarks.models import Judge
 
 
@@ -45,6 +45,7 @@ class Command(BaseCommand):
                     out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
         manifest = exports.manifest(study, judge, now=now)
         (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        audit.record_export(target=study, files=[*exports.FILES, "manifest.json"], now=now)
         self.stdout.write(f"{len(exports.FILES) + 1} files in {folder}")
 
     def _judge(self, name: str | None) -> Judge:

@@ -1,0 +1,146 @@
+"""An erased person's name is gone from every page, download, log and cache at once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotation import consent, studies
+from annotation.models import Annotator, CoverageLabel, Session, Study
+from annotation.writing import scoring, sessions
+from benchmarks.models import Summary
+from summhay_site import accounts
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
+from tests.makers_verification import make_verification_study, say_all
+
+NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def annotator(eve: Any, now: datetime) -> Any:
+    row = accounts.NewAccount("zquartz", "Zebulon Quartz", "zquartz@example.org")
+    return accounts.create_account(actor=eve, row=row, role="annotator", now=now)
+
+
+@pytest.fixture
+def researcher(eve: Any, now: datetime) -> Any:
+    row = accounts.NewAccount("ovexley", "Ottilie Vexley", "ovexley@example.org")
+    return accounts.create_account(actor=eve, row=row, role="researcher", now=now)
+
+
+@pytest.fixture
+def world(annotator: Any, researcher: Any, ben: Any, eve: Any, now: datetime) -> list[Study]:
+    """Three studies in which the annotator did what can be done, run by the researcher."""
+    person = annotator_of(annotator)
+    writing = make_writing_study(
+        researcher=researcher, annotators=[annotator, ben], study_fields={"contact": researcher.email}
+    )
+    task = make_assignment(study=writing, annotator=annotator, state="done")
+    session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats leave at six. [1]")])
+    session.snapshots.create(
+        mark_ms=1000, kind="final", text=session.draft_text, filled_by="submit", created_at=now
+    )
+    scoring.score_snapshots(now=now)
+    sessions.exclude(session=session, by=researcher, reason="test", now=now)
+    membership = writing.memberships.get(annotator=person)
+    studies.set_member_limit(membership=membership, limit_ms=9_000_000, by=researcher, now=now)
+    consent.publish(body="We record what you write.", by=researcher, now=now)
+    linking = make_labelled_study(summaries=make_summaries(), researcher=researcher)
+    first = Annotator.objects.get(label="anna")
+    CoverageLabel.objects.filter(study=linking, annotator=first).update(annotator=person)
+    linking.memberships.filter(annotator=first).update(annotator=person)
+    verification = make_verification_study(annotators=[annotator, ben], researcher=researcher, for_all=True)
+    say_all(verification, ["AA", "AN", "Ax", "DA", "AA", "NN"])
+    return [writing, linking, verification]
+
+
+def body_of(client: Client, address: str) -> str:
+    response = client.get(address, follow=True)
+    assert response.status_code == 200, address
+    return response.getvalue().decode("utf-8", "replace")
+
+
+def addresses_of(world: list[Study]) -> list[str]:
+    """Pages, downloads and lists of the admin on which people are named."""
+    writing, linking, verification = (study.uid for study in world)
+    session, person = Session.objects.get().uid, Annotator.objects.get(label="Zebulon Quartz")
+    named = [
+        *[(name, [writing]) for name in ("study", "study-annotators", "study-assignments", "study-results")],
+        *[(name, [linking]) for name in ("linking-study", "study-agreement", "study-agreement-rows")],
+        *[("study-agreement-file", [linking, name]) for name in ("people.csv", "figures.json", "forest.svg")],
+        *[(f"verification-{page}", [verification]) for page in ("study", "agreement", "choosing", "dataset")],
+        *[("disagreements", [linking]), ("linking-labels", [linking, "csv"]), ("session-results", [session])],
+    ]
+    models = ("annotator", "membership", "assignment", "session", "consent", "coveragelabel", "pointlabel")
+    return [
+        *[reverse(f"annotation:{name}", args=args) for name, args in named],
+        *["/", "/people/", "/audit-log/", "/audit-log.csv", "/studies/", "/studies/new/", "/agreement/"],
+        *["/admin/", "/admin/summhay_site/user/", "/admin/benchmarks/auditevent/"],
+        *[f"/admin/annotation/{model}/" for model in models],
+        f"/admin/annotation/annotator/{person.pk}/history/",
+    ]
+
+
+def named(client: Client, addresses: list[str]) -> dict[str, list[str]]:
+    """Which of the names still stand where."""
+    found = {address: body_of(client, address) for address in addresses}
+    return {at: shown for at, text in found.items() if (shown := [name for name in NAMES if name in text])}
+
+
+def test_names_of_erased_people_are_gone_from_every_page_and_download(
+    world: list[Study], annotator: Any, researcher: Any, eve: Any, login: Any, now: datetime
+) -> None:
+    eve.is_superuser = True
+    eve.save()
+    client = login(eve)
+    page = f"/admin/annotation/annotator/{annotator_of(annotator).pk}/change/"
+    client.post(page, {"label": "Zebulon Quartz", "limit_factor": "2", "accommodation_note": ""})
+    assert LogEntry.objects.filter(object_repr__contains="Zebulon").exists()
+    addresses = addresses_of(world)
+    before = named(client, addresses)
+    anonymous = [address for address in addresses if address not in before]
+    assert len(anonymous) < 12, anonymous
+    accounts.erase(actor=eve, user=annotator, now=now)
+    accounts.erase(actor=eve, user=researcher, now=now)
+    assert named(client, addresses) == {}
+
+
+def test_a_new_name_is_on_the_agreement_page_at_once(
+    world: list[Study], annotator: Any, eve: Any, login: Any, now: datetime
+) -> None:
+    client, address = login(eve), reverse("annotation:study-agreement", args=[world[1].uid])
+    assert "Zebulon Quartz" in body_of(client, address)
+    accounts.update_details(actor=eve, user=annotator, name="Zoe Quartz", email=annotator.email, now=now)
+    shown = body_of(client, address)
+    assert "Zoe Quartz" in shown
+    assert "Zebulon" not in shown
+
+
+def test_no_browser_keeps_a_page_behind_the_login(world: list[Study], eve: Any, ben: Any, login: Any) -> None:
+    assert Summary.objects.exists()
+    for person, addresses in (
+        (eve, ["/", "/people/", "/studies/", reverse("annotation:study-agreement", args=[world[1].uid])]),
+        (ben, ["/", "/work/"]),
+    ):
+        for address in addresses:
+            assert "no-store" in login(person).get(address).headers["Cache-Control"], address
+
+
+@pytest.mark.django_db
+def test_the_study_of_an_erased_researcher_has_a_contact(
+    world: list[Study], researcher: Any, eve: Any, now: datetime
+) -> None:
+    accounts.erase(actor=eve, user=researcher, now=now)
+    assert Study.objects.get(pk=world[0].pk).contact == "eve@example.org"
