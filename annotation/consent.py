@@ -5,6 +5,7 @@ Texts are only ever added; the newest one applies, so a new version asks everybo
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
@@ -49,10 +50,14 @@ your texts.
 
 ## If you change your mind
 
-You can withdraw your consent on this page. You then get no further tasks; what you have earned is paid. If you
-want your past work to be deleted as well, write to the contact address.
+You can withdraw your consent. You then get no further tasks; what you have earned is paid. What you wrote and
+labelled until then stays in the study and cannot be deleted. If you write to the contact address, your account,
+your name and your mail address are erased; your texts and labels stay, under a label that does not name you, so
+that results can still be checked.
 """
 )
+FORMER_DEFAULTS = {"63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6"}
+"""SHA-256 of our own wordings of earlier versions of the software. The first promised that work is deleted."""
 
 
 class StaleConsentText(Exception):
@@ -67,6 +72,11 @@ def ensure_default_consent(*, now: datetime) -> ConsentText:
     text: ConsentText
     text, _made = ConsentText.objects.get_or_create(version=1, defaults={"body": DEFAULT_BODY, "created_at": now})
     return text
+
+
+def has_former_wording(text: ConsentText | None) -> bool:
+    """Whether a text is our own wording of an earlier version of the software."""
+    return text is not None and hashlib.sha256(text.body.encode()).hexdigest() in FORMER_DEFAULTS
 
 
 def current_text() -> ConsentText | None:

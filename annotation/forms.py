@@ -89,8 +89,12 @@ class AssignForm(forms.Form):
 class AssignOneForm(forms.Form):
     """One person, one subtopic."""
 
-    annotator = forms.ModelChoiceField(label=_("Annotator"), queryset=Annotator.objects.none())
-    subtopic = forms.ModelChoiceField(label=_("Subtopic"), queryset=Subtopic.objects.none())
+    annotator = forms.ModelChoiceField(
+        label=_("Annotator"), queryset=Annotator.objects.none(), empty_label=_("choose a person")
+    )
+    subtopic = forms.ModelChoiceField(
+        label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label=_("choose a subtopic")
+    )
 
     def __init__(
         self, *args: Any, annotators: Iterable[Annotator], subtopics: Iterable[Subtopic], **kwargs: Any

@@ -296,8 +296,8 @@ def deletion_problems(study: Study) -> list[str]:
         return []
     return [
         ngettext(
-            "%(n)d session was begun in it. Work is never deleted; archive the study instead.",
-            "%(n)d sessions were begun in it. Work is never deleted; archive the study instead.",
+            "%(n)d session was begun in it. What people wrote cannot be deleted; archive the study instead.",
+            "%(n)d sessions were begun in it. What people wrote cannot be deleted; archive the study instead.",
             n_sessions,
         )
         % {"n": n_sessions}

@@ -45,20 +45,23 @@ def obstacles(haystack: Haystack) -> list[Obstacle]:
 def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obstacle]:
     """Count the rows of other apps that refer to rows whose `paths` lead to a value, unless they go along.
 
-    One query for each kind of reference, found from the models, so that this app need not know the others.
+    A row counts once, however many ways lead to it. One query for each model, found from the models, so that this
+    app need not know the others.
     """
-    found: dict[str, int] = {}
+    ways: dict[Any, Q] = {}
     for model, path in paths.items():
         for relation in model._meta.related_objects:
             related: Any = relation.related_model
-            if related._meta.app_label == "benchmarks" or _goes_along(relation):
-                continue
-            through = f"{relation.field.name}__{path}"
-            count = related._default_manager.filter(Q(**{through: value})).distinct().count()
-            if count:
-                label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
-                found[label] = found.get(label, 0) + count
-    return [Obstacle(label=label, count=count) for label, count in found.items()]
+            if related._meta.app_label != "benchmarks" and not _goes_along(relation):
+                ways[related] = ways.get(related, Q()) | Q(**{f"{relation.field.name}__{path}": value})
+    found = []
+    for related, leads_here in ways.items():
+        # A row with two ways is found twice by the joins of an OR, so the rows themselves are counted.
+        count = related._default_manager.filter(leads_here).order_by().values("pk").distinct().count()
+        if count:
+            label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
+            found.append(Obstacle(label=label, count=count))
+    return found
 
 
 def _goes_along(relation: Any) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from annotation.models import Annotator, Assignment, CreditRequest, Session, Study
+from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.tasklist import Tally, tally_of
+from benchmarks import question_sets
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site.models import User
 
@@ -38,6 +39,8 @@ class ResearcherHome:
     """Corpora are shared, studies are one's own; admins see all."""
 
     haystacks: int
+    question_sets: int
+    has_corpus: bool
     annotators: int
     studies: int
     open_studies: int
@@ -51,7 +54,7 @@ class ResearcherHome:
     @property
     def is_set_up(self) -> bool:
         """Whether there is everything that work needs."""
-        return bool(self.haystacks and self.annotators and self.open_studies)
+        return bool(self.has_corpus and self.annotators and self.open_studies)
 
 
 @dataclass(frozen=True)
@@ -74,17 +77,24 @@ def read_annotator(user: Any) -> AnnotatorHome:
 
 
 def read_researcher(user: Any) -> ResearcherHome:
-    """Seven queries, whatever the number of studies."""
+    """Eight queries, whatever the number of studies; counts are those of the lists that they lead to."""
     studies = Study.objects.filter(pk__in=Study.objects.for_user(user).values("pk"))
     states = studies.aggregate(
         studies=Count("pk", filter=~Q(state="archived")),
         open_studies=Count("pk", filter=Q(state="open")),
         draft_studies=Count("pk", filter=Q(state="draft")),
     )
-    tasks = Assignment.objects.live().filter(study__in=studies.filter(state="open").values("pk"))
-    progress = tasks.aggregate(tasks=Count("pk"), tasks_done=Count("pk", filter=Q(state="done")))
+    progress = studies.filter(state="open").progress()
+    haystacks = Haystack.objects.current().aggregate(
+        all=Count("pk"), for_work=Count("pk", filter=Q(is_practice=False))
+    )
+    n_sets = sum(not one.is_archived for one in question_sets.sets())
     return ResearcherHome(
-        haystacks=Haystack.objects.for_work().count(),
+        haystacks=haystacks["all"],
+        question_sets=n_sets,
+        has_corpus=bool(n_sets or haystacks["for_work"]),
+        tasks=progress.n_tasks,
+        tasks_done=progress.n_done,
         annotators=Annotator.objects.active().count(),
         sessions_running=Session.objects.filter(
             state__in=["running", "paused"], assignment__study__in=studies.values("pk")
@@ -97,7 +107,6 @@ def read_researcher(user: Any) -> ResearcherHome:
             .order_by("at", "pk")
         ),
         **states,
-        **progress,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
 from annotation.figures.rows import RowView, Spot, Wanted, spots, views
 from annotation.figures.systems import Corrected, Ranking, corrected, rankings
-from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable
+from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable, Sayer
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Verdict
 from benchmarks.scoring.intervals import shared_draws
@@ -64,7 +64,9 @@ class Source:
 
     def names(self) -> tuple[tuple[Any, ...], ...]:
         """Who labelled, as they are called now: figures hold names, and a person may be renamed or erased."""
-        labels = ExternalLabel.objects.filter(study=self.study) if self.is_external else self.labels
+        labels: QuerySet[Any, Any] = self.labels
+        if self.is_external:
+            labels = ExternalLabel.objects.filter(study=self.study)
         people = Annotator.objects.filter(pk__in=labels.order_by().values("annotator"))
         return tuple(people.order_by("pk").values_list("pk", "label", "user"))
 
@@ -135,10 +137,14 @@ def options_of(table: LabelTable) -> Options:
         summarizers=_sorted(info.summarizer for info in infos),
         guidelines=tuple(sorted({int(one) for one in table.versions.ravel()} - {0})),
         people=tuple((person.key, person.name) for person in table.people),
-        judges=tuple((judge.key, judge.name) for judge in table.judges),
+        judges=_keys(table.judges),
         haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
         n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
     )
+
+
+def _keys(judges: Iterable[Sayer]) -> tuple[tuple[str, str], ...]:
+    return tuple((judge.key, judge.name) for judge in judges)
 
 
 def chosen_table(source: Source, view: View) -> LabelTable:
@@ -182,7 +188,7 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
         everywhere = _everywhere(table, view.filters) if has_judges else {}
         return Figures(
             version=version,
-            options=options_of(whole),
+            options=replace(options_of(whole), judges=_keys(table.heard_judges)),
             people=agreement(table),
             judges=_with_paid_time(judge_report(table, reference=view.reference), source, table)
             if has_judges

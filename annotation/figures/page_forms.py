@@ -58,7 +58,6 @@ def view_of(data: QueryDict) -> View:
 class LookForm(forms.Form):
     """The choices that occur in the labels at hand."""
 
-    dataset = forms.ChoiceField(required=False, label=_("Dataset"))
     haystack = forms.ChoiceField(required=False, label=_("Haystack"))
     domain = forms.ChoiceField(required=False, label=_("Domain"))
     retriever = forms.ChoiceField(required=False, label=_("Retriever"))
@@ -74,11 +73,10 @@ class LookForm(forms.Form):
     measure = forms.ChoiceField(required=False, label=_("Figure of the plot"), choices=list(MEASURES.items()))
     judge = forms.ChoiceField(required=False, label=_("Judge of the plots"))
 
-    def __init__(self, data: Any, *, options: Options, datasets: list[str], is_external: bool) -> None:
+    def __init__(self, data: Any, *, options: Options, is_external: bool) -> None:
         super().__init__(data)
         everything = ("", _("all"))
         lists = {
-            "dataset": datasets,
             "haystack": options.haystacks,
             "domain": options.domains,
             "retriever": options.retrievers,

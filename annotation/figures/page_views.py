@@ -1,4 +1,4 @@
-"""The agreement page of a study and of all labels, the rows behind its figures, and its files."""
+"""The agreement page of a study or a data set, the rows behind its figures, its files, and the way to each."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from annotation.figures.rows import RowView
 
 ROWS_PER_PAGE = 20
+SETS_PER_PAGE = 20
 WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 
 
@@ -43,6 +44,7 @@ def readable(user: Any) -> QuerySet[Study]:
 
 
 def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
+    """The labels of one study, or of one data set: those of several are never mixed."""
     from annotation.figures.page import Source
     from annotation.figures.scope import labels_of_dataset
 
@@ -50,10 +52,11 @@ def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
     if uid is not None:
         study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
         return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
-    labels: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     dataset = request.GET.get("dataset", "")
-    if dataset:
-        labels = labels_of_dataset(labels, dataset)
+    everything: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
+    labels = labels_of_dataset(everything, dataset) if dataset else everything.none()
+    if not labels.exists():
+        raise Http404
     return Source(labels, None, f"user {request.user.pk} {dataset}")
 
 
@@ -93,20 +96,19 @@ def _judges_points(study: Study) -> bool:
 @requires("annotation.view_session")
 @require_safe
 def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
-    """People first, judges below, on the same items."""
+    """People first, judges below, on the same items; without a study or a data set, what there is to compare."""
     from annotation.figures import files, present
 
+    if uid is None and not request.GET.get("dataset"):
+        return _choose(request)
     source, view, found = _figures(request, uid)
     if source.study is not None and _judges_points(source.study):
         return redirect("annotation:verification-agreement", uid=source.study.uid)
     _expose(request, found.options.haystack_pks)
-    datasets: list[str] = []
-    if uid is None:
-        rows = CoverageLabel.objects.filter(study__in=readable(request.user).values("pk")).order_by()
-        datasets = sorted(filter(None, rows.values_list("summary__haystack__dataset", flat=True).distinct()))
     context: dict[str, Any] = {
         "study": source.study,
-        "form": LookForm(request.GET, options=found.options, datasets=datasets, is_external=found.is_external),
+        "dataset": "" if source.study else request.GET["dataset"],
+        "form": LookForm(request.GET, options=found.options, is_external=found.is_external),
         "view": view,
         "figures": found,
         "filter": filter_words(view, found),
@@ -122,6 +124,16 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         **_judges(source, view, found),
     }
     return page(request, "annotation/agreement.html", context, part="figures")
+
+
+def _choose(request: HttpRequest) -> HttpResponse:
+    from annotation.figures import chooser
+
+    studies = readable(request.user)
+    found = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
+    labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
+    context = {"found": found, "rows": chooser.rows(found), "datasets": chooser.datasets(labels), "query": ""}
+    return page(request, "annotation/agreement_list.html", context)
 
 
 def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], uuid.UUID]:
@@ -188,7 +200,7 @@ def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
         "deciding": _deciding(source, shown_rows),
         "wanted": wanted,
         "judge": next((one.name for one in table.judges if wanted.between in {one.key, one.name}), ""),
-        "judges": table.judges,
+        "judges": table.heard_judges,
         "categories": table.categories,
         "query": query.urlencode(),
         **_addresses(uid),

@@ -7,21 +7,27 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.figures.collect import coverage_table, external_table
 from annotation.figures.judges import MEAN
 from annotation.figures.reports import ReportRefused
 from annotation.figures.table import Filters, LabelTable
 from annotation.labels_in import study_name
-from annotation.models import CoverageLabel, Study
+from annotation.models import CoverageLabel, ExternalLabel, Study
+from benchmarks.exchange.plain_labels import POINT_TASKS
 
 
 def add_scope(parser: ArgumentParser) -> None:
     """The arguments that choose labels."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--dataset", default="", metavar="NAME", help="labels on the haystacks of this dataset")
-    where.add_argument("--study", default="", metavar="NAME", help="labels of this study, by name or id")
+    where.add_argument(
+        "--study",
+        default="",
+        metavar="NAME",
+        help="labels of this study, by name or id; not needed where only one has labels",
+    )
     parser.add_argument("--haystack", default="", metavar="TITLE")
     parser.add_argument("--domain", default="")
     parser.add_argument("--retriever", default="")
@@ -73,14 +79,30 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
     if options["study"]:
         table = table_of_study(find_study(options["study"]), task=options.get("task", ""))
     else:
-        labels: QuerySet[CoverageLabel] = CoverageLabel.objects.all()
-        if options["dataset"]:
-            labels = labels_of_dataset(labels, options["dataset"])
-        table = coverage_table(labels)
+        table = _table_of_dataset(options["dataset"]) if options["dataset"] else _only_table(options)
     chosen = filtered(table, options)
     if not len(chosen.codes):
         raise ReportRefused("There are no labels here; import some, or choose others.")
     return chosen.by_subtopic() if options["clusters"] == "subtopics" else chosen
+
+
+def _table_of_dataset(name: str) -> LabelTable:
+    return coverage_table(labels_of_dataset(CoverageLabel.objects.all(), name))
+
+
+def _only_table(options: Mapping[str, Any]) -> LabelTable:
+    """The labels of the only study that has any; labels of several are never mixed."""
+    of_coverage = Exists(CoverageLabel.objects.filter(study=OuterRef("pk")))
+    elsewhere = Exists(ExternalLabel.objects.filter(study=OuterRef("pk")).exclude(task__in=POINT_TASKS))
+    studies = list(Study.objects.filter(of_coverage | elsewhere).order_by("name"))
+    if not studies:
+        raise ReportRefused("There are no labels here; import some, or choose others.")
+    if len(studies) > 1:
+        names = ", ".join(f"“{study.name}”" for study in studies)
+        raise ReportRefused(
+            f"Labels of several studies are never mixed; name one with --study: {names}, or take --dataset."
+        )
+    return table_of_study(studies[0], task=options.get("task", ""))
 
 
 def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:

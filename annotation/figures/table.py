@@ -100,6 +100,12 @@ class LabelTable:
         return len(self.people)
 
     @property
+    def heard_judges(self) -> tuple[Sayer, ...]:
+        """Judges with a verdict on any of these items."""
+        columns = enumerate(self.judges, self.n_people)
+        return tuple(judge for column, judge in columns if bool((self.codes[:, column] >= 0).any()))
+
+    @property
     def has_covered(self) -> bool:
         """Whether the first category means that nothing is covered."""
         return self.categories[:1] == ("none",) and len(self.categories) > 1

@@ -14,8 +14,8 @@ from annotation.models import LabelItem, LabelTask, Membership, Study
 from benchmarks.scoring.stat import Stat
 
 MS_PER_HOUR = 3_600_000
-TOO_FAST_MS = 3_000
-"""An item that took less deserves a look."""
+TOO_FAST_MS = 5_000
+"""An item that took less active time deserves a look, on every page that speaks of speed."""
 FAST_SHARE = 0.1
 """So many items under that time, at least, are pointed out."""
 MAX_REMARKS = 200

@@ -39,8 +39,8 @@ def deletion_problems(study: Study) -> list[str]:
         return []
     return [
         ngettext(
-            "%(n)d label is in it. Work is never deleted; archive the study instead.",
-            "%(n)d labels are in it. Work is never deleted; archive the study instead.",
+            "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
+            "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
             n_labels,
         )
         % {"n": n_labels}

@@ -117,7 +117,7 @@ def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:
     return set(rows.values_list("session__annotator_id", "summary_id"))
 
 
-def _handed_in(user: Any) -> QuerySet[Snapshot, dict[str, Any]]:
+def _handed_in(user: Any) -> QuerySet[Snapshot, Any]:
     """The primary keys of people's final texts in the studies that a researcher may see."""
     finals = Snapshot.objects.filter(
         kind=Snapshot.Kind.FINAL,

@@ -148,6 +148,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
         label=_("Agreed answers from"),
         queryset=Study.objects.none(),
         required=False,
+        empty_label=_("none"),
         help_text=_("Summaries of that study on which everybody agreed on every insight, or it was adjudicated."),
     )
 

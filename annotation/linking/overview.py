@@ -69,7 +69,11 @@ def overview_of(study: Study) -> Overview:
             )
         )
     remarks = remarks_of(study, "item__summary__subtopic", "item__summary__system")
-    return Overview(people=people, **counts_of(study), remarks=remarks)
+    counts = counts_of(study)
+    if not counts["n_items"]:
+        # Labels were imported: nobody was given a task, and the summaries are those that have a label.
+        counts["n_items"] = study.coverage_labels.order_by().values("summary").distinct().count()
+    return Overview(people=people, **counts, remarks=remarks)
 
 
 def _gold(study: Study) -> dict[int, Counter[bool]]:

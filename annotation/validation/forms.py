@@ -34,7 +34,9 @@ class PairsForm(forms.Form):
 class ValidationStudyForm(NewStudyForm, PairsForm):
     """All settings of a new validation study."""
 
-    judge = forms.ModelChoiceField(label=_("Judge"), queryset=Judge.objects.none())
+    judge = forms.ModelChoiceField(
+        label=_("Judge"), queryset=Judge.objects.none(), empty_label=_("choose a judge")
+    )
     people_per_item = forms.IntegerField(
         label=_("People for each response"),
         min_value=1,

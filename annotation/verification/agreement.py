@@ -11,6 +11,7 @@ import numpy as np
 from annotation.figures.people import Agreement, agreement, as_json
 from annotation.figures.plain import stat_json
 from annotation.figures.table import Sayer
+from annotation.labelling.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
@@ -54,8 +55,8 @@ class TaskAgreement:
     persons: tuple[PersonRow, ...]
 
 
-FAST_S = 5.0
-"""Under this many seconds of active time nobody has read a point and looked at its passage."""
+FAST_S = TOO_FAST_MS / 1000
+"""What the overview of a study calls too fast, in seconds of active time."""
 
 
 def task_agreement(

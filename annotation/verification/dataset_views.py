@@ -50,7 +50,7 @@ def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def _page(
     request: HttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
 ) -> HttpResponse:
-    from annotation.verification import datasets
+    from annotation.verification import datasets, exports
 
     decided = datasets.adjudications(study)
     found = datasets.build(table, choice, adjudicated=decided)
@@ -74,6 +74,7 @@ def _page(
         "is_tried": is_tried,
         "n_adjudicated": len(decided),
         "sample": _sample(found),
+        "question_sets": exports.ambiguous_sets(study) or [""],
         "versions": study.dataset_versions.prefetch_related("annotators").select_related("made_by"),
     }
     status = 422 if form.is_bound and form.errors else 200
@@ -158,22 +159,42 @@ def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespons
         return _labels(study, name, which if which in exports.WHICH else "current")
     try:
         found = datasets.dataset_of(study, number=int(number) if number.isdecimal() and len(number) < 9 else None)
-        exports.check_keys(exports.questions_in(study))
-    except (datasets.NoVersion, exports.SameKeys) as problem:
+    except datasets.NoVersion as problem:
         raise Http404(str(problem)) from problem
     title = f"verified-{study.uid}-v{found.choice.number}"
-    if name == "dataset.jsonl":
-        return download(
-            exports.lines(study, found), name=f"{title}.jsonl", content_type="application/x-ndjson", about=study
-        )
-    if name == "manifest.json":
-        digest = exports.hashed(exports.lines(study, found))
-        told = exports.manifest(study, found, sha256=digest, name=f"{title}.jsonl", now=timezone.now())
-        return json_download(told, name=f"{title}.jsonl.manifest.json", about=study, indent=2)
+    if name in {"dataset.jsonl", "manifest.json"}:
+        return _dataset(request, study, found, title=title, is_manifest=name == "manifest.json")
     if name in {"kept.csv", "all.csv"}:
         rows = exports.point_rows(study, found, only_kept=name == "kept.csv")
         return csv_download(exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
     raise Http404
+
+
+def _dataset(
+    request: HttpRequest, study: Study, found: Dataset, *, title: str, is_manifest: bool
+) -> HttpResponseBase:
+    """The dataset or its manifest; of one question set where questions of several share their keys."""
+    from annotation.verification import exports
+
+    chosen = request.GET.get("dataset", "")
+    sets = exports.ambiguous_sets(study)
+    if chosen and chosen not in exports.sets_in(study):
+        raise Http404
+    if sets and not chosen:
+        messages.error(
+            request,
+            _("Questions of several sets have the same keys, so each set has a file of its own: %(names)s.")
+            % {"names": ", ".join(sets)},
+        )
+        return redirect("annotation:verification-dataset", uid=study.uid)
+    name = f"{title}-{chosen}.jsonl" if chosen else f"{title}.jsonl"
+    content = exports.lines(study, found, dataset=chosen)
+    if not is_manifest:
+        return download(content, name=name, content_type="application/x-ndjson", about=study)
+    told = exports.manifest(
+        study, found, dataset=chosen, sha256=exports.hashed(content), name=name, now=timezone.now()
+    )
+    return json_download(told, name=f"{name}.manifest.json", about=study, indent=2)
 
 
 def _labels(study: Study, name: str, which: str) -> HttpResponseBase:

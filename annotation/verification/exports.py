@@ -102,6 +102,20 @@ def check_keys(rows: QuestionQuerySet) -> None:
         raise SameKeys(f"Questions of several datasets are called “{twice['key']}”; name one of {names}.")
 
 
+def sets_in(study: Study) -> list[str]:
+    """The question sets of a study, by name."""
+    return sorted(set(questions_in(study).order_by().values_list("dataset", flat=True)))
+
+
+def ambiguous_sets(study: Study) -> list[str]:
+    """The question sets of a study if questions of several share a key, so that one file cannot hold them all."""
+    try:
+        check_keys(questions_in(study))
+    except SameKeys:
+        return sets_in(study)
+    return []
+
+
 def lines(study: Study, found: Dataset, *, dataset: str = "") -> Iterator[bytes]:
     """The dataset, a question with its kept key points on each line, as `import_dataset long2rag` reads it."""
     return long2rag.dump(_kept(questions_in(study, dataset=dataset), found))

@@ -62,7 +62,8 @@ def guidelines_version(request: HttpRequest, uid: uuid.UUID, version: int) -> Ht
 def consent_edit(request: HttpRequest) -> HttpResponse:
     """Write a new version of the consent page, which everybody is then asked to agree to."""
     newest = consent.current_text()
-    shown = newest.body if newest else consent.DEFAULT_BODY
+    is_outdated = consent.has_former_wording(newest)
+    shown = newest.body if newest and not is_outdated else consent.DEFAULT_BODY
     form = BodyForm(request.POST or None, initial={"body": shown})
     if request.method == "POST" and form.is_valid():
         shown = form.cleaned_data["body"]
@@ -73,6 +74,7 @@ def consent_edit(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "newest": newest,
+        "is_outdated": is_outdated,
         "versions": ConsentText.objects.with_counts(),
         "html": guidelines.render_markdown(shown),
     }

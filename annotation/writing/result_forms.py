@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import CreditRequest, Session
@@ -69,7 +70,7 @@ class ViewForm(forms.Form):
     """How to look at results; every choice has a default, so that a plain address works."""
 
     judge = forms.ModelChoiceField(
-        Judge.objects.filter(archived_at=None), required=False, to_field_name="uid", label=_("Judge")
+        Judge.objects.none(), required=False, to_field_name="uid", label=_("Judge"), empty_label=None
     )
     insights = forms.ChoiceField(
         choices=[("all", _("all of the subtopic")), ("present", _("only those in the shown documents"))],
@@ -89,3 +90,7 @@ class ViewForm(forms.Form):
         required=False,
         label=_("Final text"),
     )
+
+    def __init__(self, data: Any, *, judges: QuerySet[Judge]) -> None:
+        super().__init__(data)
+        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -14,13 +14,13 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.models import Session, Study
+from annotation.models import Session, Snapshot, Study
 from annotation.writing import curves, exports, late, session_page, sessions
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
 from annotation.writing.results import ENDED
 from benchmarks import judging
 from benchmarks.judges.registry import description_of
-from benchmarks.models import Judge
+from benchmarks.models import Judge, Verdict
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
@@ -41,18 +41,23 @@ def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
     )
 
 
-def _choices(request: HttpRequest) -> tuple[ViewForm, Judge, dict[str, Any]]:
-    """Read how to look; a wrong choice falls back to the default one."""
-    form = ViewForm(request.GET)
+def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge, dict[str, Any]]:
+    """Read how to look; a wrong choice, or a judge without verdicts here, falls back to the default one."""
+    default = judging.default_judge(now=timezone.now())
+    texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
+    with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
+    judges = Judge.objects.filter(Q(pk=default.pk) | with_verdicts, archived_at=None)
+    form = ViewForm(request.GET, judges=judges)
     form.is_valid()
     data = form.cleaned_data
-    judge = data.get("judge") or judging.default_judge(now=timezone.now())
+    judge = data.get("judge") or default
     shown = {
         "present_only": data.get("insights") == "present",
         "carried": data.get("average") != "working",
         "with_late": data.get("texts") == "late",
     }
-    return ViewForm({"judge": judge.uid, **{k: v for k, v in data.items() if k != "judge"}}), judge, shown
+    bound = {"judge": judge.uid, **{name: value for name, value in data.items() if name != "judge"}}
+    return ViewForm(bound, judges=judges), judge, shown
 
 
 @requires("annotation.view_session")
@@ -61,7 +66,7 @@ def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Curves and scores of all sessions of a study."""
     study = _study(request, uid)
     sessions.settle_study(study=study, now=timezone.now())
-    form, judge, shown = _choices(request)
+    form, judge, shown = _choices(request, study)
     report = curves.study_report(study=study, judge=judge, **shown)
     context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
     context |= {"formats": FORMATS, "judge_note": description_of(judge.kind)}
@@ -74,7 +79,7 @@ def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> 
     """The curves as svg, png, pdf or json."""
     study = _study(request, uid)
     sessions.settle_study(study=study, now=timezone.now())
-    _form, judge, shown = _choices(request)
+    _form, judge, shown = _choices(request, study)
     report = curves.study_report(study=study, judge=judge, **shown)
     if file_format == "json":
         return json_download(curves.as_json(report), name=_name(study, "progress.json"), about=study)
@@ -88,7 +93,7 @@ def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> 
 def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """One of the raw files of a study."""
     study = _study(request, uid)
-    _form, judge, _shown = _choices(request)
+    _form, judge, _shown = _choices(request, study)
     now = timezone.now()
     sessions.settle_study(study=study, now=now)
     if name == "manifest.json":
@@ -107,7 +112,7 @@ def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """A session's timeline, scores per insight, and what may be done about it."""
     session = _session(request, uid)
     sessions.settle(session=session, now=timezone.now())
-    form, judge, shown = _choices(request)
+    form, judge, shown = _choices(request, session.assignment.study)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
     context |= {"reason_form": ReasonForm(), "credit_form": CreditForm()}
@@ -121,7 +126,7 @@ def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def snapshot_text(request: HttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpResponse:
     """A snapshot's text with what changed since the one before, and its scores per insight."""
     session = _session(request, uid)
-    _form, judge, shown = _choices(request)
+    _form, judge, shown = _choices(request, session.assignment.study)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.snapshot(
         session=session, mark_ms=mark_ms, judge=judge, present_only=shown["present_only"]

@@ -135,7 +135,10 @@ def _timeline(session: Session, result: SessionResult) -> timeline.Timeline:
     ]
     points += [timeline.PointRow("snapshot", one.mark_ms, f"{one.minutes:g} min") for one in result.snapshots]
     active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)
-    return timeline.build(limit_ms=session.limit_ms, active_ms=active, periods=periods, points=points)
+    is_paused = session.state == Session.State.PAUSED
+    return timeline.build(
+        limit_ms=session.limit_ms, active_ms=active, periods=periods, points=points, is_paused=is_paused
+    )
 
 
 def _short(payload: dict[str, Any]) -> str:

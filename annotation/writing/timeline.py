@@ -27,11 +27,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Pause:
-    """A stretch without the clock running, in wall-clock seconds."""
+    """A stretch without the clock running, in wall-clock seconds; None while it goes on."""
 
     per_mille: float
     started_at: datetime
-    seconds: int
+    seconds: int | None
     reason: str
 
 
@@ -68,8 +68,15 @@ class PointRow:
     at: datetime | None = None
 
 
-def build(*, limit_ms: int, active_ms: int, periods: Sequence[PeriodRow], points: Iterable[PointRow]) -> Timeline:
-    """Place everything on the axis of active time."""
+def build(
+    *,
+    limit_ms: int,
+    active_ms: int,
+    periods: Sequence[PeriodRow],
+    points: Iterable[PointRow],
+    is_paused: bool = False,
+) -> Timeline:
+    """Place everything on the axis of active time; with `is_paused` a pause goes on after the last period."""
     scale = max(limit_ms, active_ms, 1)
 
     def place(value: int) -> float:
@@ -80,6 +87,8 @@ def build(*, limit_ms: int, active_ms: int, periods: Sequence[PeriodRow], points
         if before.ended_at is not None:
             seconds = int((after.started_at - before.ended_at).total_seconds())
             pauses.append(Pause(place(after.acc_before_ms), before.ended_at, seconds, before.end_reason))
+    if is_paused and periods and periods[-1].ended_at is not None:
+        pauses.append(Pause(place(active_ms), periods[-1].ended_at, None, periods[-1].end_reason))
     marks = [Mark(_lane(point.kind), place(_active_at(point, periods)), point.label) for point in points]
     marks.sort(key=lambda mark: mark.per_mille)
     return Timeline(place(active_ms), tuple(pauses), tuple(marks))

@@ -300,10 +300,42 @@ def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) 
     assert "36 items" in text(login(make_user("rita", "researcher")), ALL)
 
 
-def test_all_labels_are_shown_by_dataset(client: Client, study: Study, ada: Any) -> None:
-    make_labelled_study(summaries=make_summaries(n=6, dataset="boats"), name="Boats", researcher=ada)
-    assert "54 items" in text(client, ALL)
+def test_labels_of_several_studies_are_listed_and_never_mixed(
+    client: Client, study: Study, ada: Any, login: Any
+) -> None:
+    boats = make_labelled_study(summaries=make_summaries(n=6, dataset="boats"), name="Boats", researcher=ada)
+    shown = text(client, ALL)
+    for one, n_items in ((study, 36), (boats, 18)):
+        assert f'<a href="{address(one)}">{one.name}</a>' in shown
+        assert f"{n_items} items" in shown
+    assert "54 items" not in shown
+    found = json.loads(client.get(address(boats, "-file", "figures.json")).content)
+    assert f"{found['people']['randolph']:.3f}" in shown
+    assert client.get(f"{ALL}rows/").status_code == 404
+    assert client.get(f"{ALL}files/figures.json").status_code == 404
     assert "18 items" in text(client, f"{ALL}?dataset=boats")
+    assert client.get(f"{ALL}?dataset=nothing").status_code == 404
+
+
+def test_a_data_set_with_several_studies_is_one_comparison(client: Client, study: Study, ada: Any) -> None:
+    again = make_labelled_study(
+        summaries=list(Summary.objects.all()), people=("dora",), judges=(), name="Again", researcher=ada
+    )
+    assert f"{ALL}?dataset=ferries" in text(client, ALL)
+    shown = text(client, f"{ALL}?dataset=ferries")
+    assert "4 annotators" in shown
+    assert '<input type="hidden" name="dataset" value="ferries">' in shown
+    assert again.name in text(client, ALL)
+
+
+def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    from tests.conftest import make_user
+
+    assert study.name not in text(login(make_user("rita", "researcher")), ALL)
+    for person in (ada, eve):
+        assert study.name in text(login(person), ALL)
+    assert login(ben).get(ALL).status_code == 403
+    assert Client().get(ALL).status_code == 302
 
 
 def test_a_writing_study_has_no_such_page(client: Client, ada: Any) -> None:
@@ -353,7 +385,7 @@ def test_the_page_takes_the_same_queries_whatever_the_size(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
     queries(client, address(larger), django_assert_num_queries, 23)
-    queries(client, ALL, django_assert_num_queries, 23)
+    queries(client, f"{ALL}?dataset=boats", django_assert_num_queries, 23)
 
 
 def test_views_do_not_load_numpy_before_somebody_looks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from annotation import consent
 from annotation.models import Consent, ConsentText
-from tests.makers import annotator_of, give_consent, make_assignment, make_session
+from tests.makers import annotator_of, give_consent, make_assignment, make_session, make_writing_study
 
 
 def test_the_default_text_is_made_once(db: None, now: datetime) -> None:
@@ -112,3 +113,42 @@ def test_only_accounts_of_annotators_have_a_consent_page(ada: Any, client: Any, 
     url = reverse("annotation:consent")
     assert login(ada).get(url).status_code == 403
     assert client.get(url).headers["Location"].startswith(reverse("login"))
+
+
+def words(html: str) -> str:
+    return " ".join(html.split())
+
+
+def test_the_default_text_promises_no_deletion_of_work(
+    ada: Any, eve: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    """The consent, the page that deletes a study and the one that erases a person say the same."""
+    text = consent.ensure_default_consent(now=now)
+    assert "want your past work to be deleted" not in text.body
+    assert "stays in the study and cannot be deleted" in words(text.body)
+    task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
+    make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
+    page = login(ada).get(reverse("annotation:study-delete", args=[task.study.uid])).content.decode()
+    assert "What people wrote cannot be deleted" in page
+    page = login(eve).get(reverse("person-erase", args=[ben.uid])).content.decode()
+    assert "it cannot be deleted" in page
+
+
+def test_a_former_default_stays_as_agreed_and_the_new_wording_is_offered(
+    ada: Any, ben: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = ConsentText.objects.create(version=1, body="We delete your work on request.", created_at=now)
+    digest = hashlib.sha256(former.body.encode()).hexdigest()
+    client, address = login(ada), reverse("annotation:consent-edit")
+    assert "earlier wording" not in client.get(address).content.decode()
+    monkeypatch.setattr(consent, "FORMER_DEFAULTS", {digest})
+    consent.give(annotator=annotator_of(ben), version=1, now=now)
+    page = client.get(address)
+    assert "is our earlier wording" in page.content.decode()
+    assert page.context["form"].initial["body"] == consent.DEFAULT_BODY
+    client.post(address, {"body": consent.DEFAULT_BODY})
+    former.refresh_from_db()
+    assert former.body == "We delete your work on request."
+    assert annotator_of(ben).consents.get().text == former
+    assert ConsentText.objects.first().version == 2  # type: ignore[union-attr]
+    assert "earlier wording" not in client.get(address).content.decode()

@@ -143,11 +143,14 @@ def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
 
 
 @pytest.mark.django_db
-def test_judges_and_bias_of_a_study_a_dataset_or_everything() -> None:
+def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
     study = make_labelled_study(summaries=make_summaries())
+    assert [row["n_insights"] for row in report("judges")] == [36, 36]
     other = make_summaries(n=8, dataset="boats")
     make_labelled_study(summaries=other, judges=("kind",), name="Boat links", seed=4)
-    assert [row["n_insights"] for row in report("judges")] == [60, 36]
+    for name in ("judges", "bias", "agreement"):
+        with pytest.raises(CommandError, match="never mixed; name one with --study: “Boat links”, “Ferry links”"):
+            report(name)
     assert [row["n_insights"] for row in report("judges", "--dataset", "boats")] == [24]
     row = report("judges", "--study", study.name, "--reference", "anna")[0]
     assert set(row["covered"]) == {"accuracy", "kappa", "tpr", "tnr"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from typing import Any
 
@@ -223,3 +225,30 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -
     ):
         response = client.get(reverse(f"annotation:verification-{name}", args=[empty.uid]))
         assert (response.status_code, words in response.content.decode()) == (200, True), name
+
+
+def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any, login: Any) -> None:
+    questions = [*make_questions(2), *make_questions(2, dataset="bridges")]
+    study = make_verification_study(questions=questions, annotators=["anna"], researcher=ada, for_all=True)
+    say_all(study, ["A"] * 8)
+    client = login(ada)
+    page = reverse("annotation:verification-dataset", args=[study.uid])
+
+    def file(name: str, **query: str) -> Any:
+        address = reverse("annotation:verification-dataset-file", args=[study.uid, name])
+        return client.get(address, query)
+
+    assert len(file("kept.csv").getvalue().decode().splitlines()) == 9
+    assert file("labels.csv").status_code == 200
+    shown = client.get(page).content.decode()
+    for name in ("harbours", "bridges"):
+        assert f"dataset.jsonl?dataset={name}" in shown
+        lines = [json.loads(line) for line in file("dataset.jsonl", dataset=name).getvalue().splitlines()]
+        assert len(lines) == 2
+        told = json.loads(file("manifest.json", dataset=name).content)
+        assert told["filters"] == {"dataset": name}
+        assert told["sha256"] == hashlib.sha256(file("dataset.jsonl", dataset=name).getvalue()).hexdigest()
+    refused = file("dataset.jsonl")
+    assert refused.headers["Location"] == page
+    assert "each set has a file of its own: bridges, harbours" in client.get(page).content.decode()
+    assert file("dataset.jsonl", dataset="nothing").status_code == 404

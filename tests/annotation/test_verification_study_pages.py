@@ -240,3 +240,18 @@ def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, 
         assert login(ben).get(address).status_code == 403
         assert login(eve).get(address).status_code == 200
     assert login(ben).get(reverse("annotation:verification-create")).status_code == 403
+
+
+def test_both_pages_on_speed_mean_the_same_by_fast(
+    study: Study, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    point = study.label_items.filter(is_overlap=True)[0].key_point
+    assert point is not None
+    say(study, ben, point, "A", seconds=4)
+    say(study, cleo, point, "A", seconds=20)
+    overview = login(ada).get(url("verification-study", study)).content.decode()
+    agreement = login(ada).get(url("verification-agreement", study)).content.decode()
+    assert "Under 5 s" in overview
+    assert "fast is under 5 s" in agreement
+    assert [row.speed.fast.value for row in overview_of(study).people] == [1, 0]
+    assert '<td class="num">1 / 1</td>' in agreement

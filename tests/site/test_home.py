@@ -8,13 +8,21 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Study
 from summhay_site import system
 from summhay_site.home import read_annotator, read_researcher
-from tests.makers import make_assignment, make_session, make_writing_study
+from tests.makers import (
+    make_assignment,
+    make_haystack,
+    make_linking_study,
+    make_session,
+    make_writing_study,
+)
+from tests.makers_verification import make_questions
 
 
 def _home(client: Client) -> str:
@@ -110,3 +118,22 @@ def test_each_home_takes_few_queries(
         client = login(user)
         with django_assert_max_num_queries(most):
             client.get("/")
+
+
+def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: Any) -> None:
+    writing = make_writing_study(researcher=ada)
+    make_assignment(study=writing, annotator=ben, state="done")
+    make_assignment(study=writing, annotator=ben, subtopic=writing.writing_plan.subtopics.last())
+    linking = make_linking_study(annotators=[ben], haystack=make_haystack(key="second"), researcher=ada)
+    first = linking.label_tasks.first()
+    assert first is not None
+    type(first).objects.filter(pk=first.pk).update(state="done", n_answered=F("n_questions"))
+    make_haystack(key="practice", is_practice=True)
+    make_questions(2)
+    seen = read_researcher(ada)
+    assert (seen.tasks, seen.tasks_done) == (6, 2)
+    client = login(ada)
+    listed = client.get("/studies/").context["studies"]
+    assert (sum(row.n_tasks for row in listed), sum(row.n_done for row in listed)) == (6, 2)
+    assert seen.haystacks == len(client.get("/corpora/").context["haystacks"]) == 3
+    assert "and 1 question set" in _home(client)

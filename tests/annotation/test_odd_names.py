@@ -1,0 +1,81 @@
+"""Names may hold dollar signs, other alphabets and odd characters: plots and lists of judges stand it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from annotation.models import Annotator
+from annotation.writing import scoring
+from benchmarks import judging
+from benchmarks.models import Judge, Verdict
+from benchmarks.web.plots import FORMATS, Plot, Series, file_of
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import make_assignment, make_session, make_writing_study
+
+ODD = (r"$\bad$", r"a $ b $ c", "_hidden", "line\nbreak\x07", "Ärger 渡船 عبّارة", "<b>&--</b>")
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_a_plot_draws_any_name(name: str, file_format: str) -> None:
+    line = Series(label=name, xs=(0, 1), ys=(0.2, 0.4))
+    plot = Plot(
+        title=name, x_label=name, y_label=name, series=[line], x_range=(0, 1), y_range=(0, 1), caption=name
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        drawn = file_of(plot, file_format)
+    if file_format == "svg":
+        ElementTree.fromstring(drawn)  # noqa: S314 - drawn here
+
+
+def test_downloads_of_plots_stand_names_with_dollar_signs(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(), judges=(r"$\bad$", "kind"), researcher=ada)
+    Annotator.objects.filter(label="anna").update(label=r"$\worse$")
+    for name in ("forest.svg", "scatter.png", "difference.pdf"):
+        address = reverse("annotation:study-agreement-file", args=[study.uid, name])
+        assert login(ada).get(address).status_code == 200, name
+
+
+def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: Any, ben: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(), judges=("everywhere", "alpha only"), researcher=ada)
+    Verdict.objects.filter(judge__name="alpha only").exclude(summary__system__summarizer="alpha").delete()
+    client, address = login(ada), reverse("annotation:study-agreement", args=[study.uid])
+
+    def offered(query: str = "") -> list[str]:
+        return [name for _key, name in client.get(f"{address}?{query}").context["form"].fields["judge"].choices]
+
+    assert offered() == ["alpha only", "everywhere"]
+    assert offered("summarizer=beta") == ["everywhere"]
+
+
+def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, ben: Any, login: Any, now: Any) -> None:
+    task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
+    session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
+    session.snapshots.create(mark_ms=1000, kind="final", text="- Boats. [1]", filled_by="submit", created_at=now)
+    scoring.score_snapshots(now=now)
+    silent, heard = (
+        Judge.objects.create(name=name, kind="imported", config_sha256=name, created_at=now)
+        for name in ("silent", "heard")
+    )
+    text = session.snapshots.get().summary
+    insight = text.subtopic.insights.first()
+    Verdict.objects.create(
+        judge=heard, summary=text, insight=insight, coverage="none", is_linked=False, created_at=now
+    )
+    page = login(ada).get(reverse("annotation:study-results", args=[task.study.uid]))
+    names = [str(label) for _value, label in page.context["form"].fields["judge"].choices]
+    assert names == sorted([judging.default_judge(now=now).name, "heard"])
+    assert silent.name not in names
+    assert "---------" not in page.content.decode()
