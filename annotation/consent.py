@@ -91,7 +91,7 @@ def is_given(annotator: Annotator) -> bool:
     return text is None or annotator.consents.in_force().filter(text=text).exists()
 
 
-def withdrawn_by(user: Any) -> ExpressionWrapper:
+def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
     """Whether a user has withdrawn and not agreed again, as an expression; `user` names them in the query.
 
     A consent to an earlier text is one in force, so that a new text stops nobody in the middle of a task.

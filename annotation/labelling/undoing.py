@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from annotation.labelling.handling import Tasks, contact, ensure_open, rows_of
 from annotation.models import Annotator, LabelTask
+from annotation.querysets import LabelTaskQuerySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +29,10 @@ class LastAct:
     is_repeated: bool = False
 
     @property
-    def tasks(self) -> QuerySet[LabelTask, LabelTask]:
+    def tasks(self) -> LabelTaskQuerySet:
         """The task of the row."""
-        return LabelTask.objects.filter(pk=self.row.task_id)
+        found: LabelTaskQuerySet = LabelTask.objects.filter(pk=self.row.task_id)
+        return found
 
 
 def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: datetime) -> LastAct | None:
