@@ -140,12 +140,11 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 
 # Static files: hashed names with long-lived caching, except where nothing was collected
 STATIC_URL = "static/"
-STATIC_ROOT: Path | None = Path(env.text("STATIC_ROOT") or DATA_DIR / "static").resolve()
+_collected = Path(env.text("STATIC_ROOT") or DATA_DIR / "static").resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
-IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (STATIC_ROOT / "staticfiles.json").exists()
+IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (_collected / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
-if IS_TRIED_OUT:
-    STATIC_ROOT = None
+STATIC_ROOT = None if IS_TRIED_OUT else _collected
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},
     "staticfiles": {
