@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotation/", "benchmarks/", "summhay_site/")
 ASSETS = ("templates/", "static/", "locale/")
 PORT = 8471
-READY_S = 120
+READY_S = 600  # far more than it takes, since the machine of a gate may be busy
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
