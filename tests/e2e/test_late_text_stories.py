@@ -120,7 +120,7 @@ def test_a_browser_closed_offline_sends_what_it_kept_once_my_work_is_opened(
     page.goto("/work/")
     expect(page.get_by_role("status")).to_contain_text("8 words arrived too late")
     expect(page.get_by_role("heading", name="Two questions about")).to_be_visible()
-    assert late_texts(site, "closed") == ["- Before [1]" + BULLETS[0]]
+    assert late_texts(site, "closed")[-1] == "- Before [1]" + BULLETS[0]
     assert copies(page) == []
     page.get_by_role("link", name="See the session").click()
     expect(page.get_by_role("heading", name="8 words arrived too late")).to_be_visible()
