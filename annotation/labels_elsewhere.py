@@ -19,9 +19,10 @@ from django.db import transaction
 from annotation.labels_in import Counts, imported_annotator
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks import audit
-from benchmarks.exchange.plain_labels import COVERAGE, Label, PlainLabels
+from benchmarks.exchange.plain_labels import Label, PlainLabels
 from benchmarks.exchange.problems import Got, Problems
 from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERAGES
 
 BATCH = 500
 Place = tuple[Summary, int]
@@ -231,7 +232,7 @@ def _differs(problems: Problems, row: Label, known: str) -> None:
 
 def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
     """Where each item is, if all of them are summaries and insights of this site; else nothing."""
-    if task or not set(found.categories) <= set(COVERAGE) or any(label.task for label in found.labels):
+    if task or not set(found.categories) <= set(COVERAGES) or any(label.task for label in found.labels):
         return {}
     items = dict.fromkeys(label.item for label in found.labels)
     named = {item: split for item in items if (split := _split(item)) is not None}

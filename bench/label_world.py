@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from benchmarks.scoring.summhay import COVERAGES
+
 N_INSIGHTS = 7
 TEXT = "What is known:\n" + "\n".join(f"- Remark {n} of the report [{n}]." for n in range(1, N_INSIGHTS + 1))
-COVERAGES = ("none", "partial", "full")
 BATCH = 2000
 
 

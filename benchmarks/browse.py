@@ -244,10 +244,7 @@ def coverage_counts(insight: Insight) -> list[JudgeCounts]:
     for judge, coverage, n in rows.order_by().values_list("judge", "coverage").annotate(n=Count("pk")):
         counts[judge][coverage] = n
     judges: Iterable[Judge] = Judge.objects.filter(pk__in=counts).order_by("name", "version")
-    return [
-        JudgeCounts(judge, **{name: counts[judge.pk][name] for name in ("none", "partial", "full")})
-        for judge in judges
-    ]
+    return [JudgeCounts(judge, **{name: counts[judge.pk][name] for name in summhay.COVERAGES}) for judge in judges]
 
 
 def full_name(system: System) -> str:

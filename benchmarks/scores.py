@@ -13,7 +13,7 @@ def scores_of(
     *,
     summaries: Iterable[int],
     judge: Judge,
-    half: float = 0.5,
+    half: float = summhay.HALF,
     shown: Mapping[int, Collection[int]] | None = None,
 ) -> dict[int, summhay.SummaryScore]:
     """Score summaries by one judge's verdicts; {summary pk: score}. Three queries.

@@ -16,9 +16,10 @@ from annotation.guidelines import default_guidelines
 from annotation.labelling import handling
 from annotation.linking import choosing, planning
 from annotation.linking.bullets import linkable_numbers
-from annotation.linking.recording import COVERAGES, record
+from annotation.linking.recording import record
 from annotation.models import Annotator, LabelTask, Study
 from benchmarks.models import Haystack, Verdict
+from benchmarks.scoring.summhay import COVERAGES, Coverage
 from summhay_site.models import User
 
 NAME = "Island ferry: what do the summaries cover?"
@@ -110,5 +111,5 @@ def _play(
 def _moved(said: Answer, known: Sequence[int], dice: random.Random) -> Answer:
     """A neighbour of an answer; what becomes covered is covered in some bullet."""
     place = COVERAGES.index(said[0])
-    new = COVERAGES[place + dice.choice([-1, 1])] if place == 1 else "partial"
+    new = COVERAGES[place + dice.choice([-1, 1])] if place == 1 else Coverage.PARTIAL.value
     return new, said[1] or ((dice.choice(known),) if known else ())

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from annotation.exposures import record_exposure
 from annotation.linking.bullets import linkable_numbers
-from annotation.linking.recording import COVERAGES, COVERED
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from benchmarks import audit
 from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERAGES, COVERED
 
 MAX_NOTE = 4_000
 

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from annotation.labelling.overview import Overview, Person, counts_of, people_of, remarks_of
-from annotation.linking.recording import COVERAGES
 from annotation.models import CoverageLabel, LabelItem, LabelKey, Study
+from benchmarks.scoring.summhay import COVERAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

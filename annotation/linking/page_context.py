@@ -15,6 +15,7 @@ from annotation.linking.bullets import bullets_of
 from annotation.linking.recording import Choice
 from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, Study
 from benchmarks.models import Insight
+from benchmarks.scoring.summhay import COVERED, Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Question:
     @property
     def lacks_line(self) -> bool:
         """Whether something is covered and nothing says where."""
-        return self.coverage in {"partial", "full"} and not self.lines
+        return self.coverage in COVERED and not self.lines
 
     @property
     def is_answered(self) -> bool:
@@ -119,8 +120,12 @@ def in_words(choice: Choice, names: dict[int, str]) -> str:
 
 def feedback_of(key: LabelKey | Choice, names: dict[int, str]) -> str:
     """The agreed answer in words."""
-    levels = {"none": _("none"), "partial": _("partial"), "full": _("full")}
+    levels = {Coverage.NONE: _("none"), Coverage.PARTIAL: _("partial"), Coverage.FULL: _("full")}
+    level = levels[Coverage(key.coverage)]
     lines = ", ".join(names.get(line, str(line)) for line in key.lines)
     if not lines:
-        return _("Agreed answer: %(level)s.") % {"level": levels[key.coverage]}
-    return _("Agreed answer: %(level)s, in bullet %(lines)s.") % {"level": levels[key.coverage], "lines": lines}
+        return _("Agreed answer: %(level)s.") % {"level": level}
+    return _("Agreed answer: %(level)s, in bullet %(lines)s.") % {
+        "level": levels[Coverage(key.coverage)],
+        "lines": lines,
+    }

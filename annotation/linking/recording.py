@@ -20,9 +20,8 @@ from annotation.linking.bullets import linkable_numbers
 from annotation.linking.reading import around, current_label, task_for_choice
 from annotation.models import CoverageLabel, LabelItem, LabelTask
 from benchmarks import prepared
+from benchmarks.scoring.summhay import COVERAGES, COVERED
 
-COVERAGES = ("none", "partial", "full")
-COVERED = ("partial", "full")
 CLEARED = ""
 
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from annotation.models.studies import Study
 from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERED, Coverage
 
 
 class CoverageAdjudication(models.Model):
@@ -41,8 +42,8 @@ class CoverageAdjudication(models.Model):
                 name="coverageadjudication_one_current",
             ),
             models.CheckConstraint(
-                condition=Q(coverage="none", is_linked=False)
-                | Q(coverage__in=["partial", "full"], is_linked=True),
+                condition=Q(coverage=Coverage.NONE.value, is_linked=False)
+                | Q(coverage__in=list(COVERED), is_linked=True),
                 name="coverageadjudication_covered_iff_linked",
             ),
         ]

@@ -15,6 +15,7 @@ from annotation.models.studies import Annotator, Guideline, Study
 from annotation.models.tasks import LabelTask
 from annotation.querysets import CoverageLabelQuerySet
 from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 
 class CoverageLabel(models.Model):
@@ -63,14 +64,12 @@ class CoverageLabel(models.Model):
             models.UniqueConstraint(
                 fields=["task", "op_id"], condition=~Q(op_id=""), name="label_one_row_per_act"
             ),
-            models.CheckConstraint(
-                condition=Q(coverage__in=["", "none", "partial", "full"]), name="label_coverage_known"
-            ),
+            models.CheckConstraint(condition=Q(coverage__in=["", *COVERAGES]), name="label_coverage_known"),
             models.CheckConstraint(
                 condition=Q(is_imported=True)
                 | Q(is_complete=False)
-                | Q(coverage__in=["", "none"], is_linked=False)
-                | Q(coverage__in=["partial", "full"], is_linked=True),
+                | Q(coverage__in=["", Coverage.NONE.value], is_linked=False)
+                | Q(coverage__in=list(COVERED), is_linked=True),
                 name="label_covered_iff_linked",
             ),
         ]

@@ -14,6 +14,7 @@ from django.db.models import F, Q
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
 from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
+from benchmarks.scoring.summhay import COVERAGES
 
 
 class LinkingPlan(models.Model):
@@ -123,9 +124,7 @@ class LabelKey(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["item", "insight"], name="labelkey_once"),
-            models.CheckConstraint(
-                condition=Q(coverage__in=["none", "partial", "full"]), name="labelkey_coverage_known"
-            ),
+            models.CheckConstraint(condition=Q(coverage__in=list(COVERAGES)), name="labelkey_coverage_known"),
         ]
 
     def __str__(self) -> str:

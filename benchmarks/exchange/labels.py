@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from typing import Any
 
-COVERAGES = ("none", "partial", "full")
-PUBLISHED = {"none": "NO_COVERAGE", "partial": "PARTIAL_COVERAGE", "full": "FULL_COVERAGE"}
+from benchmarks.scoring.summhay import Coverage
+
+PUBLISHED = {
+    Coverage.NONE.value: "NO_COVERAGE",
+    Coverage.PARTIAL.value: "PARTIAL_COVERAGE",
+    Coverage.FULL.value: "FULL_COVERAGE",
+}
 _SPELLINGS = {
-    "full_coverage": "full",
-    "fully_covered": "full",
-    "full": "full",
-    "partial_coverage": "partial",
-    "partially_covered": "partial",
-    "partial": "partial",
-    "no_coverage": "none",
-    "not_covered": "none",
-    "none": "none",
-    "no": "none",
+    "full_coverage": Coverage.FULL.value,
+    "fully_covered": Coverage.FULL.value,
+    "full": Coverage.FULL.value,
+    "partial_coverage": Coverage.PARTIAL.value,
+    "partially_covered": Coverage.PARTIAL.value,
+    "partial": Coverage.PARTIAL.value,
+    "no_coverage": Coverage.NONE.value,
+    "not_covered": Coverage.NONE.value,
+    "none": Coverage.NONE.value,
+    "no": Coverage.NONE.value,
 }
 _NO_LINE = {"", "na", "n/a", "none", "null", "no_selection", "-"}
 _NUMBERS = re.compile(r"\d{1,6}(?:\s*[,;\s]\s*\d{1,6})*")

@@ -17,11 +17,11 @@ from typing import Any
 
 from benchmarks.exchange import strict_json
 from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
+from benchmarks.scoring.summhay import COVERAGES
 
 REQUIRED = ("annotator", "item", "label")
 OPTIONAL = ("cluster", "links", "task", "summary", "insight")
 LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 40}
-COVERAGE = ("none", "partial", "full")
 POINT_TASKS = {"grounded": ("yes", "no"), "key_point": ("agree", "neutral", "disagree")}
 """The two judgments on key points, which a file may hold together: what each allows is known."""
 POINT_CATEGORIES = tuple(label for labels in POINT_TASKS.values() for label in labels)
@@ -238,8 +238,8 @@ def _links(value: Any) -> tuple[int | str, ...] | None:
 
 def _found_categories(labels: Sequence[Label], problems: Problems) -> tuple[str, ...]:
     found = sorted({label.label for label in labels})
-    if set(found) <= set(COVERAGE):
-        return COVERAGE
+    if set(found) <= set(COVERAGES):
+        return COVERAGES
     if len(found) > MAX_CATEGORIES:
         got = Got(f"{len(found)} different ones")
         problems.error("too_many_labels", "", "label", expected=f"at most {MAX_CATEGORIES} categories", got=got)

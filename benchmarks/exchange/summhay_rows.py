@@ -14,7 +14,7 @@ from benchmarks.exchange.problems import Got, Problems, describe
 from benchmarks.exchange.rows import KEY_LENGTH, NAME_LENGTH, Row, small_metadata
 from benchmarks.exchange.topics import TopicDocument, TopicInsight, TopicSummary, TopicVerdict
 
-COVERAGES = " or ".join(labels.PUBLISHED[name] for name in ("none", "partial", "full"))
+PUBLISHED_COVERAGES = " or ".join(labels.PUBLISHED.values())
 # These hold the reference insights in words, and must not travel with a document.
 LEFT_OUT_OF_DOCUMENTS = frozenset({"plan", "subtopics_input_final", "subtopics_input"})
 
@@ -256,7 +256,7 @@ def _verdict(row: Row, key: str, n_lines: int) -> TopicVerdict | None:
     published, bullet = row.value.get("coverage"), row.value.get("bullet_id")
     coverage = labels.coverage_of(published)
     if coverage is None:
-        row.problems.error("unknown_coverage", row.where, "coverage", expected=COVERAGES, got=published)
+        row.problems.error("unknown_coverage", row.where, "coverage", expected=PUBLISHED_COVERAGES, got=published)
         return None
     if not row.can_be_kept("coverage", "bullet_id"):
         return None

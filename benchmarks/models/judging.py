@@ -13,14 +13,7 @@ from benchmarks.models.corpora import Insight
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet
-
-
-class Coverage(models.TextChoices):
-    """How much of an insight a summary says."""
-
-    NONE = "none", "none"
-    PARTIAL = "partial", "partial"
-    FULL = "full", "full"
+from benchmarks.scoring.summhay import COVERAGES
 
 
 class Judge(models.Model):
@@ -175,7 +168,12 @@ class Verdict(models.Model):
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="verdicts")
     insight = models.ForeignKey(Insight, on_delete=models.CASCADE, related_name="verdicts")
     repeat = models.PositiveSmallIntegerField(default=0)
-    coverage = models.CharField(max_length=7, choices=Coverage, blank=True, help_text="Empty: invalid answer.")
+    coverage = models.CharField(
+        max_length=7,
+        choices=[(level, level) for level in COVERAGES],
+        blank=True,
+        help_text="Empty: invalid answer.",
+    )
     lines: models.JSONField[Any, Any] = models.JSONField(default=list)
     is_linked = models.BooleanField()
     score = models.FloatField(null=True, blank=True)
@@ -197,7 +195,7 @@ class Verdict(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["judge", "summary", "insight", "repeat"], name="verdict_unique"),
             models.CheckConstraint(
-                condition=Q(coverage__in=["none", "partial", "full"]) | Q(coverage="", is_valid=False),
+                condition=Q(coverage__in=list(COVERAGES)) | Q(coverage="", is_valid=False),
                 name="verdict_coverage_known",
             ),
             models.CheckConstraint(

@@ -20,12 +20,26 @@ Insights = Sequence[tuple[str, frozenset[int]]]
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
 
 
+HALF = 0.5
+"""What partial coverage is worth, unless somebody sets it otherwise."""
+
+
 class Coverage(StrEnum):
-    """How much of an insight a summary says."""
+    """How much of an insight a summary says, in ascending order."""
 
     NONE = "none"
     PARTIAL = "partial"
     FULL = "full"
+
+
+COVERAGES = tuple(level.value for level in Coverage)
+COVERED = (Coverage.PARTIAL.value, Coverage.FULL.value)
+"""The levels that name a line of the summary."""
+
+
+def worth(half: float = HALF) -> dict[str, float]:
+    """What each level of coverage counts for."""
+    return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
 
 
 class Average(StrEnum):
@@ -174,7 +188,7 @@ def score_insight(
     gold: frozenset[int],
     verdict: Verdict,
     lines: Sequence[Line],
-    half: float = 0.5,
+    half: float = HALF,
     repeats: Repeats = Repeats.ONCE,
 ) -> InsightScore:
     """Score one insight by its verdict; links of an uncovered insight are ignored.
@@ -182,7 +196,7 @@ def score_insight(
     `half` is what partial coverage is worth. Line numbers outside the summary count as no link.
     """
     coverage = Coverage(verdict.coverage)
-    value = {Coverage.NONE: 0.0, Coverage.PARTIAL: half, Coverage.FULL: 1.0}[coverage]
+    value = worth(half)[coverage]
     is_covered = coverage is not Coverage.NONE
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
     mentions = [number for line in linked for number in citation_mentions(lines[line - 1].text)]
@@ -205,7 +219,7 @@ def score_summary(
     verdicts: Mapping[str, Verdict],
     lines: Sequence[Line],
     *,
-    half: float = 0.5,
+    half: float = HALF,
     repeats: Repeats = Repeats.ONCE,
 ) -> SummaryScore:
     """Score a summary against the insights of its subtopic (§4.1).

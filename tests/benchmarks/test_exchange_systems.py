@@ -21,6 +21,7 @@ from benchmarks.exchange.topics import (
     TopicSummary,
     TopicVerdict,
 )
+from benchmarks.scoring.summhay import COVERAGES
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_links_are_read_in_every_spelling(value: object, lines: tuple[int, ...])
 def test_no_value_breaks_the_reading_of_labels(value: object) -> None:
     lines = labels.lines_of(value)
     assert lines is None or list(lines) == sorted(set(lines))
-    assert labels.coverage_of(value) in {None, *labels.COVERAGES}
+    assert labels.coverage_of(value) in {None, *COVERAGES}
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=40).filter(str.strip)
