@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from annotation.figures.judges import MEAN, reference_columns
-from annotation.figures.pairs import column
 from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable
-from benchmarks.scoring.comparison import Bias, SummaryPair, bias
+from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, divide, shared_draws
+from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
 from benchmarks.scoring.stat import Stat
 
 
@@ -41,15 +39,11 @@ class BiasReport:
 
 def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> BiasReport:
     """Judge minus human coverage per summary, on the insights that both labelled."""
-    humans, _, _ = reference_columns(table, reference)
-    worth = np.array([*table.worth, np.nan])
-    given = [worth[human.codes] for human in humans]
-    human = _mean_of_known(given, len(table.codes))
+    human = human_worth(table, reference)
     rows = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            own = worth[column(table, table.n_people + index).codes]
-            rows.append(_of_judge(table, judge.name, human, own, resampling))
+            rows.append(_of_judge(table, judge.name, human, judge_worth(table, index), resampling))
     names = sorted({info.summarizer for info in table.summaries})
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
@@ -89,21 +83,22 @@ def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list
     return pairs, [table.summaries[place].words_per_line for place in kept]
 
 
-def _mean_of_known(columns: Sequence[Floats], n: int) -> Floats:
-    if not columns:
-        return np.full(n, np.nan)
-    stack = np.stack(columns)
-    known = np.isfinite(stack)
-    count = known.sum(axis=0)
-    total = np.where(known, stack, 0.0).sum(axis=0)
-    return divide(total, count.astype(np.float64))
-
-
 def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
     """What people say each item is worth, shape (n,), NaN where nobody of the reference labelled it."""
-    worth = np.array([*table.worth, np.nan])
     humans, _, _ = reference_columns(table, reference)
-    return _mean_of_known([worth[human.codes] for human in humans], len(table.codes))
+    given = [_worth(table)[human.codes] for human in humans]
+    return mean_of_defined(np.stack(given, axis=1)) if given else np.full(len(table.codes), np.nan)
+
+
+def judge_worth(table: LabelTable, judge: int) -> Floats:
+    """What a judge says each item is worth, shape (n,), NaN for no verdict."""
+    found: Floats = _worth(table)[table.column_of_judge(judge).codes]
+    return found
+
+
+def _worth(table: LabelTable) -> Floats:
+    """By code; the last is for none (-1)."""
+    return np.array([*table.worth, np.nan])
 
 
 def as_json(report: BiasReport) -> list[dict[str, Any]]:

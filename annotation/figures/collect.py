@@ -14,11 +14,10 @@ from django.db.models import Count, Max, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from annotation.figures.table import (
-    COVERAGE,
     FULL_CONTEXT,
     LabelTable,
     PlainLabel,
-    Sayer,
+    Rater,
     SummaryInfo,
     plain_table,
 )
@@ -33,7 +32,9 @@ from annotation.models import (
 )
 from benchmarks.costs import Cost, cost_by_judge
 from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.summhay import COVERAGES
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
 
@@ -48,7 +49,7 @@ class Length(NamedTuple):
 _LENGTHS: dict[tuple[str, int], Length] = {}
 MAX_LENGTHS = 50_000
 EMPTY = "{}"
-CODES = {label: code for code, label in enumerate(COVERAGE)}
+CODES = {label: code for code, label in enumerate(COVERAGES)}
 AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
 """Undecoded: there are few different links, and `raw` is empty but for what was published."""
 _NOT_SELECTED = {None, "", "NA", "no_selection"}
@@ -82,7 +83,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
 
 
 def external_table(study: Study, *, task: str = "") -> LabelTable:
-    """Labels made elsewhere, with the study's categories in their order. Two queries."""
+    """External labels, with the study's categories in their order. Two queries."""
     rows = ExternalLabel.objects.filter(study=study, task=task).order_by("pk")
     values = rows.values_list("annotator__label", "item", "label", "cluster", "links")
     return plain_table(
@@ -107,11 +108,11 @@ def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ra
         if key not in columns or index is None:
             continue
         first = table.codes[index, columns[key]]
-        own = answers.setdefault(key, {}).setdefault(index, {"0": COVERAGE[first] if first >= 0 else None})
+        own = answers.setdefault(key, {}).setdefault(index, {"0": COVERAGES[first] if first >= 0 else None})
         own[str(repeat)] = coverage
     return {
         key: Ratings.from_rows(
-            own.values(), categories=COVERAGE, clusters=[int(table.clusters[index]) for index in own]
+            own.values(), categories=COVERAGES, clusters=[int(table.clusters[index]) for index in own]
         )
         for key, own in answers.items()
     }
@@ -119,13 +120,13 @@ def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ra
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:
     """Changes with every label, every verdict on what was labelled and every decision; three queries."""
-    said = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
+    labelled = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
     judged = Verdict.objects.filter(summary__in=labels.order_by().values("summary")).aggregate(
         n=Count("pk"), last=Max("pk")
     )
     decisions = CoverageAdjudication.objects.filter(study__in=labels.order_by().values("study"))
     decided = decisions.aggregate(last=Max("pk"), current=Count("pk", filter=Q(is_current=True)))
-    state = [sorted(part.items()) for part in (said, judged, decided)]
+    state = [sorted(part.items()) for part in (labelled, judged, decided)]
     return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
 
 
@@ -199,7 +200,7 @@ def _length(digest: str, text: str) -> Length:
     return known
 
 
-def _people(keys: set[int], study: Study | None) -> dict[int, Sayer]:
+def _people(keys: set[int], study: Study | None) -> dict[int, Rater]:
     """People in order; those with an account leave the site as annotator1, annotator2 …"""
     found = list(
         Annotator.objects.filter(pk__in=keys).order_by("label", "pk").values_list("pk", "uid", "label", "user")
@@ -213,11 +214,11 @@ def _people(keys: set[int], study: Study | None) -> dict[int, Sayer]:
     for position, (pk, uid, label, user) in enumerate(found, 1):
         name = label if names.count(label) == 1 else f"{label} ({names[:position].count(label)})"
         pseudonym = name if user is None else f"annotator{numbers.get(pk, position)}"
-        result[pk] = Sayer(str(uid), name, pseudonym)
+        result[pk] = Rater(str(uid), name, pseudonym)
     return result
 
 
-def _judges(keys: set[int]) -> dict[int, Sayer]:
+def _judges(keys: set[int]) -> dict[int, Rater]:
     """Judges by name; the newest version bears the plain name."""
     found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
     models = [judge.pk for judge in found if judge.kind == Judge.Kind.OPENAI]
@@ -228,7 +229,7 @@ def _judges(keys: set[int]) -> dict[int, Sayer]:
         name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
         seen.add(judge.name)
         cost, reason = _cost(judge, spent.get(judge.pk))
-        result[judge.pk] = Sayer(str(judge.uid), name, name, judge.kind, cost, reason)
+        result[judge.pk] = Rater(str(judge.uid), name, name, judge.kind, cost, reason)
     return result
 
 
@@ -249,8 +250,8 @@ def _assemble(
     *,
     items: Mapping[tuple[int, int], int],
     summaries: Mapping[int, tuple[int, SummaryInfo]],
-    people: Mapping[int, Sayer],
-    judges: Mapping[int, Sayer],
+    people: Mapping[int, Rater],
+    judges: Mapping[int, Rater],
 ) -> LabelTable:
     columns = {pk: column for column, pk in enumerate(people)}
     judge_columns = {pk: len(columns) + column for column, pk in enumerate(judges)}
@@ -284,7 +285,7 @@ def _assemble(
     summary_of = np.array([summaries[summary][0] for summary, _ in items], dtype=np.int64)
     kept, clusters = np.unique(summary_of, return_inverse=True)
     return LabelTable(
-        categories=COVERAGE,
+        categories=COVERAGES,
         people=tuple(people.values()),
         judges=tuple(judges.values()),
         codes=codes,
@@ -308,14 +309,11 @@ def _with_gold(table: LabelTable, gold: Gold, items: Mapping[tuple[int, int], in
     for key, (coverage, lines) in gold.items():
         if key in items:
             codes[items[key]] = CODES[coverage]
-            links[items[key]] = sum(1 << line for line in lines)
+            links[items[key]] = mask_of(lines)
     return replace(table, gold_codes=codes, gold_links=links)
 
 
 @lru_cache(maxsize=10_000)
 def _mask(lines: str) -> int:
     """The bits of a JSON list of line numbers."""
-    mask = 0
-    for line in orjson.loads(lines):
-        mask |= 1 << line
-    return mask
+    return mask_of(orjson.loads(lines))

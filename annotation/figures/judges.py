@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from annotation.figures.pairs import CHANCE, LINKING, Blocks, Column, add_pair, column, figures_of
 from annotation.figures.plain import stat_json
-from annotation.figures.table import LabelTable, Sayer
+from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.cross_table import PairFigures, pair_figures
-from benchmarks.scoring.intervals import DEFAULT, Ints, Resampling, shared_draws
-from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.resampled import Batch, Spread
+from benchmarks.scoring.intervals import DEFAULT, Batch, Estimate, Figure, Resampling, shared_draws
+from benchmarks.scoring.linking import CHANCE, LINKING, Column
+from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
 
 MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
@@ -32,6 +31,8 @@ FIGURES = (
 COVERED = ("covered.accuracy", "covered.kappa", "covered.tpr", "covered.tnr")
 COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
 """Figures whose differences between judges are shown."""
+MAX_IN_CEILING = 12
+"""People who are compared with each other; more pairs would take long and change little."""
 
 
 class UnknownReference(ValueError):
@@ -127,12 +128,12 @@ def judge_report(
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     with shared_draws():
         ceiling = _ceiling(table, figures, resampling)
-        rows, spreads = [], []
+        rows, estimates = [], []
         for index, judge in enumerate(table.judges):
-            row, drawn = _row(table, judge, index, humans, figures, resampling)
+            row, found = _row(table, judge, index, humans, figures, resampling)
             rows.append(row)
-            spreads.append(drawn)
-        differences = _differences(table, humans, figures, spreads, resampling) if with_differences else ()
+            estimates.append(found)
+        differences = _differences(table, humans, figures, estimates, resampling) if with_differences else ()
     return JudgeReport(
         reference=reference,
         reference_note=note,
@@ -149,7 +150,7 @@ def judge_report(
 
 def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], str, int]:
     """The human columns that judges are compared with, what they are in words, and the ties left out."""
-    columns = [column(table, index) for index in range(table.n_people)]
+    columns = table.columns_of_people()
     if reference == MEAN:
         note = "the only annotator" if len(columns) == 1 else f"each of {len(columns)} annotators, then their mean"
         return columns, note, 0
@@ -197,71 +198,61 @@ def _majority(table: LabelTable) -> tuple[Column, int]:
 
 def _row(
     table: LabelTable,
-    judge: Sayer,
+    judge: Rater,
     index: int,
     humans: Sequence[Column],
-    figures: PairFigures,
+    figures: Mapping[str, Figure],
     resampling: Resampling | None,
-) -> tuple[JudgeRow, dict[str, Spread]]:
+) -> tuple[JudgeRow, dict[str, Estimate]]:
     batch = Batch(table.n_clusters, resampling)
-    own = column(table, table.n_people + index)
-    blocks = [add_pair(batch, table, human, own, rules=(*LINKING, CHANCE)) for human in humans]
-    stats, spreads, hits = figures_of(batch, blocks, figures)
-    n_insights = int(((own.codes >= 0) & _any_human(humans)).sum())
-    return (
-        JudgeRow(
-            name=judge.name,
-            key=judge.key,
-            kind=judge.kind,
-            stats=stats,
-            hits=hits,
-            n_insights=n_insights,
-            n_invalid=table.n_invalid[index],
-            confusion=_confusion(batch, blocks, table.categories),
-            cost=_cost(judge, n_insights),
-        ),
-        spreads,
+    items, own = table.pair_items(), table.column_of_judge(index)
+    pairs = [add_pair(batch, items, human, own, rules=(*LINKING, CHANCE)) for human in humans]
+    found = estimates_of(batch, pairs, figures)
+    n_insights = int(((own.codes != MISSING) & _any_human(humans)).sum())
+    row = JudgeRow(
+        name=judge.name,
+        key=judge.key,
+        kind=judge.kind,
+        stats=stats_of(batch, pairs, found),
+        hits={name: one.counts for name, one in found.items() if one.counts is not None},
+        n_insights=n_insights,
+        n_invalid=table.n_invalid[index],
+        confusion=confusion_of(batch, pairs, table.categories),
+        cost=_cost(judge, n_insights),
     )
+    return row, found
 
 
-def _ceiling(table: LabelTable, figures: PairFigures, resampling: Resampling | None) -> JudgeRow | None:
+def _ceiling(table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None) -> JudgeRow | None:
     """People against each other by the judges' formulas: each pair both ways round, then the mean."""
     batch = Batch(table.n_clusters, resampling)
-    columns = [column(table, index) for index in range(table.n_people)]
-    found: list[Blocks] = []
-    for a, b in combinations(range(min(table.n_people, 12)), 2):
-        for first, second in ((a, b), (b, a)):
-            blocks = add_pair(batch, table, columns[first], columns[second], rules=LINKING)
+    items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
+    pairs: list[Blocks] = []
+    for one, other in combinations(columns, 2):
+        for first, second in ((one, other), (other, one)):
+            blocks = add_pair(batch, items, first, second, rules=LINKING)
             if blocks.n_items:
-                found.append(blocks)
-    if not found:
+                pairs.append(blocks)
+    if not pairs:
         return None
-    stats, _, hits = figures_of(batch, found, figures)
-    counts = (table.codes[:, : table.n_people] >= 0).sum(axis=1)
+    found = estimates_of(batch, pairs, figures)
+    counts = (table.codes[:, : table.n_people] != MISSING).sum(axis=1)
     return JudgeRow(
         name="people",
         key="people",
         kind="person",
-        stats=stats,
-        hits={rule: (half // 2, n // 2) for rule, (half, n) in hits.items()},
+        stats=stats_of(batch, pairs, found),
+        hits={
+            name: (one.counts[0] // 2, one.counts[1] // 2) for name, one in found.items() if one.counts is not None
+        },
         n_insights=int((counts >= 2).sum()),
         n_invalid=0,
-        confusion=_confusion(batch, found[::2], table.categories),
+        confusion=confusion_of(batch, pairs[::2], table.categories),
         cost=Stat.undefined("paid time of labelling is not part of these labels"),
     )
 
 
-def _confusion(batch: Batch, blocks: Sequence[Blocks], categories: Sequence[str]) -> dict[str, dict[str, int]]:
-    q = len(categories)
-    total: Any = sum(batch.total(one.cells)[0] for one in blocks) if blocks else np.zeros(q * q)
-    cells = np.asarray(total).reshape(q, q)
-    return {
-        human: {judge: round(float(cells[row, place])) for place, judge in enumerate(categories)}
-        for row, human in enumerate(categories)
-    }
-
-
-def _cost(judge: Sayer, n_insights: int) -> Stat:
+def _cost(judge: Rater, n_insights: int) -> Stat:
     if judge.cost is None:
         return Stat.undefined(
             judge.cost_reason or "unknown", n_items=n_insights, method="usage at the price table"
@@ -270,37 +261,29 @@ def _cost(judge: Sayer, n_insights: int) -> Stat:
 
 
 def _any_human(humans: Sequence[Column]) -> Any:
-    return np.any([human.codes >= 0 for human in humans], axis=0)
+    return np.any([human.codes != MISSING for human in humans], axis=0)
 
 
 def _differences(
     table: LabelTable,
     humans: Sequence[Column],
-    figures: PairFigures,
-    spreads: Sequence[Mapping[str, Spread]],
+    figures: Mapping[str, Figure],
+    estimates: Sequence[Mapping[str, Estimate]],
     resampling: Resampling | None,
 ) -> tuple[Difference, ...]:
-    """Every two judges on common items; where both judged the same ones, the draws made before are used."""
-    judged = [table.codes[:, table.n_people + index] >= 0 for index in range(len(table.judges))]
+    """Every two judges on common items; where both judged the same ones, the estimates made before are used."""
+    judged = [table.column_of_judge(index).codes != MISSING for index in range(len(table.judges))]
     anybody = _any_human(humans)
     found = []
     for a, b in combinations(range(len(table.judges)), 2):
-        n_items = int((judged[a] & judged[b] & anybody).sum())
+        common = judged[a] & judged[b]
+        n_items = int((common & anybody).sum())
         if not n_items:
             continue
-        sides = [spreads[a], spreads[b]]
+        first, second = estimates[a], estimates[b]
         if (judged[a] != judged[b]).any():
-            common = judged[a] & judged[b]
-            sides = [_on_common(table, humans, figures, index, common, resampling) for index in (a, b)]
-        stats = {
-            name: sides[0][name]
-            .minus(sides[1][name])
-            .stat(
-                n_items=n_items, method="paired difference", reason="undefined on one side", resampling=resampling
-            )
-            for name in COMPARED
-            if name in sides[0]
-        }
+            first, second = (_on_common(table, humans, figures, index, common, resampling) for index in (a, b))
+        stats = {name: first[name].minus(second[name]).stat(n_items=n_items) for name in COMPARED if name in first}
         found.append(Difference(table.judges[a].name, table.judges[b].name, stats))
     return tuple(found)
 
@@ -308,17 +291,16 @@ def _differences(
 def _on_common(
     table: LabelTable,
     humans: Sequence[Column],
-    figures: PairFigures,
+    figures: Mapping[str, Figure],
     index: int,
     common: Any,
     resampling: Resampling | None,
-) -> dict[str, Spread]:
-    own = column(table, table.n_people + index)
-    codes: Ints = np.where(common, own.codes, -1)
+) -> dict[str, Estimate]:
     batch = Batch(table.n_clusters, resampling)
-    part = Column(codes, own.links, own.is_single)
-    blocks = [add_pair(batch, table, human, part, rules=("linking",)) for human in humans]
-    return figures_of(batch, blocks, figures, names=COMPARED)[1]
+    items, own = table.pair_items(), table.column_of_judge(index)
+    part = replace(own, codes=np.where(common, own.codes, MISSING))
+    pairs = [add_pair(batch, items, human, part, rules=("linking",)) for human in humans]
+    return estimates_of(batch, pairs, figures, names=COMPARED)
 
 
 def as_json(report: JudgeReport) -> list[dict[str, Any]]:

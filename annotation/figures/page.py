@@ -16,12 +16,13 @@ from annotation.figures.judges import Consistency, JudgeReport, consistency, jud
 from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
-from annotation.figures.rows import RowView, Spot, Wanted, spots, views
+from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, Ranking, corrected, rankings
-from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable, Sayer
+from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable, Rater
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Verdict
 from benchmarks.scoring.intervals import shared_draws
+from benchmarks.scoring.summhay import worth
 from benchmarks.web.plots import Plot
 
 KEPT_FOR_S = 3600
@@ -143,7 +144,7 @@ def options_of(table: LabelTable) -> Options:
     )
 
 
-def _keys(judges: Iterable[Sayer]) -> tuple[tuple[str, str], ...]:
+def _keys(judges: Iterable[Rater]) -> tuple[tuple[str, str], ...]:
     return tuple((judge.key, judge.name) for judge in judges)
 
 
@@ -182,13 +183,12 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
     whole = source.table().anonymous() if public else source.table()
     table = _chosen(whole, view)
     has_judges = bool(table.judges) and len(table.codes) > 0
-    wanted = Wanted()
     with shared_draws():
-        disputed: list[Spot] = spots(table, wanted) if len(table.codes) else []
+        disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
         everywhere = _everywhere(table, view.filters) if has_judges else {}
         return Figures(
             version=version,
-            options=replace(options_of(whole), judges=_keys(table.heard_judges)),
+            options=replace(options_of(whole), judges=_keys(table.judges_with_verdicts)),
             people=agreement(table),
             judges=_with_paid_time(judge_report(table, reference=view.reference), source, table)
             if has_judges
@@ -233,14 +233,10 @@ def _everywhere(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int
     if filters.retriever:
         retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
         rows = rows.filter(summary__system__retriever=retriever)
-    worth = Case(
-        When(coverage="full", then=Value(1.0)),
-        When(coverage="partial", then=Value(0.5)),
-        default=Value(0.0),
-        output_field=FloatField(),
-    )
+    levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
+    mean_worth = Avg(Case(*levels, output_field=FloatField()))
     found: dict[str, dict[int, float]] = {}
-    grouped = rows.order_by().values("judge__uid", "summary").annotate(score=Avg(worth))
+    grouped = rows.order_by().values("judge__uid", "summary").annotate(score=mean_worth)
     for judge, summary, score in grouped.values_list("judge__uid", "summary", "score"):
         found.setdefault(str(judge), {})[summary] = score
     return found

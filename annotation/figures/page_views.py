@@ -182,13 +182,13 @@ def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
 
     source, view = _source(request, uid), view_of(request.GET)
     table = chosen_table(source, view)
-    wanted = rows.Wanted(
-        between=request.GET.get("between") or rows.PEOPLE,
+    chosen = rows.RowFilter(
+        against=request.GET.get("between") or rows.PEOPLE,
         human=request.GET.get("human", ""),
-        said=request.GET.get("said", ""),
+        judge=request.GET.get("said", ""),
     )
-    spots = rows.spots(table, wanted) if len(table.codes) else []
-    shown = Paginator(spots, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+    positions = rows.positions(table, chosen) if len(table.codes) else []
+    shown = Paginator(positions, ROWS_PER_PAGE).get_page(request.GET.get("page"))
     _expose(request, tuple({info.haystack_pk for info in table.summaries}))
     shown_rows = rows.views(table, list(shown))
     query = request.GET.copy()
@@ -198,9 +198,9 @@ def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
         "page": shown,
         "rows": shown_rows,
         "deciding": _deciding(source, shown_rows),
-        "wanted": wanted,
-        "judge": next((one.name for one in table.judges if wanted.between in {one.key, one.name}), ""),
-        "judges": table.heard_judges,
+        "row_filter": chosen,
+        "judge": next((one.name for one in table.judges if chosen.against in {one.key, one.name}), ""),
+        "judges": table.judges_with_verdicts,
         "categories": table.categories,
         "query": query.urlencode(),
         **_addresses(uid),

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.pairs import Blocks, add_pair, column, figures_of
 from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.agreement import (
@@ -25,13 +24,14 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.cross_table import CONSTANT, LINKED, pair_figures
-from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.resampled import Batch, rate_stat, spread
+from benchmarks.scoring.intervals import DEFAULT, Batch, Figure, Rate, Resampling, shared_draws
+from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat
 
 PAIR_NAMES = ("exact_agreement", "randolph_kappa", "cohen_kappa", "pearson")
 CARDS = ("percent", "randolph", "fleiss", "alpha_nominal", "alpha_ordinal", "ac1")
+NO_PAIR = "no item was labelled by two"
 MAX_PAIRS = 66
 """Pairs of people whose figures are drawn: those of twelve; more would be a table nobody reads."""
 
@@ -110,63 +110,50 @@ def _pairs(
     table: LabelTable, names: Sequence[str], resampling: Resampling
 ) -> tuple[tuple[PairRow, ...], Stat, Stat, bool]:
     chosen = list(combinations(range(table.n_people), 2))
-    too_many = len(chosen) > MAX_PAIRS
     batch = Batch(table.n_clusters, resampling)
-    figures = pair_figures(table.worth, has_covered=table.has_covered)
-    columns = [column(table, index) for index in range(table.n_people)]
-    rows: list[PairRow] = []
-    found: list[Blocks] = []
+    items, columns = table.pair_items(), table.columns_of_people()
+    found: dict[tuple[str, str], Blocks] = {}
     for a, b in chosen[:MAX_PAIRS]:
-        blocks = add_pair(batch, table, columns[a], columns[b], rules=("linking",))
+        blocks = add_pair(batch, items, columns[a], columns[b], rules=("linking",))
         if blocks.n_items:
-            found.append(blocks)
-            rows.append(PairRow(names[a], names[b], blocks.n_items, *[Stat.undefined("-")] * 5))
-    made = tuple(_with_figures(row, batch, blocks, figures) for row, blocks in zip(rows, found, strict=True))
-    return made, _correlation(batch, found, figures), _linking(table, batch, found), too_many
+            found[names[a], names[b]] = blocks
+    figures = pair_figures(table.worth, has_covered=table.has_covered)
+    rows = tuple(_pair_row(pair, batch, blocks, figures) for pair, blocks in found.items())
+    pairs = list(found.values())
+    return rows, _correlation(batch, pairs, figures), _linking(table, batch, pairs), len(chosen) > MAX_PAIRS
 
 
-def _with_figures(row: PairRow, batch: Batch, blocks: Blocks, figures: Any) -> PairRow:
-    stats, _, _ = figures_of(batch, [blocks], figures, names=PAIR_NAMES)
-    values = (stats[name] for name in (*PAIR_NAMES, "linking"))
-    return PairRow(row.a, row.b, row.n, *values)
+def _pair_row(pair: tuple[str, str], batch: Batch, blocks: Blocks, figures: Mapping[str, Figure]) -> PairRow:
+    stats = stats_of(batch, [blocks], estimates_of(batch, [blocks], figures, names=PAIR_NAMES))
+    return PairRow(*pair, blocks.n_items, *(stats[name] for name in (*PAIR_NAMES, "linking")))
 
 
-def _correlation(batch: Batch, found: Sequence[Blocks], figures: Any) -> Stat:
+def _correlation(batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure]) -> Stat:
     """Mean Pearson over pairs of people (Table 1)."""
-    figure, _ = figures.others["pearson"]
-    cells = [blocks.cells for blocks in found]
-    n_items = max((blocks.n_items for blocks in found), default=0)
-    return spread(batch, cells, figure).stat(
-        n_items=n_items,
-        n_pairs=len(found),
+    figure = replace(
+        figures["pearson"],
         method="mean Pearson over pairs of people",
-        reason=CONSTANT if found else "no item was labelled by two",
-        resampling=batch.resampling,
+        reason=CONSTANT if pairs else NO_PAIR,
     )
+    n_items = max((blocks.n_items for blocks in pairs), default=0)
+    return batch.estimate(figure, [blocks.cells for blocks in pairs]).stat(n_items=n_items, n_pairs=len(pairs))
 
 
-def _linking(table: LabelTable, batch: Batch, found: Sequence[Blocks]) -> Stat:
+def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks]) -> Stat:
     """Share of pairs of labels that link a common line, all pairs of people pooled (Table 1).
 
     `n_pairs` counts these pairs, `n_items` the items with one.
     """
-    method = "pairs of labels that both cover and link: a line in common"
-    if not found:
-        return Stat.undefined("no item was labelled by two", method=method)
+    figure = Rate.of("pairs of labels that both cover and link: a line in common", "no insight is linked by two")
+    if not pairs:
+        return Stat.undefined(NO_PAIR, method=figure.method)
     pooled = Batch(batch.n_clusters, batch.resampling)
-    block = pooled.add(np.sum([batch.blocks[blocks.links["linking"]] for blocks in found], axis=0))
-    hits, n = LINKED.counts(pooled.total(block))
+    block = pooled.add(np.sum([batch.blocks[blocks.links["linking"]] for blocks in pairs], axis=0))
+    found = pooled.estimate(figure, [block])
     codes, links = table.codes[:, : table.n_people], table.links[:, : table.n_people]
-    says = (codes > 0 if table.has_covered else codes >= 0) & links.astype(bool)
-    stat = rate_stat(
-        spread(pooled, [block], LINKED),
-        hits=hits,
-        n=n,
-        method=method,
-        reason="no insight is linked by two",
-        resampling=batch.resampling,
-    )
-    return replace(stat, n_items=int((says.sum(axis=1) >= 2).sum()), n_pairs=n)
+    covers = (codes > 0 if table.has_covered else codes != MISSING) & links.astype(bool)
+    n_pairs = None if found.counts is None else found.counts[1]
+    return replace(found.stat(), n_items=int((covers.sum(axis=1) >= 2).sum()), n_pairs=n_pairs)
 
 
 def as_json(found: Agreement) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.judges import COMPARED, JudgeReport, JudgeRow
 from annotation.figures.page import Figures
-from annotation.figures.pairs import CHANCE, METHODS
 from annotation.figures.people import Agreement
+from benchmarks.scoring.linking import CHANCE
+from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat
 
 

@@ -14,7 +14,13 @@ from annotation.figures.scope import add_scope, find_study, table_of
 from annotation.figures.table import LabelTable, PlainLabel, plain_table
 from annotation.models import Study
 from annotation.verification.agreement import task_agreement, task_json
-from annotation.verification.labels import PointTable, Said, collect, has_point_labels, said_elsewhere
+from annotation.verification.labels import (
+    ExternalAnswer,
+    PointTable,
+    collect,
+    external_point_table,
+    has_point_labels,
+)
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.scoring.retention import Task
@@ -71,12 +77,12 @@ def _of_points(table: PointTable, options: Mapping[str, Any], *, public: bool) -
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
-    if wanted := {*options["annotator"], *options["annotators"]}:
+    if chosen := {*options["annotator"], *options["annotators"]}:
         known = {name: one.key for one in table.people for name in (one.name, one.pseudonym)}
-        if missing := sorted(wanted - set(known)):
+        if missing := sorted(chosen - set(known)):
             names = ", ".join(one.pseudonym if public else one.name for one in table.people)
             raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {names}.")
-        table = table.with_people(known[name] for name in wanted)
+        table = table.with_people(known[name] for name in chosen)
     if options["control"]:
         table = table.control()
     if not (table.codes(task) >= 0).any():
@@ -94,8 +100,10 @@ def _of_file(options: Mapping[str, Any]) -> Any:
         sentences = "\n".join(str(problem) for problem in failure.problems.errors)
         raise ReportRefused(sentences) from failure
     if found.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
-        said = (Said(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels)
-        return _of_points(said_elsewhere(said), options, public=False)
+        answers = (
+            ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels
+        )
+        return _of_points(external_point_table(answers), options, public=False)
     return as_json(agreement(_plain(found, options), public=False))
 
 

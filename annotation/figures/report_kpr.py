@@ -28,8 +28,8 @@ def _arguments(parser: Any) -> None:
 
 def _make(options: Mapping[str, Any]) -> Any:
     names = ("dataset", "judge", "system", "category", "domain")
-    wanted = {name: options[name] for name in names}
-    _check(wanted)
+    chosen = {name: options[name] for name in names}
+    _check(chosen)
     kept, questions, verified = None, None, None
     if options["study"]:
         study = find_study(options["study"])
@@ -39,20 +39,20 @@ def _make(options: Mapping[str, Any]) -> Any:
         kept = dataset.kept_points
         questions = frozenset(study.label_items.order_by().values_list("question", flat=True).distinct())
         verified = {"study": study.name, "version": dataset.choice.number, "n_kept": len(kept)}
-    found = plain.report(figures.table(figures.Wanted(**wanted, key_points=kept, questions=questions)))
-    return {**found, "filters": {name: value for name, value in wanted.items() if value}, "verified": verified}
+    found = plain.report(figures.table(figures.ResponseFilter(**chosen, key_points=kept, questions=questions)))
+    return {**found, "filters": {name: value for name, value in chosen.items() if value}, "verified": verified}
 
 
-def _check(wanted: Mapping[str, str]) -> None:
+def _check(chosen: Mapping[str, str]) -> None:
     """A name that nothing has is a mistake, not an empty report."""
-    if wanted["dataset"] and not Question.objects.of(dataset=wanted["dataset"]).exists():
-        raise ReportRefused(f"No question was imported as “{wanted['dataset']}”.")
-    if wanted["system"] and not System.objects.filter(key=wanted["system"], responses__isnull=False).exists():
-        raise ReportRefused(f"No system “{wanted['system']}” has responses.")
-    if wanted["judge"] and wanted["judge"] not in {
+    if chosen["dataset"] and not Question.objects.of(dataset=chosen["dataset"]).exists():
+        raise ReportRefused(f"No question was imported as “{chosen['dataset']}”.")
+    if chosen["system"] and not System.objects.filter(key=chosen["system"], responses__isnull=False).exists():
+        raise ReportRefused(f"No system “{chosen['system']}” has responses.")
+    if chosen["judge"] and chosen["judge"] not in {
         name for judge in Judge.objects.all() for name in (judge.name, str(judge))
     }:
-        raise ReportRefused(f"There is no judge “{wanted['judge']}”.")
+        raise ReportRefused(f"There is no judge “{chosen['judge']}”.")
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The rows behind a figure: each insight of each summary with what everybody said, those most in dispute first."""
+"""The rows behind a figure: each insight of each summary with everybody's answers, the most disputed first."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ PEOPLE = "people"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which rows: disagreements of people, or of people with one judge; with given labels on either side."""
+class RowFilter:
+    """Which rows: disagreements of people, or of people with one judge; with given labels on either side.
 
-    between: str = PEOPLE
+    `against` is `PEOPLE`, or a judge's key or name; `human` and `judge` are labels, empty for any.
+    """
+
+    against: str = PEOPLE
     human: str = ""
-    said: str = ""
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class RowPosition:
     """Where a row is in the table, and how far people disagree on it: 1 − P_i, None under two labels."""
 
     index: int
@@ -33,7 +36,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Answer:
     """One person's or judge's answer: label, linked line numbers and the first linked line's text."""
 
     name: str
@@ -45,7 +48,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """One row with all its texts and what was decided, if anything; an item made elsewhere has a name only."""
+    """One row with all its texts and what was decided, if anything; an external item has a name only."""
 
     item: str
     insight: str
@@ -55,54 +58,54 @@ class RowView:
     system: str
     subtopic: str
     dispute: float | None
-    sayings: tuple[Saying, ...]
+    answers: tuple[Answer, ...]
     decided: str = ""
 
 
-def spots(table: LabelTable, wanted: Wanted) -> list[Spot]:
+def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
     """The rows asked for, most disputed first; between people and a judge, the farthest apart first."""
     disputes = np.array([np.nan if one is None else one for one in disagreement(table.ratings())])
     codes = table.codes[:, : table.n_people]
-    judge = next((place for place, one in enumerate(table.judges) if wanted.between in {one.key, one.name}), None)
+    judge = next((place for place, one in enumerate(table.judges) if chosen.against in {one.key, one.name}), None)
     kept = np.ones(len(codes), dtype=bool)
-    if wanted.human in table.categories:
-        kept &= (codes == table.categories.index(wanted.human)).any(axis=1)
+    if chosen.human in table.categories:
+        kept &= (codes == table.categories.index(chosen.human)).any(axis=1)
     if judge is not None:
         own = table.codes[:, table.n_people + judge]
         kept &= own >= 0
-        if wanted.said in table.categories:
-            kept &= own == table.categories.index(wanted.said)
+        if chosen.judge in table.categories:
+            kept &= own == table.categories.index(chosen.judge)
         apart = np.where(codes >= 0, np.abs(codes - own[:, None]), 0).max(axis=1, initial=0)
         strength: Ints = apart
-        if not (wanted.human or wanted.said):
+        if not (chosen.human or chosen.judge):
             kept &= apart > 0
     else:
         known = np.where(codes >= 0, codes, np.nan)
         widest = np.nanmax(known, axis=1, initial=0) - np.nanmin(known, axis=1, initial=len(table.categories))
         strength = np.nan_to_num(widest)
-        if not wanted.human:
+        if not chosen.human:
             kept &= np.nan_to_num(disputes) > 0
     order = np.lexsort((np.arange(len(codes)), -strength, -np.nan_to_num(disputes)))
     if judge is not None:
         order = np.lexsort((np.arange(len(codes)), -np.nan_to_num(disputes), -strength))
     return [
-        Spot(int(index), None if np.isnan(disputes[index]) else float(disputes[index]))
+        RowPosition(int(index), None if np.isnan(disputes[index]) else float(disputes[index]))
         for index in order
         if kept[index]
     ]
 
 
-def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
-    """The texts of some rows; two queries for rows of this site, none for items made elsewhere."""
+def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
+    """The texts of some rows; two queries for rows of this site, none for external items."""
     if table.items:
-        return [_elsewhere(table, spot) for spot in chosen]
-    summary_pks = {table.summaries[table.summary_of[spot.index]].pk for spot in chosen}
+        return [_external(table, position) for position in chosen]
+    summary_pks = {table.summaries[table.summary_of[position.index]].pk for position in chosen}
     texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
-    insights = Insight.objects.in_bulk({int(table.insights[spot.index]) for spot in chosen})
+    insights = Insight.objects.in_bulk({int(table.insights[position.index]) for position in chosen})
     found = []
-    for spot in chosen:
-        info = table.summaries[table.summary_of[spot.index]]
-        insight = insights[int(table.insights[spot.index])]
+    for position in chosen:
+        info = table.summaries[table.summary_of[position.index]]
+        insight = insights[int(table.insights[position.index])]
         found.append(
             RowView(
                 item="",
@@ -112,9 +115,9 @@ def views(table: LabelTable, chosen: Sequence[Spot]) -> list[RowView]:
                 has_page=texts[info.pk].has_page,
                 system=f"{info.summarizer} · {info.retriever}",
                 subtopic=info.subtopic,
-                dispute=spot.dispute,
-                sayings=_sayings(table, spot.index, texts[info.pk].lines),
-                decided=_decided(table, spot.index),
+                dispute=position.dispute,
+                answers=_answers(table, position.index, texts[info.pk].lines),
+                decided=_decided(table, position.index),
             )
         )
     return found
@@ -125,19 +128,19 @@ def _decided(table: LabelTable, index: int) -> str:
     return table.categories[code] if code >= 0 else ""
 
 
-def _elsewhere(table: LabelTable, spot: Spot) -> RowView:
-    sayings = _sayings(table, spot.index, [])
-    return RowView(table.items[spot.index], "", "", "", False, "", "", spot.dispute, sayings)
+def _external(table: LabelTable, position: RowPosition) -> RowView:
+    answers = _answers(table, position.index, [])
+    return RowView(table.items[position.index], "", "", "", False, "", "", position.dispute, answers)
 
 
-def _sayings(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Saying, ...]:
+def _answers(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Answer, ...]:
     found = []
-    for place, sayer in enumerate((*table.people, *table.judges)):
+    for place, rater in enumerate(table.raters):
         code = table.codes[index, place]
         if code < 0:
             continue
         mask = int(table.links[index, place])
         linked = () if not lines else tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
         text = lines[linked[0] - 1] if linked and linked[0] <= len(lines) else ""
-        found.append(Saying(sayer.name, sayer.kind, table.categories[code], linked, text))
+        found.append(Answer(rater.name, rater.kind, table.categories[code], linked, text))
     return tuple(found)

@@ -8,12 +8,21 @@ from itertools import combinations
 
 import numpy as np
 
-from annotation.figures.biases import human_worth, summary_pairs
+from annotation.figures.biases import human_worth, judge_worth, summary_pairs
 from annotation.figures.judges import MEAN
 from annotation.figures.table import LabelTable
-from benchmarks.scoring.comparison import SummaryPair
-from benchmarks.scoring.intervals import DEFAULT, Figure, Floats, Resampling, divide, shared_draws
-from benchmarks.scoring.resampled import Batch, spread
+from benchmarks.scoring.bias import SummaryPair
+from benchmarks.scoring.intervals import (
+    DEFAULT,
+    Batch,
+    Figure,
+    Floats,
+    Formula,
+    Resampling,
+    divide,
+    mean_of_ratios,
+    shared_draws,
+)
 from benchmarks.scoring.stat import Stat
 
 MIN_SYSTEMS = 3
@@ -44,16 +53,10 @@ def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling
     with shared_draws():
         return tuple(
             _ranking(
-                judge.name, summary_pairs(table, human, worth_of(table, index))[0], table.n_clusters, resampling
+                judge.name, summary_pairs(table, human, judge_worth(table, index))[0], table.n_clusters, resampling
             )
             for index, judge in enumerate(table.judges)
         )
-
-
-def worth_of(table: LabelTable, judge: int) -> Floats:
-    """What a judge says each item is worth, shape (n,), NaN for no verdict."""
-    worth: Floats = np.array([*table.worth, np.nan])[table.codes[:, table.n_people + judge]]
-    return worth
 
 
 def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resampling: Resampling) -> Ranking:
@@ -80,22 +83,20 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
         return Ranking(
             name, Stat.undefined(f"under {MIN_SYSTEMS} summarizers", n_items=width, method=method), means
         )
+    figure = Figure(method, _tau_b(width), "all summarizers are level on one side")
     batch = Batch(n_clusters, resampling)
-    tau = spread(batch, [batch.add(sums)], _tau_b(width)).stat(
-        n_items=width, method=method, reason="all summarizers are level on one side", resampling=resampling
-    )
-    return Ranking(name, tau, means)
+    return Ranking(name, batch.estimate(figure, [batch.add(sums)]).stat(n_items=width), means)
 
 
-def _tau_b(width: int) -> Figure:
+def _tau_b(width: int) -> Formula:
     first, second = np.array(list(combinations(range(width), 2))).T
 
-    def figure(totals: Floats) -> Floats:
+    def formula(totals: Floats) -> Floats:
         human, judge = (divide(totals[:, start : start + width], totals[:, 2 * width :]) for start in (0, width))
         x, y = (_order(side[:, first] - side[:, second]) for side in (human, judge))
         return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
 
-    return figure
+    return formula
 
 
 def _order(differences: Floats) -> Floats:
@@ -117,7 +118,7 @@ def corrected(
     found = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            differences = _differences(table, human, worth_of(table, index))
+            differences = _differences(table, human, judge_worth(table, index))
             found.append(_corrected(judge.name, everywhere.get(judge.key, {}), differences, resampling))
     return tuple(found)
 
@@ -134,25 +135,28 @@ def _differences(table: LabelTable, human: Floats, judge: Floats) -> dict[int, f
 def _corrected(
     name: str, scores: Mapping[int, float], differences: Mapping[int, float], resampling: Resampling
 ) -> Corrected:
-    method = "mean over all judged summaries, corrected by judge minus human on the labelled ones"
-    batch = Batch(len(scores), resampling)
-    rows = [(score, 1.0, differences.get(pk, 0.0), float(pk in differences)) for pk, score in scores.items()]
-    n_labelled = sum(pk in differences for pk in scores)
-    if not rows:
-        none = Stat.undefined("the judge saw none of these summaries", method=method)
+    raw = Figure(
+        "mean over all judged summaries",
+        lambda totals: mean_of_ratios(totals[:, :2]),
+        "the judge saw none of these summaries",
+    )
+    corrected = Figure(
+        f"{raw.method}, corrected by judge minus human on the labelled ones",
+        lambda totals: mean_of_ratios(totals[:, :2]) - mean_of_ratios(totals[:, 2:]),
+        "no summary has labels by people",
+    )
+    n, n_labelled = len(scores), sum(pk in differences for pk in scores)
+    if not n:
+        none = Stat.undefined(raw.reason, method=corrected.method)
         return Corrected(name, none, none, 0)
-    block = batch.add(np.array(rows))
-    raw = spread(batch, [block], lambda totals: divide(totals[:, 0], totals[:, 1])).stat(
-        n_items=len(rows), method="mean over all judged summaries", reason="-", resampling=resampling
+    batch = Batch(n, resampling)
+    block = batch.add(
+        np.array(
+            [(score, 1.0, differences.get(pk, 0.0), float(pk in differences)) for pk, score in scores.items()]
+        )
     )
-    if n_labelled == len(rows):
+    found = batch.estimate(raw, [block]).stat(n_items=n)
+    if n_labelled == n:
         reason = "the judge saw no summary beyond those that people labelled"
-        return Corrected(name, raw, Stat.undefined(reason, n_items=len(rows), method=method), n_labelled)
-
-    def figure(totals: Floats) -> Floats:
-        return divide(totals[:, 0], totals[:, 1]) - divide(totals[:, 2], totals[:, 3])
-
-    fixed = spread(batch, [block], figure).stat(
-        n_items=len(rows), method=method, reason="no summary has labels by people", resampling=resampling
-    )
-    return Corrected(name, raw, fixed, n_labelled)
+        return Corrected(name, found, Stat.undefined(reason, n_items=n, method=corrected.method), n)
+    return Corrected(name, found, batch.estimate(corrected, [block]).stat(n_items=n), n_labelled)

@@ -1,4 +1,4 @@
-"""What everybody said of the same items, as arrays: items down, people and judges across. No database."""
+"""Labels of the same items by people and judges, as arrays: items down, raters across. No database."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.scoring.intervals import Ints
+from benchmarks.scoring.intervals import Bools, Ints
+from benchmarks.scoring.linking import Column, Masks
+from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.summhay import COVERAGES, Coverage, worth
 
-COVERAGE = ("none", "partial", "full")
 FULL_CONTEXT = "full context"
-Masks = NDArray[np.object_]
-"""Linked lines of each label as the bits of a whole number of any size; 0 is no link."""
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Sayer:
+class Rater:
     """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost."""
 
     key: str
@@ -77,8 +75,8 @@ class LabelTable:
     """
 
     categories: tuple[str, ...]
-    people: tuple[Sayer, ...]
-    judges: tuple[Sayer, ...]
+    people: tuple[Rater, ...]
+    judges: tuple[Rater, ...]
     codes: Ints
     links: Masks
     is_single: Bools
@@ -100,7 +98,7 @@ class LabelTable:
         return len(self.people)
 
     @property
-    def heard_judges(self) -> tuple[Sayer, ...]:
+    def judges_with_verdicts(self) -> tuple[Rater, ...]:
         """Judges with a verdict on any of these items."""
         columns = enumerate(self.judges, self.n_people)
         return tuple(judge for column, judge in columns if bool((self.codes[:, column] >= 0).any()))
@@ -108,11 +106,13 @@ class LabelTable:
     @property
     def has_covered(self) -> bool:
         """Whether the first category means that nothing is covered."""
-        return self.categories[:1] == ("none",) and len(self.categories) > 1
+        return self.categories[:1] == (Coverage.NONE,) and len(self.categories) > 1
 
     @property
     def worth(self) -> tuple[float, ...]:
-        """What each category is worth in correlations: evenly from 0 to 1."""
+        """What each category is worth in correlations: as coverage, or else evenly from 0 to 1."""
+        if self.categories == COVERAGES:
+            return tuple(worth().values())
         last = max(1, len(self.categories) - 1)
         return tuple(code / last for code in range(len(self.categories)))
 
@@ -121,6 +121,34 @@ class LabelTable:
         """Items that somebody labelled, shape (n,)."""
         mask: Bools = (self.codes[:, : self.n_people] != MISSING).any(axis=1)
         return mask
+
+    @property
+    def raters(self) -> tuple[Rater, ...]:
+        """People and judges, in the order of the columns."""
+        return (*self.people, *self.judges)
+
+    def column(self, index: int) -> Column:
+        """The labels of one rater."""
+        return Column(self.codes[:, index], self.links[:, index], self.is_single[:, index])
+
+    def columns_of_people(self) -> list[Column]:
+        """The labels of each person."""
+        return [self.column(index) for index in range(self.n_people)]
+
+    def column_of_judge(self, judge: int) -> Column:
+        """The verdicts of a judge, by position."""
+        return self.column(self.n_people + judge)
+
+    def pair_items(self) -> Items:
+        """The items as figures of two raters take them."""
+        n_lines = np.array([info.n_lines for info in self.summaries], dtype=np.int64)
+        return Items(
+            clusters=self.clusters,
+            n_clusters=self.n_clusters,
+            worth=self.worth,
+            has_covered=self.has_covered,
+            n_lines=n_lines[self.summary_of] if self.summaries else None,
+        )
 
     def ratings(self) -> Ratings:
         """The people's part, as the agreement figures take it."""
@@ -177,8 +205,8 @@ class LabelTable:
 
     def with_people(self, keys: Iterable[str]) -> LabelTable:
         """Only some people's columns; judges stay."""
-        wanted = set(keys)
-        chosen = [index for index, person in enumerate(self.people) if person.key in wanted]
+        kept = set(keys)
+        chosen = [index for index, person in enumerate(self.people) if person.key in kept]
         columns = [*chosen, *range(self.n_people, self.codes.shape[1])]
         return replace(
             self,
@@ -192,7 +220,7 @@ class LabelTable:
 
 @dataclass(frozen=True, slots=True)
 class PlainLabel:
-    """A label made elsewhere; `links` are line numbers or names of whatever was linked."""
+    """An external label; `links` are line numbers or names of whatever was linked."""
 
     annotator: str
     item: str
@@ -206,7 +234,7 @@ class UnknownLabel(ValueError):
 
 
 def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> LabelTable:
-    """Arrays of labels made elsewhere; without a cluster an item is its own."""
+    """Arrays of external labels; without a cluster an item is its own."""
     code_of = {label: code for code, label in enumerate(categories)}
     people: dict[str, int] = {}
     items: dict[str, int] = {}
@@ -232,7 +260,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
     own = np.full(len(items), -1, dtype=np.int64)
     return LabelTable(
         categories=tuple(categories),
-        people=tuple(Sayer(name, name, name) for name in people),
+        people=tuple(Rater(name, name, name) for name in people),
         judges=(),
         codes=codes,
         links=links,
@@ -250,10 +278,10 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
 
 
 def _is_kept(info: SummaryInfo, filters: Filters) -> bool:
-    wanted = (
+    chosen = (
         (filters.haystack, info.haystack),
         (filters.domain, info.domain),
         (filters.retriever, info.retriever),
         (filters.summarizer, info.summarizer),
     )
-    return all(not value or value == own for value, own in wanted)
+    return all(not value or value == own for value, own in chosen)

@@ -50,7 +50,7 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     between, show = which.get("between", ""), request.GET.get("show", disputes.OPEN)
     everything = disputes.queue_of(table, between=between)
     shown = Paginator(disputes.narrowed(everything, show), A_PAGE).get_page(request.GET.get("page"))
-    rows = views(table, [place.spot for place in shown])
+    rows = views(table, [place.position for place in shown])
     saw_insights(request.user, *_haystacks(table))
     context = {
         "study": study,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from annotation.figures.rows import PEOPLE, RowFilter, RowPosition, positions
+from annotation.figures.table import LabelTable
 from annotation.linking.adjudicating import history_of
 from annotation.linking.bullets import Bullet, bullets_of
 from annotation.models import CoverageAdjudication, CoverageLabel, Study
 from benchmarks.models import Insight, Summary, Verdict
-
-if TYPE_CHECKING:
-    from annotation.figures.rows import Spot
-    from annotation.figures.table import LabelTable
 
 OPEN, DECIDED, ALL = "open", "decided", "all"
 
@@ -24,7 +22,7 @@ class Place:
 
     summary: int
     insight: int
-    spot: Spot
+    position: RowPosition
     is_decided: bool
 
 
@@ -68,23 +66,21 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
 
     Decided items stay in the queue whatever people say of them.
     """
-    from annotation.figures.rows import PEOPLE, Wanted, spots
-
     if not len(table.codes):
         return []
-    found = spots(table, Wanted(between=between or PEOPLE))
+    found = positions(table, RowFilter(against=between or PEOPLE))
     decided = _decided(table)
-    known = {spot.index for spot in found}
+    known = {position.index for position in found}
     if not between:
         found += _others(decided, known)
     return [
         Place(
-            summary=table.summaries[table.summary_of[spot.index]].pk,
-            insight=int(table.insights[spot.index]),
-            spot=spot,
-            is_decided=spot.index in decided,
+            summary=table.summaries[table.summary_of[position.index]].pk,
+            insight=int(table.insights[position.index]),
+            position=position,
+            is_decided=position.index in decided,
         )
-        for spot in found
+        for position in found
     ]
 
 
@@ -154,8 +150,6 @@ def _decided(table: LabelTable) -> set[int]:
     return {int(index) for index in (table.gold_codes >= 0).nonzero()[0]}
 
 
-def _others(decided: set[int], known: set[int]) -> list[Spot]:
+def _others(decided: set[int], known: set[int]) -> list[RowPosition]:
     """Decided items on which people do not differ, at the end."""
-    from annotation.figures.rows import Spot
-
-    return [Spot(index, None) for index in sorted(decided - known)]
+    return [RowPosition(index, None) for index in sorted(decided - known)]

@@ -1,4 +1,4 @@
-"""What people and the judge say of the same pairs, read in a fixed number of queries and put into figures."""
+"""Answers of people and verdicts of the judge on the same pairs, read in a fixed number of queries, as figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIELDS = ("response_id", "key_point_id", "response__uid", "key_point__text", *PA
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One pair: where it belongs, what the judge says and what people say, by name."""
+    """One pair: where it belongs, the judge's verdict, and people's answers by name."""
 
     response: str
     key_point: str
@@ -37,9 +37,14 @@ class Item:
     answers: Mapping[str, str]
 
     @property
+    def n_differing(self) -> int:
+        """How many people differ from the judge, entailed or not."""
+        return sum((answer == "yes") != (self.verdict == "yes") for answer in self.answers.values())
+
+    @property
     def is_disputed(self) -> bool:
-        """Whether somebody says otherwise than the judge, entailed or not."""
-        return any((said == "yes") != (self.verdict == "yes") for said in self.answers.values())
+        """Whether somebody differs from the judge."""
+        return self.n_differing > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +63,19 @@ class Results:
     @property
     def disputed(self) -> list[Item]:
         """Pairs on which somebody differs from the judge, those of most people first."""
-        found = [item for item in self.items if item.is_disputed]
-        return sorted(
-            found,
-            key=lambda item: -sum((said == "yes") != (item.verdict == "yes") for said in item.answers.values()),
-        )
+        return sorted((item for item in self.items if item.is_disputed), key=lambda item: -item.n_differing)
 
 
 def results_of(study: Study, *, public: bool = False) -> Results:
     """Compare the judge with everybody who answered; with `public` under pseudonyms. Seven queries."""
     judge = study.validation_plan.judge
     names = _names(study, public=public)
-    said: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+    answers: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
     labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
     for person, response, point, answer in labels.values_list(
         "annotator_id", "response_id", "key_point_id", "answer"
     ):
-        said[response, point][names[person]] = answer
+        answers[response, point][names[person]] = answer
     verdicts = verdicts_on(study)
     datasets = study.label_items.values_list("response__question__dataset", flat=True).order_by().distinct()
     items, keys = [], []
@@ -86,7 +87,7 @@ def results_of(study: Study, *, public: bool = False) -> Results:
                 key_point=text,
                 parts=dict(zip(PARTS, parts, strict=True)),
                 verdict=verdicts.get((response, point), ""),
-                answers=said.get((response, point), {}),
+                answers=answers.get((response, point), {}),
             )
         )
     people = [name for name in names.values() if any(name in item.answers for item in items)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.figures.people import Agreement, agreement, as_json
 from annotation.figures.plain import stat_json
-from annotation.figures.table import Sayer
+from annotation.figures.table import Rater
 from annotation.labelling.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
@@ -90,7 +90,7 @@ def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resamp
     return tuple(rows)
 
 
-def _person(table: PointTable, task: Task, column: int, person: Sayer) -> PersonRow:
+def _person(table: PointTable, task: Task, column: int, person: Rater) -> PersonRow:
     codes = table.codes(task)[:, column]
     n = int((codes != MISSING).sum())
     counts = [(label, int((codes == code).sum())) for code, label in enumerate(CATEGORIES[task])]

@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 
 from annotation.figures.plain import stat_json
-from annotation.figures.table import Sayer
-from annotation.verification.labels import DROP, KEEP, PointTable
-from benchmarks.scoring.autods import RATES, ThresholdFigures, at_threshold, cumulative, histogram, mean_of
+from annotation.figures.table import Rater
+from annotation.verification.labels import PointTable
+from benchmarks.scoring.autods import (
+    RATES,
+    ThresholdFigures,
+    at_threshold,
+    cumulative,
+    histogram,
+    mean_of,
+    rate_parts,
+)
 from benchmarks.scoring.intervals import DEFAULT, Floats, Ints, Resampling
-from benchmarks.scoring.retention import Task
+from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot, Series
 
@@ -34,7 +42,7 @@ TITLES = {
 class PersonFigures:
     """One person's labels as the truth, at the threshold looked at."""
 
-    person: Sayer
+    person: Rater
     figures: ThresholdFigures
 
 
@@ -81,21 +89,10 @@ def autods(table: PointTable, *, threshold: float, resampling: Resampling = DEFA
 
 
 def curve(scores: Floats, keep: Ints) -> dict[str, list[float | None]]:
-    """Each rate at `STEPS` with one person's answers as the truth, -1 for none; None where undefined.
-
-    The same figures as `at_threshold` gives, for many thresholds at once.
-    """
-    is_key, is_other = keep == KEEP, keep == DROP
+    """Each rate at `STEPS` with one person's answers as the truth, -1 for none; None where undefined."""
     found: dict[str, list[float | None]] = {name: [] for name in RATES}
     for step in STEPS:
-        passes = scores >= step
-        parts = {
-            "retention": (passes, np.ones(len(scores), dtype=bool)),
-            "false_positive_rate": (passes & is_other, is_other),
-            "false_discovery_rate": (passes & is_other, passes & (is_key | is_other)),
-            "false_omission_rate": (~passes & is_key, ~passes & (is_key | is_other)),
-        }
-        for name, (hits, among) in parts.items():
+        for name, (hits, among) in rate_parts(scores >= step, keep == KEEP, keep == DROP).items():
             found[name].append(float(hits.sum() / among.sum()) if among.any() else None)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from annotation.figures.table import Sayer
+from annotation.figures.table import Rater
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.intervals import Resampling, shared_draws
@@ -22,7 +22,7 @@ class Ranking:
     """All sets of `people`, best first; how many key points and questions the halves have."""
 
     rows: tuple[RankedSubset, ...]
-    people: tuple[Sayer, ...]
+    people: tuple[Rater, ...]
     n_in: int
     n_out: int
     questions_in: int

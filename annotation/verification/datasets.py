@@ -15,18 +15,13 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.figures.table import Bools
 from annotation.models import Annotator, DatasetVersion, PointAdjudication, Study
-from annotation.verification.labels import KEEP, PointTable, collect
+from annotation.verification.labels import PointTable, collect
 from benchmarks import audit
-from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, rate
-from benchmarks.scoring.retention import Outcome, Rule, Task, decide
+from benchmarks.scoring.intervals import DEFAULT, Bools, Floats, Resampling
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.retention import KEEP, UNDECIDED, Outcome, Rule, Task, outcomes, retention
 from benchmarks.scoring.stat import Stat
-
-FILTERED = "filtered"
-OUTCOMES = (*(outcome.value for outcome in Outcome), FILTERED)
-"""What can become of a key point; a filtered one would be kept, but its AutoDS score is under the threshold."""
-UNDECIDED = (Outcome.UNRESOLVED.value, Outcome.UNLABELLED.value)
 
 
 class NotInStudy(ValueError):
@@ -64,7 +59,7 @@ class Dataset:
 
     table: PointTable
     choice: Choice
-    outcomes: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
     is_kept: Bools
     is_decided: Bools
 
@@ -72,7 +67,7 @@ class Dataset:
     def counts(self) -> dict[str, int]:
         """How many key points came out how."""
         found = Counter(self.outcomes)
-        return {name: found[name] for name in OUTCOMES}
+        return {outcome.value: found[outcome] for outcome in Outcome}
 
     @property
     def kept_points(self) -> frozenset[int]:
@@ -100,8 +95,8 @@ class Dataset:
         """What each person alone would keep of what they labelled, before any threshold."""
         keep, rows = self.table.codes(Task.KEEP), []
         for at, person in enumerate(self.table.people):
-            said, kept = keep[:, at] >= 0, keep[:, at] == KEEP
-            rows.append((person, _share(person.name, said, kept, said, self.table, resampling)))
+            answered, kept = keep[:, at] != MISSING, keep[:, at] == KEEP
+            rows.append((person, _share(person.name, answered, kept, answered, self.table, resampling)))
         return tuple(rows)
 
     def _share(self, name: str, inside: Bools, resampling: Resampling) -> Share:
@@ -112,38 +107,23 @@ def _share(
     name: str, inside: Bools, is_kept: Bools, is_decided: Bools, table: PointTable, resampling: Resampling
 ) -> Share:
     counted = inside & is_decided
-    hits = is_kept[counted]
-    method = "kept of the key points decided"
-    if len(hits):
-        stat = rate(hits, clusters=table.questions[counted].tolist(), resampling=resampling, method=method)
-    else:
-        stat = Stat.undefined("no key point is decided", method=method)
-    return Share(name, int(inside.sum()), int(hits.sum()), len(hits), stat)
+    stat = retention(is_kept, counted, table.questions.tolist(), resampling=resampling)
+    return Share(name, int(inside.sum()), int((is_kept & counted).sum()), int(counted.sum()), stat)
 
 
 def build(table: PointTable, choice: Choice, *, adjudicated: Mapping[int, bool] | None = None) -> Dataset:
     """Decide every key point; `adjudicated` has decisions by primary key and counts under its rule alone."""
     decisions = adjudicated or {}
     columns = [at for at, person in enumerate(table.people) if person.key in choice.annotators]
-    keep = table.codes(Task.KEEP)[:, columns]
-    known: dict[tuple[tuple[int, ...], bool | None], str] = {}
-    outcomes: list[str] = []
-    for at, row in enumerate(keep.tolist()):
-        key = (tuple(row), decisions.get(table.points[at]) if table.points else None)
-        if key not in known:
-            answers = [("keep" if code == KEEP else "drop") if code >= 0 else None for code in key[0]]
-            known[key] = decide(answers, choice.rule, adjudicated=key[1]).value
-        outcomes.append(known[key])
-    if choice.threshold is not None:
-        under = below(table.autods, choice.threshold)
-        outcomes = [
-            FILTERED if is_under and outcome == Outcome.KEPT else outcome
-            for outcome, is_under in zip(outcomes, under, strict=True)
-        ]
-    found = np.array(outcomes, dtype=object)
-    is_kept: Bools = found == Outcome.KEPT.value
-    is_decided: Bools = ~np.isin(found.astype(str), UNDECIDED)
-    return Dataset(table, choice, tuple(outcomes), is_kept, is_decided)
+    found = outcomes(
+        table.codes(Task.KEEP)[:, columns],
+        choice.rule,
+        adjudicated=[decisions.get(point) for point in table.points] if table.points else None,
+        is_filtered=None if choice.threshold is None else below(table.autods, choice.threshold),
+    )
+    is_kept = np.array([outcome is Outcome.KEPT for outcome in found], dtype=bool)
+    is_decided = np.array([outcome not in UNDECIDED for outcome in found], dtype=bool)
+    return Dataset(table, choice, found, is_kept, is_decided)
 
 
 def below(scores: Floats, threshold: float) -> Bools:
@@ -199,13 +179,13 @@ def choose(
     Raises:
         NotInStudy: nobody is chosen, or somebody who has no label in this study.
     """
-    wanted = set(annotators)
+    chosen = set(annotators)
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         people = list(
-            Annotator.objects.filter(uid__in=wanted, memberships__study=study, pointlabels__study=study).distinct()
+            Annotator.objects.filter(uid__in=chosen, memberships__study=study, pointlabels__study=study).distinct()
         )
-        if not people or {str(person.uid) for person in people} != wanted:
+        if not people or {str(person.uid) for person in people} != chosen:
             raise NotInStudy("Choose people who labelled in this study.")
         last = study.dataset_versions.aggregate(last=Max("number"))["last"] or 0
         version = DatasetVersion.objects.create(
@@ -226,7 +206,7 @@ def choose(
             now=now,
             version=version.number,
             rule=version.rule,
-            annotators=sorted(wanted),
+            annotators=sorted(chosen),
             autods_threshold=autods_threshold,
         )
     return version

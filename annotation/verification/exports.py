@@ -18,13 +18,12 @@ from django.db.models import Count, Exists, OuterRef
 from annotation.figures.plain import stat_json
 from annotation.models import LabelItem, PointLabel, Study
 from annotation.verification.datasets import Dataset
-from annotation.verification.labels import DROP, KEEP
 from benchmarks.exchange import long2rag
 from benchmarks.exchange.questions import QuestionText
 from benchmarks.exporting_questions import questions_of
 from benchmarks.models import KeyPoint, Question
 from benchmarks.querysets import QuestionQuerySet
-from benchmarks.scoring.retention import Task
+from benchmarks.scoring.retention import DROP, KEEP, Task
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000

@@ -1,7 +1,6 @@
-"""Who said what of each key point, as arrays, however it came here: made in a study, or elsewhere.
+"""Answers on key points as arrays: those given in a study of this site, or external ones.
 
-Task 2 is missing after a no in task 1, whatever was stored. Heavy modules are loaded here, so views import this
-where they use it.
+Task 2 is missing after a no in task 1, whatever was stored.
 """
 
 from __future__ import annotations
@@ -15,15 +14,12 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Max, Sum
 
-from annotation.figures.table import Bools, LabelTable, Sayer
+from annotation.figures.table import LabelTable, Rater
 from annotation.models import ExternalLabel, LabelItem, PointLabel, Study
-from benchmarks.scoring.intervals import Floats, Ints
+from benchmarks.scoring.intervals import Bools, Floats, Ints
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.retention import CATEGORIES, Task
+from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 
-YES, NO = 0, 1
-AGREE = 0
-KEEP, DROP = 0, 1
 CHUNK = 5_000
 STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)
 _CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
@@ -35,7 +31,7 @@ class PointTable:
 
     `grounded` and `keyness`, shape (n, k), hold positions in the categories of their task, -1 for none; `keyness`
     is as stored. `questions`, shape (n,), numbers the question of each point. `autods`, shape (n,), and `seconds`
-    of active time, shape (n, k), are NaN where unknown. `points` are primary keys, none for labels made elsewhere.
+    of active time, shape (n, k), are NaN where unknown. `points` are primary keys, none for external ones.
     """
 
     points: tuple[int, ...]
@@ -45,7 +41,7 @@ class PointTable:
     domains: tuple[str, ...]
     is_control: Bools
     autods: Floats
-    people: tuple[Sayer, ...]
+    people: tuple[Rater, ...]
     grounded: Ints
     keyness: Ints
     seconds: Floats
@@ -62,16 +58,7 @@ class PointTable:
 
     def codes(self, task: Task) -> Ints:
         """Answers to a task, shape (n, k): positions in its categories, -1 for none."""
-        if task is Task.GROUNDED:
-            return self.grounded
-        after: Ints = np.where(self.grounded == NO, MISSING, self.keyness)
-        if task is Task.KEY_POINT:
-            return after
-        keep: Ints = np.full_like(self.grounded, MISSING)
-        keep[self.grounded == NO] = DROP
-        is_answered = (self.grounded == YES) & (after != MISSING)
-        keep[is_answered] = np.where(after[is_answered] == AGREE, KEEP, DROP)
-        return keep
+        return task_codes(self.grounded, self.keyness, task)
 
     def ratings(self, task: Task) -> Ratings:
         """A task as the agreement figures take it, questions as clusters."""
@@ -140,12 +127,12 @@ class PointTable:
 
 
 def collect(study: Study) -> PointTable:
-    """The labels of a verification study, or those made elsewhere; three queries, or one."""
-    return _made_elsewhere(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
+    """The labels of a verification study, or external ones; three queries, or one."""
+    return _of_external_study(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
 
 
 def has_point_labels(study: Study) -> bool:
-    """Whether a study of labels made elsewhere holds judgments on key points."""
+    """Whether a study of external labels holds answers on key points."""
     rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS)
     return study.kind == Study.Kind.EXTERNAL and rows.exists()
 
@@ -153,8 +140,8 @@ def has_point_labels(study: Study) -> bool:
 def _of_study(study: Study) -> PointTable:
     """All key points of the study, labelled or not; attention checks are none of them. Three queries."""
     members = study.memberships.select_related("annotator").order_by("number")
-    sayers = {
-        member.annotator_id: Sayer(str(member.annotator.uid), member.annotator.label, member.pseudonym)
+    raters = {
+        member.annotator_id: Rater(str(member.annotator.uid), member.annotator.label, member.pseudonym)
         for member in members
     }
     items = list(
@@ -177,7 +164,7 @@ def _of_study(study: Study) -> PointTable:
         .values_list("annotator_id", "key_point_id", "grounded", "keyness", "task__active_ms")
     )
     who = {row[0] for row in labels}
-    people = [pk for pk in sayers if pk in who]
+    people = [pk for pk in raters if pk in who]
     place = {row[0]: at for at, row in enumerate(items)}
     column = {pk: at for at, pk in enumerate(people)}
     shape = (len(items), len(people))
@@ -199,7 +186,7 @@ def _of_study(study: Study) -> PointTable:
         domains=tuple(row[4] for row in items),
         is_control=np.array([row[5] for row in items], dtype=bool),
         autods=np.array([np.nan if row[6] is None else row[6] for row in items], dtype=np.float64),
-        people=tuple(sayers[pk] for pk in people),
+        people=tuple(raters[pk] for pk in people),
         grounded=grounded,
         keyness=keyness,
         seconds=seconds,
@@ -207,8 +194,8 @@ def _of_study(study: Study) -> PointTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One judgment made elsewhere; `cluster` is the question, if it is known."""
+class ExternalAnswer:
+    """One external answer; `cluster` is the question, if it is known."""
 
     annotator: str
     task: str
@@ -217,14 +204,14 @@ class Said:
     cluster: str = ""
 
 
-def _made_elsewhere(study: Study) -> PointTable:
+def _of_external_study(study: Study) -> PointTable:
     rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS).order_by("pk")
     values = rows.values_list("annotator__label", "task", "item", "label", "cluster")
-    return said_elsewhere(Said(*row) for row in values.iterator(chunk_size=CHUNK))
+    return external_point_table(ExternalAnswer(*row) for row in values.iterator(chunk_size=CHUNK))
 
 
-def said_elsewhere(rows: Iterable[Said]) -> PointTable:
-    """Judgments made elsewhere, task by task. What everyone judged stands for the control group."""
+def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
+    """External answers, task by task. What everyone answered stands for the control group."""
     people: dict[str, int] = {}
     items: dict[str, int] = {}
     cluster_of: dict[str, str] = {}
@@ -251,7 +238,7 @@ def said_elsewhere(rows: Iterable[Said]) -> PointTable:
         domains=("",) * len(items),
         is_control=(first != MISSING).all(axis=1),
         autods=np.full(len(items), np.nan),
-        people=tuple(Sayer(name, name, name) for name in people),
+        people=tuple(Rater(name, name, name) for name in people),
         grounded=codes[Task.GROUNDED],
         keyness=codes[Task.KEY_POINT],
         seconds=np.full(shape, np.nan),

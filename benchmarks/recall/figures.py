@@ -1,7 +1,4 @@
-"""Counts of every judged response, read in a fixed number of queries, and the figures of any part of them.
-
-numpy comes with the formulas, so views import this inside functions.
-"""
+"""Counts of every judged response, read in a fixed number of queries, and the figures of any part of them."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ PREMISES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResponseFilter:
     """Which responses count; empty means any. Of `key_points` and `questions` only these count, None for all."""
 
     dataset: str = ""
@@ -89,24 +86,24 @@ class Group:
     scores: KeyPointScores
 
 
-def table(wanted: Wanted) -> Table:
+def table(chosen: ResponseFilter) -> Table:
     """Read all counts; seven queries."""
-    found = [row for row in _responses(wanted) if wanted.questions is None or row[1] in wanted.questions]
+    found = [row for row in _responses(chosen) if chosen.questions is None or row[1] in chosen.questions]
     keys = [row[0] for row in found]
-    key_points = _key_points({row[1] for row in found}, wanted.key_points)
+    key_points = _key_points({row[1] for row in found}, chosen.key_points)
     judges = {judge.pk: judge for judge in Judge.objects.all()}
-    chosen = {pk for pk, judge in judges.items() if wanted.judge in {"", judge.name, str(judge)}}
-    inside = _Inside(frozenset(keys), chosen, _limits(wanted, "response__"))
-    recalled, precision = _recall(inside, wanted.key_points), _precision(inside)
-    speakers = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
+    counted = {pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, str(judge)}}
+    inside = _Inside(frozenset(keys), counted, _limits(chosen, "response__"))
+    recalled, precision = _recall(inside, chosen.key_points), _precision(inside)
+    judging = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
-    for judge in speakers:
+    for judge in judging:
         for response, question, system, category, domain, document_words, response_words in found:
-            n_key_points, said = key_points[question], recalled.get((judge, response))
+            n_key_points, recall_counts = key_points[question], recalled.get((judge, response))
             parts = precision.get((judge, response))
-            if n_key_points and said is None and parts is None:
+            if n_key_points and recall_counts is None and parts is None:
                 continue
-            n_there, n_entailed = said or (0, 0)
+            n_there, n_entailed = recall_counts or (0, 0)
             rows.append(
                 Judged(
                     answer=Answer(
@@ -115,7 +112,7 @@ def table(wanted: Wanted) -> Table:
                         n_entailed=n_entailed,
                         n_unjudged=n_key_points - n_there,
                         n_points=parts.n_points if parts else None,
-                        supported=parts.supported(with_key_points=wanted.key_points is None) if parts else None,
+                        supported=parts.supported(with_key_points=chosen.key_points is None) if parts else None,
                         checked=dict(parts.n_checked) if parts else None,
                     ),
                     response=response,
@@ -127,15 +124,15 @@ def table(wanted: Wanted) -> Table:
                     response_words=response_words,
                 )
             )
-    n_pairs = len(found) * len(speakers)
-    return Table(tuple(rows), tuple(str(judges[pk]) for pk in speakers), len(found), n_pairs - len(rows))
+    n_pairs = len(found) * len(judging)
+    return Table(tuple(rows), tuple(str(judges[pk]) for pk in judging), len(found), n_pairs - len(rows))
 
 
 _Found = tuple[int, int, str, str, str, int, int]
 
 
-def _responses(wanted: Wanted) -> list[_Found]:
-    rows = Response.objects.filter(question__archived_at=None, **_limits(wanted, ""))
+def _responses(chosen: ResponseFilter) -> list[_Found]:
+    rows = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
     rows = rows.order_by("question", "system__key", "pk")
     return list(
         rows.values_list(
@@ -150,13 +147,13 @@ def _responses(wanted: Wanted) -> list[_Found]:
     )
 
 
-def _limits(wanted: Wanted, path: str) -> dict[str, str]:
+def _limits(chosen: ResponseFilter, path: str) -> dict[str, str]:
     """What narrows rows down whose response is at the end of a path."""
     limits = {
-        "question__dataset": wanted.dataset,
-        "question__category": wanted.category,
-        "question__domain": wanted.domain,
-        "system__key": wanted.system,
+        "question__dataset": chosen.dataset,
+        "question__category": chosen.category,
+        "question__domain": chosen.domain,
+        "system__key": chosen.system,
     }
     return {f"{path}{name}": value for name, value in limits.items() if value}
 
@@ -207,7 +204,7 @@ class _Parts:
         self.n_yes: Counter[SupportedBy] = Counter()
 
     def supported(self, *, with_key_points: bool) -> dict[SupportedBy, int]:
-        """Only kinds of support that were asked for; a response without points lacks nothing."""
+        """Only kinds of support that were asked for; in a response without points nothing is missing."""
         kinds = [by for by in SupportedBy if with_key_points or by is not SupportedBy.KEY_POINTS]
         return {by: self.n_yes[by] for by in kinds if self.n_checked[by] or not self.n_points}
 

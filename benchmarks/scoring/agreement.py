@@ -1,4 +1,4 @@
-"""Agreement between raters with gaps in the table: each figure a formula over sums, so that it can be resampled.
+"""Agreement between raters with gaps in the table, by the usual coefficients.
 
 P_i is the share of agreeing pairs of ratings of item i, over the items with two or more; q the number of
 categories the task allows, which is not how many occur.
@@ -7,20 +7,27 @@ categories the task allows, which is not how many occur.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Figure, Floats, Resampling, bootstrap, divide, sum_by_cluster
+from benchmarks.scoring.intervals import (
+    Figure,
+    Floats,
+    Formula,
+    Resampling,
+    divide,
+    figure_of,
+    mean_of_ratios,
+)
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
 
-_ALMOST_ONE = 1 - 1e-12
+_NO_ROOM = 1e-12
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"
 ONE_USED = "all ratings are the same"
-SPECIFIC = "specific agreement"
 
 
 class Level(StrEnum):
@@ -53,18 +60,16 @@ def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) ->
     method = f"Randolph's kappa, q = {q}"
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method=method)
-    return _over_items(ratings, lambda totals: (_agreement(totals) - 1 / q) / (1 - 1 / q), method, resampling)
+    return _over_items(ratings, lambda totals: above_chance(_agreement(totals), 1 / q), method, resampling)
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Fleiss' kappa; a category's share is averaged over all rated items (Gwet's convention)."""
 
-    def figure(totals: Floats) -> Floats:
-        chance: Floats = (_shares(totals) ** 2).sum(axis=1)
-        room = np.where(chance < _ALMOST_ONE, 1 - chance, 0.0)
-        return divide(_agreement(totals) - chance, room)
+    def formula(totals: Floats) -> Floats:
+        return above_chance(_agreement(totals), (_shares(totals) ** 2).sum(axis=1))
 
-    return _over_items(ratings, figure, "Fleiss' kappa", resampling)
+    return _over_items(ratings, formula, "Fleiss' kappa", resampling)
 
 
 def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -73,12 +78,11 @@ def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method="AC1")
 
-    def figure(totals: Floats) -> Floats:
+    def formula(totals: Floats) -> Floats:
         shares = _shares(totals)
-        chance: Floats = (shares * (1 - shares)).sum(axis=1) / (q - 1)
-        return (_agreement(totals) - chance) / (1 - chance)
+        return above_chance(_agreement(totals), (shares * (1 - shares)).sum(axis=1) / (q - 1))
 
-    return _over_items(ratings, figure, "AC1", resampling)
+    return _over_items(ratings, formula, "AC1", resampling)
 
 
 def krippendorff_alpha(
@@ -104,12 +108,16 @@ def krippendorff_alpha(
     if (counts[pairable].sum(axis=0) > 0).sum() < 2:
         return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_pairs, method=method)
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
-    stat = Stat(float(value), n_items=n_items, n_pairs=n_pairs, method=method)
-    if resampling is None:
-        return stat
-    sums = sum_by_cluster(_coincidences(counts), ratings.clusters)
-    figure = alpha_figure(level, np.array(scale, dtype=np.float64))
-    return bootstrap(figure, sums, n_items=n_items, resampling=resampling).on(stat)
+    formula = alpha_formula(level, np.array(scale, dtype=np.float64))
+    stat = figure_of(
+        Figure(method, formula, ONE_USED),
+        coincidences(counts),
+        clusters=ratings.clusters,
+        n_items=n_items,
+        n_pairs=n_pairs,
+        resampling=resampling,
+    )
+    return replace(stat, value=float(value), undefined_reason="")
 
 
 def cohen_kappa(
@@ -125,14 +133,10 @@ def cohen_kappa(
         return Stat.undefined("no item was rated by both", method=method)
     cells = np.zeros((n_items, q * q))
     cells[np.arange(n_items), both.codes[:, 0] * q + both.codes[:, 1]] = 1
-    figure = cohen_figure(weights, q)
-    value = float(figure(cells.sum(axis=0)[None, :])[0])
-    if not np.isfinite(value):
-        return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_items, method=method)
-    stat = Stat(value, n_items=n_items, n_pairs=n_items, method=method)
-    if resampling is None:
-        return stat
-    return bootstrap(figure, sum_by_cluster(cells, both.clusters), n_items=n_items, resampling=resampling).on(stat)
+    figure = Figure(method, cohen_formula(weights, q), ONE_USED)
+    return figure_of(
+        figure, cells, clusters=both.clusters, n_items=n_items, n_pairs=n_items, resampling=resampling
+    )
 
 
 def by_pair(measure: Measure, ratings: Ratings) -> dict[tuple[str, str], Stat]:
@@ -176,34 +180,29 @@ class CategoryAgreement:
 
 def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> tuple[CategoryAgreement, ...]:
     """Of the pairs in which one rater gave the category, the share in which the other did (specific agreement)."""
-    pairable = ratings.counts.sum(axis=1) >= 2
-    counts = ratings.counts[pairable]
+    pairable = ratings.items(ratings.counts.sum(axis=1) >= 2)
+    counts = pairable.counts
     others = np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
-    rows = np.hstack([counts * (counts - 1) / others, counts])
-    agreeing, given = np.split(rows.sum(axis=0), 2)
-    clusters = None
-    if ratings.clusters is not None:
-        clusters = [key for key, keep in zip(ratings.clusters, pairable, strict=True) if keep]
-    total = float(given.sum())
-    sums = sum_by_cluster(rows, clusters) if resampling is not None and total else rows
-    result = []
-    for code, category in enumerate(ratings.categories):
-        stat = Stat.undefined("nobody gave this category" if total else NOTHING_TWICE, method=SPECIFIC)
-        if given[code]:
-            n_items = int((counts[:, code] > 0).sum())
-            stat = Stat(agreeing[code] / given[code], n_items=n_items, method=SPECIFIC)
-            if resampling is not None:
-                figure = _ratio(code, len(given) + code)
-                stat = bootstrap(figure, sums, n_items=n_items, resampling=resampling).on(stat)
-        result.append(CategoryAgreement(category, stat, float(given[code]) / total if total else 0.0))
-    return tuple(result)
+    agreeing = counts * (counts - 1) / others
+    total = float(counts.sum())
+    reason = "nobody gave this category" if total else NOTHING_TWICE
+    return tuple(
+        CategoryAgreement(
+            category,
+            figure_of(
+                Figure("specific agreement", mean_of_ratios, reason),
+                np.column_stack([agreeing[:, code], counts[:, code]]),
+                clusters=pairable.clusters,
+                n_items=int((counts[:, code] > 0).sum()),
+                resampling=resampling,
+            ),
+            float(counts[:, code].sum()) / total if total else 0.0,
+        )
+        for code, category in enumerate(pairable.categories)
+    )
 
 
-def _ratio(above: int, below: int) -> Figure:
-    return lambda totals: divide(totals[:, above], totals[:, below])
-
-
-def _over_items(ratings: Ratings, figure: Figure, method: str, resampling: Resampling | None) -> Stat:
+def _over_items(ratings: Ratings, formula: Formula, method: str, resampling: Resampling | None) -> Stat:
     """A figure of the sums (ΣP_i, items with two ratings, rated items, Σ shares of each category)."""
     counts = ratings.counts
     n_ratings = counts.sum(axis=1)
@@ -215,15 +214,20 @@ def _over_items(ratings: Ratings, figure: Figure, method: str, resampling: Resam
     n_items, n_pairs = int(twice.sum()), _n_pairs(counts)
     if n_items == 0:
         return Stat.undefined(NOTHING_TWICE, method=method)
-    value = float(figure(rows.sum(axis=0)[None, :])[0])
-    if not np.isfinite(value):
-        return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_pairs, method=method)
-    stat = Stat(value, n_items=n_items, n_pairs=n_pairs, method=method)
-    if resampling is None:
-        return stat
-    clusters = ratings.clusters
-    kept = None if clusters is None else [key for key, keep in zip(clusters, rated, strict=True) if keep]
-    return bootstrap(figure, sum_by_cluster(rows[rated], kept), n_items=n_items, resampling=resampling).on(stat)
+    return figure_of(
+        Figure(method, formula, ONE_USED),
+        rows[rated],
+        clusters=None if resampling is None else ratings.clusters_of(rated),
+        n_items=n_items,
+        n_pairs=n_pairs,
+        resampling=resampling,
+    )
+
+
+def above_chance(agreement: Floats, chance: Floats | float) -> Floats:
+    """(agreement − chance) / (1 − chance); NaN where chance leaves no room."""
+    room = 1 - np.asarray(chance)
+    return divide(agreement - chance, np.where(room > _NO_ROOM, room, 0.0))
 
 
 def _agreement(totals: Floats) -> Floats:
@@ -245,7 +249,7 @@ def _scale(ratings: Ratings, values: Mapping[str, float] | None) -> list[float]:
     return [float(values[category]) for category in ratings.categories]
 
 
-def _coincidences(counts: Floats) -> Floats:
+def coincidences(counts: Floats) -> Floats:
     """Each item's coincidence matrix, flat: shape (items, q²); zero under two ratings."""
     n_ratings = counts.sum(axis=1)
     q = counts.shape[1]
@@ -255,11 +259,11 @@ def _coincidences(counts: Floats) -> Floats:
     return flat
 
 
-def alpha_figure(level: Level, scale: Floats) -> Figure:
+def alpha_formula(level: Level, scale: Floats) -> Formula:
     """Krippendorff's alpha of coincidence matrices, flat: totals of shape (resamples, q²)."""
     q = len(scale)
 
-    def figure(totals: Floats) -> Floats:
+    def formula(totals: Floats) -> Floats:
         observed = totals.reshape(len(totals), q, q)
         given = observed.sum(axis=2)
         if level is Level.ORDINAL:
@@ -273,10 +277,10 @@ def alpha_figure(level: Level, scale: Floats) -> Figure:
         disagreed = (observed * distance).sum(axis=(1, 2))
         return 1 - divide((given.sum(axis=1) - 1) * disagreed, expected)
 
-    return figure
+    return formula
 
 
-def cohen_figure(weights: Weights, q: int) -> Figure:
+def cohen_formula(weights: Weights, q: int) -> Formula:
     """Cohen's kappa of cross tables, flat: totals of shape (resamples, q²)."""
     ranks = np.arange(q)
     apart = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
@@ -284,10 +288,10 @@ def cohen_figure(weights: Weights, q: int) -> Figure:
         weights
     ]
 
-    def figure(totals: Floats) -> Floats:
+    def formula(totals: Floats) -> Floats:
         table = totals.reshape(len(totals), q, q)
         n = table.sum(axis=(1, 2))
         expected = (table.sum(axis=2)[:, :, None] * table.sum(axis=1)[:, None, :] * cost).sum(axis=(1, 2))
         return 1 - divide(n * (table * cost).sum(axis=(1, 2)), expected)
 
-    return figure
+    return formula

@@ -6,8 +6,10 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.scoring.intervals import DEFAULT, BadShape, Resampling, rate
-from benchmarks.scoring.stat import Stat
+import numpy as np
+
+from benchmarks.scoring.intervals import DEFAULT, BadShape, Bools, Resampling, rate
+from benchmarks.scoring.stat import Stat, mean_of_stats
 
 N_BINS = 20
 
@@ -105,7 +107,13 @@ class ThresholdFigures:
     n_unlabelled: int
 
 
-RATES = ("retention", "false_positive_rate", "false_discovery_rate", "false_omission_rate")
+_NOTHING_AMONG = {
+    "retention": "no scores",
+    "false_positive_rate": "every labelled point is key",
+    "false_discovery_rate": "no labelled point passes",
+    "false_omission_rate": "every labelled point passes",
+}
+RATES = tuple(_NOTHING_AMONG)
 
 
 def at_threshold(
@@ -119,36 +127,30 @@ def at_threshold(
     """Figures at one threshold; all arguments run in parallel over points, `is_key` None where unlabelled."""
     if len(scores) != len(is_key) or (clusters is not None and len(clusters) != len(scores)):
         raise BadShape(f"{len(scores)} scores, {len(is_key)} labels")
-    keys: Sequence[Hashable] = range(len(scores)) if clusters is None else clusters
-    rows = [(value >= threshold, key, cluster) for value, key, cluster in zip(scores, is_key, keys, strict=True)]
+    key, other = (np.array([label is wanted for label in is_key], dtype=bool) for wanted in (True, False))
+    stats = {}
+    for name, (hits, among) in rate_parts(np.array(scores) >= threshold, key, other).items():
+        method = name.replace("_", " ")
+        if not among.any():
+            stats[name] = Stat.undefined(_NOTHING_AMONG[name], method=method)
+            continue
+        keys = None if clusters is None else [clusters[at] for at in np.flatnonzero(among).tolist()]
+        stats[name] = rate(hits[among], clusters=keys, resampling=resampling, method=method)
+    return ThresholdFigures(threshold=threshold, n_unlabelled=int((~(key | other)).sum()), **stats)
 
-    def share(hits: list[tuple[bool, Hashable]], method: str, reason: str) -> Stat:
-        if not hits:
-            return Stat.undefined(reason, method=method)
-        groups = None if clusters is None else [cluster for _, cluster in hits]
-        return rate([hit for hit, _ in hits], clusters=groups, resampling=resampling, method=method)
 
-    labelled = [(passes, key, cluster) for passes, key, cluster in rows if key is not None]
-    return ThresholdFigures(
-        threshold=threshold,
-        retention=share([(passes, cluster) for passes, _, cluster in rows], "retention", "no scores"),
-        false_positive_rate=share(
-            [(passes, cluster) for passes, key, cluster in labelled if not key],
-            "false positive rate",
-            "every labelled point is key",
-        ),
-        false_discovery_rate=share(
-            [(not key, cluster) for passes, key, cluster in labelled if passes],
-            "false discovery rate",
-            "no labelled point passes",
-        ),
-        false_omission_rate=share(
-            [(bool(key), cluster) for passes, key, cluster in labelled if not passes],
-            "false omission rate",
-            "every labelled point passes",
-        ),
-        n_unlabelled=len(rows) - len(labelled),
-    )
+def rate_parts(passes: Bools, key: Bools, other: Bools) -> dict[str, tuple[Bools, Bools]]:
+    """Of each of `RATES` the hits and what they are among, all of shape (points,).
+
+    `key` and `other` are the points that a person calls key and not key.
+    """
+    labelled = key | other
+    return {
+        "retention": (passes, np.ones(len(passes), dtype=bool)),
+        "false_positive_rate": (passes & other, other),
+        "false_discovery_rate": (passes & other, passes & labelled),
+        "false_omission_rate": (~passes & key, ~passes & labelled),
+    }
 
 
 def mean_of(figures: Sequence[ThresholdFigures]) -> dict[str, Stat]:
@@ -156,12 +158,8 @@ def mean_of(figures: Sequence[ThresholdFigures]) -> dict[str, Stat]:
     result = {}
     for name in RATES:
         stats = [getattr(figure, name) for figure in figures]
-        defined = [stat for stat in stats if stat.value is not None]
-        method = f"{name.replace('_', ' ')}, mean of {len(defined)} people"
-        if not defined:
-            result[name] = Stat.undefined("undefined for everyone", method=method)
-            continue
-        value = math.fsum(stat.value for stat in defined) / len(defined)
-        whole = Stat(value, n_items=max(stat.n_items for stat in defined), method=method)
-        result[name] = replace(whole, interval_reason="no interval for a mean over people")
+        method = f"{name.replace('_', ' ')}, mean of {sum(stat.is_defined for stat in stats)} people"
+        found = mean_of_stats(stats, method=method, reason="undefined for everyone", n_items=max)
+        reason = "no interval for a mean over people" if found.is_defined else ""
+        result[name] = replace(found, interval_reason=reason)
     return result

@@ -135,17 +135,6 @@ def progress(
     return Curve(measure=measure, rule=rule, points=tuple(means), sessions=tuple(points))
 
 
-def all_progress(
-    sessions: Sequence[SessionCurve], *, at_marks: Sequence[int], resampling: Resampling = DEFAULT
-) -> tuple[Curve, ...]:
-    """Every measure under both rules."""
-    return tuple(
-        progress(sessions, measure=measure, at_marks=at_marks, rule=rule, resampling=resampling)
-        for measure in MEASURES
-        for rule in CurveRule
-    )
-
-
 def _mean(
     values: Sequence[float], *, n_sessions: int, n_scored: int, rule: CurveRule, resampling: Resampling
 ) -> Stat:

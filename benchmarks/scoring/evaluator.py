@@ -5,31 +5,34 @@ Entailed or not is what recall counts, so neutral is not entailed; the three ans
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
-from benchmarks.scoring.comparison import mean_over_annotators
 from benchmarks.scoring.intervals import (
     DEFAULT,
+    Bools,
     Figure,
     Floats,
+    Formula,
     Ints,
     Resampling,
-    bootstrap,
     divide,
+    figure_of,
+    mean_of_ratios,
     rate,
-    sum_by_cluster,
+    shared_draws,
 )
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, mean_of_stats
 
 ANSWERS = ("yes", "neutral", "no")
 JUDGE = "judge"
 ENTAILED = {"yes": "entailed", "neutral": "not entailed", "no": "not entailed"}
+MEAN_OVER_ANNOTATORS = "mean over annotators"
+NO_FIGURE = "no annotator has this figure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,11 @@ def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resam
     `ratings` are in `ANSWERS`, an item a pair of response and key point, clustered by response; `verdicts` says
     how often the judge gave each answer anywhere, the sample included.
     """
+    with shared_draws():
+        return _evaluation(ratings, verdicts, resampling)
+
+
+def _evaluation(ratings: Ratings, verdicts: Mapping[str, int], resampling: Resampling) -> Evaluation:
     names = tuple(name for name in ratings.raters if name != JUDGE)
     merged = ratings.merged(ENTAILED)
     against = tuple(_against(ratings, merged, name, resampling) for name in names)
@@ -84,7 +92,7 @@ def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resam
             "percent": percent_agreement(only_people, resampling=resampling),
             "randolph": randolph_kappa(only_people, resampling=resampling),
             "randolph_three": randolph_kappa(ratings.only(names), resampling=resampling),
-            "cohen": mean_over_annotators([cohen_kappa(only_people.only(pair)) for pair in only_people.pairs()]),
+            "cohen": _mean_over_annotators([cohen_kappa(only_people.only(pair)) for pair in only_people.pairs()]),
         },
         pairs=tuple(
             Pair(
@@ -107,16 +115,22 @@ def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resam
 def accuracy_where(ratings: Ratings, mask: object, *, resampling: Resampling = DEFAULT) -> Stat:
     """Accuracy, entailed or not, over all answers of people to the items of `mask`, shape (items,)."""
     part = ratings.items(np.asarray(mask, dtype=bool)).merged(ENTAILED)
-    hits, clusters = _pooled(part)
-    return rate(hits, clusters=clusters, resampling=resampling, method="accuracy")
+    hits, counted = _hits(part, [name for name in part.raters if name != JUDGE])
+    column, item = np.nonzero(counted.T)
+    keys = item.tolist() if part.clusters is None else [part.clusters[at] for at in item.tolist()]
+    return rate(hits[item, column], clusters=keys, resampling=resampling, method="accuracy")
 
 
 def _against(ratings: Ratings, merged: Ratings, name: str, resampling: Resampling) -> AgainstPerson:
     three, two = ratings.both_rated(name, JUDGE), merged.both_rated(name, JUDGE)
-    same = {"clusters": two.clusters, "resampling": resampling}
+
+    def accuracy(pair: Ratings, method: str) -> Stat:
+        hits = pair.codes[:, 0] == pair.codes[:, 1]
+        return rate(hits, clusters=pair.clusters, resampling=resampling, method=method)
+
     stats = {
-        "accuracy": rate(two.codes[:, 0] == two.codes[:, 1], method="accuracy", **same),  # type: ignore[arg-type]
-        "accuracy_three": rate(three.codes[:, 0] == three.codes[:, 1], method="accuracy, three answers", **same),  # type: ignore[arg-type]
+        "accuracy": accuracy(two, "accuracy"),
+        "accuracy_three": accuracy(three, "accuracy, three answers"),
         "cohen": cohen_kappa(two, resampling=resampling),
         "randolph": randolph_kappa(two, resampling=resampling),
         "randolph_three": randolph_kappa(three, resampling=resampling),
@@ -136,28 +150,19 @@ def _mean(
 ) -> dict[str, Stat]:
     """The mean over annotators of each figure; that of accuracy with an interval."""
     figures = list(against[0].stats) if against else []
-    found = {name: mean_over_annotators([one.stats[name] for one in against]) for name in figures}
+    found = {name: _mean_over_annotators([one.stats[name] for one in against]) for name in figures}
     if "accuracy" not in found or found["accuracy"].value is None:
         return found
-    judge, n = _judge(merged), len(names)
-    rows = np.zeros((len(merged.codes), 2 * n))
-    for place, name in enumerate(names):
-        own = merged.codes[:, merged.raters.index(name)]
-        both = (own != MISSING) & (judge != MISSING)
-        rows[:, place], rows[:, n + place] = both & (own == judge), both
-    kept = rows[:, n:].any(axis=1)
-    clusters = _kept(merged.clusters, kept)
-
-    def figure(totals: Floats) -> Floats:
-        # A person of whom nothing was drawn takes no part in the mean
-        shares = divide(totals[:, :n], totals[:, n:])
-        known = np.isfinite(shares)
-        return divide(np.where(known, shares, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-
-    interval = bootstrap(
-        figure, sum_by_cluster(rows[kept], clusters), n_items=int(kept.sum()), resampling=resampling
+    hits, counted = _hits(merged, names)
+    kept: Bools = counted.sum(axis=1) > 0
+    stat = figure_of(
+        Figure(MEAN_OVER_ANNOTATORS, mean_of_ratios, NO_FIGURE),
+        np.hstack([hits, counted])[kept],
+        clusters=merged.clusters_of(kept),
+        n_items=int(kept.sum()),
+        resampling=resampling,
     )
-    found["accuracy"] = interval.on(found["accuracy"])
+    found["accuracy"] = replace(stat, n_items=found["accuracy"].n_items)
     return found
 
 
@@ -167,60 +172,43 @@ def _weighted(
     """Accuracy within each answer of the judge, weighted by how often it gives that answer."""
     method = "accuracy, weighted to all verdicts"
     total = sum(verdicts.values())
-    judge_three, judge = _judge(ratings), _judge(merged)
-    rows, clusters = np.zeros((len(ratings.codes), 2 * len(ANSWERS))), ratings.clusters
-    for name in names:
-        own = merged.codes[:, merged.raters.index(name)]
-        both = (own != MISSING) & (judge != MISSING)
-        for code in range(len(ANSWERS)):
-            inside = both & (judge_three == code)
-            rows[:, code] += inside & (own == judge)
-            rows[:, len(ANSWERS) + code] += inside
-    n_items = int(rows[:, len(ANSWERS) :].any(axis=1).sum())
+    hits, counted = (side.sum(axis=1) for side in _hits(merged, names))
+    given = _judge(ratings)[:, None] == np.arange(len(ANSWERS))
+    rows = np.hstack([hits[:, None] * given, counted[:, None] * given])
+    n_items = int((counted > 0).sum())
     if not total or not n_items:
         return Stat.undefined("no verdict was answered by a person", n_items=n_items, method=method)
     shares = np.array([verdicts.get(answer, 0) / total for answer in ANSWERS])
     counts = rows.sum(axis=0)[len(ANSWERS) :]
-    lacking = [answer for answer, share, n in zip(ANSWERS, shares, counts, strict=True) if share and not n]
-    if lacking:
-        reason = f"no verdict “{lacking[0]}” was answered by a person"
-        return Stat.undefined(reason, n_items=n_items, method=method)
-    figure = _weighted_figure(shares)
-    value = float(figure(rows.sum(axis=0)[None, :])[0])
-    interval = bootstrap(figure, sum_by_cluster(rows, clusters), n_items=n_items, resampling=resampling)
-    return interval.on(Stat(value, n_items=n_items, method=method))
+    missing = [answer for answer, share, n in zip(ANSWERS, shares, counts, strict=True) if share and not n]
+    reason = f"no verdict “{missing[0]}” was answered by a person" if missing else ""
+    figure = Figure(method, _weighted_by(shares), reason)
+    return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)
 
 
-def _weighted_figure(shares: Floats) -> Figure:
+def _weighted_by(shares: Floats) -> Formula:
     used = shares > 0
 
-    def figure(totals: Floats) -> Floats:
+    def formula(totals: Floats) -> Floats:
         q = len(shares)
         accuracies = divide(totals[:, :q], totals[:, q:])
         weighted: Floats = (accuracies[:, used] * shares[used]).sum(axis=1)
         return weighted
 
-    return figure
+    return formula
 
 
-def _pooled(merged: Ratings) -> tuple[Floats, list[Hashable] | None]:
-    """Whether each answer of a person equals the judge's, with the cluster of its item."""
-    judge = _judge(merged)
-    hits: list[float] = []
-    clusters: list[Hashable] = []
-    for column, name in enumerate(merged.raters):
-        if name == JUDGE:
-            continue
-        own = merged.codes[:, column]
-        for item in np.flatnonzero((own != MISSING) & (judge != MISSING)):
-            hits.append(float(own[item] == judge[item]))
-            clusters.append(int(item) if merged.clusters is None else merged.clusters[item])
-    return np.array(hits), clusters
+def _mean_over_annotators(stats: Sequence[Stat]) -> Stat:
+    return mean_of_stats(stats, method=MEAN_OVER_ANNOTATORS, reason=NO_FIGURE)
+
+
+def _hits(merged: Ratings, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Whether each annotator equals the judge, and whether both answered: each of shape (items, annotators)."""
+    judge = _judge(merged)[:, None]
+    own = merged.only(names).codes
+    both = (own != MISSING) & (judge != MISSING)
+    return (both & (own == judge)).astype(np.float64), both.astype(np.float64)
 
 
 def _judge(ratings: Ratings) -> Ints:
     return ratings.codes[:, ratings.raters.index(JUDGE)]
-
-
-def _kept(clusters: Sequence[Hashable] | None, mask: Any) -> list[Hashable] | None:
-    return None if clusters is None else [key for key, keep in zip(clusters, mask, strict=True) if keep]

@@ -1,7 +1,9 @@
-"""Intervals: Wilson for independent rates, percentile cluster bootstrap for everything else.
+"""The one engine behind every figure and its interval.
 
-A bootstrap works on sufficient statistics: one row of sums per cluster, and a figure that maps rows of totals
-to values. Clusters are resampled, never the items in them, and the whole figure is computed anew.
+A figure is a formula over sums. Rows are added up within clusters, since clusters (summaries, subtopics,
+questions) share chance; whole clusters are then drawn with replacement, and the formula is computed anew on
+every draw. A `Batch` draws many sums together, so that figures can be subtracted draw by draw (paired) and
+hundreds of intervals cost little more than one. `Estimate.stat` is the only place that makes an interval.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,11 +24,9 @@ from benchmarks.scoring.stat import Stat
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Figure = Callable[[Floats], Floats]
+Bools = NDArray[np.bool_]
+Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
-
-RowFigure = Callable[[Ints], float | None]
-"""From row numbers, some of them repeated, to a value."""
 
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5
@@ -40,6 +42,10 @@ _KEPT_CELLS = 40_000_000
 _kept: ContextVar[dict[tuple[int, int, int], list[NDArray[np.uint8]]] | None] = ContextVar("draws", default=None)
 
 
+class BadShape(ValueError):
+    """Arrays that should run in parallel do not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resampling:
     """How a bootstrap is drawn; stored with its interval, so that anyone can draw it again."""
@@ -52,72 +58,266 @@ class Resampling:
 DEFAULT = Resampling()
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Both ends, or None and a reason; what was resampled and how."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """How a figure is computed from totals, what this is called, and why it may be undefined."""
 
-    low: float | None
-    high: float | None
-    n_clusters: int
     method: str
-    reason: str = ""
-    seed: int | None = None
-    n_resamples: int | None = None
+    formula: Formula
+    reason: str
 
-    def on(self, figure: Stat) -> Stat:
-        """`figure` with this interval; an undefined figure keeps its reason and gets none."""
-        if figure.value is None:
-            return replace(figure, n_clusters=self.n_clusters)
+    def __call__(self, totals: Floats) -> Floats:
+        """The value for each row of totals."""
+        return self.formula(totals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rate(Figure):
+    """A share of hits, with Wilson's interval where all or none are hits.
+
+    `hits` and `among` are the weights of the sums that make up its numerator and its denominator.
+    """
+
+    hits: Floats
+    among: Floats
+
+    @classmethod
+    def of(cls, method: str, reason: str, *, hits: ArrayLike = (1, 0), among: ArrayLike = (0, 1)) -> Rate:
+        """A rate by its weights; by default of sums that are (hits, n)."""
+        above, below = np.asarray(hits, dtype=np.float64), np.asarray(among, dtype=np.float64)
+        return cls(method, lambda totals: divide(totals @ above, totals @ below), reason, above, below)
+
+    def counts(self, totals: Floats) -> tuple[int, int]:
+        """Hits and n of totals of shape (1, sums)."""
+        return round(float((totals @ self.hits)[0])), round(float((totals @ self.among)[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A figure on the data, and on every resample once somebody asks for it.
+
+    `value` is NaN where undefined; `n_clusters` are the clusters behind it, `counts` hits and n of a rate.
+    """
+
+    method: str
+    reason: str
+    value: float
+    draw: Callable[[], Floats]
+    n_clusters: int
+    resampling: Resampling | None
+    counts: tuple[int, int] | None = None
+
+    @cached_property
+    def values(self) -> Floats:
+        """The figure on each resample, shape (resamples,), NaN where undefined."""
+        return self.draw()
+
+    def minus(self, other: Estimate) -> Estimate:
+        """The difference, resample by resample (paired)."""
+        return Estimate(
+            method="paired difference",
+            reason="undefined on one side",
+            value=self.value - other.value,
+            draw=lambda: self.values - other.values,
+            n_clusters=min(self.n_clusters, other.n_clusters),
+            resampling=self.resampling,
+        )
+
+    def stat(self, *, n_items: int | None = None, n_pairs: int | None = None) -> Stat:
+        """The figure with its interval, or with the reason why it has none.
+
+        `n_items` are the items behind the figure, by default the n of a rate.
+        """
+        n = n_items if n_items is not None else (self.counts or (0, 0))[1]
+        common: dict[str, Any] = {"n_items": n, "n_pairs": n_pairs, "n_clusters": self.n_clusters}
+        if not np.isfinite(self.value):
+            return Stat.undefined(self.reason, method=self.method, **common)
+        stat = Stat(self.value, method=self.method, **common)
+        if self.resampling is None:
+            return stat
+        if self.counts is not None and self.counts[0] in (0, self.counts[1]):
+            return replace(wilson(*self.counts, level=self.resampling.level, method=self.method), **common)
+        if n < MIN_ITEMS:
+            return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} items")
+        if self.n_clusters < MIN_CLUSTERS:
+            return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+        defined = self.values[np.isfinite(self.values)]
+        if len(defined) < MIN_DEFINED * len(self.values):
+            return replace(stat, interval_reason="undefined in too many resamples")
+        low, high = percentiles(defined, self.n_clusters, self.resampling)
         return replace(
-            figure,
-            low=self.low,
-            high=self.high,
-            n_clusters=self.n_clusters,
-            interval_reason=self.reason,
-            seed=self.seed,
-            n_resamples=self.n_resamples,
-            method=", ".join(
-                part for part in (figure.method, self.method if self.low is not None else "") if part
-            ),
+            stat,
+            low=low,
+            high=high,
+            method=f"{self.method}, cluster bootstrap" if self.method else "cluster bootstrap",
+            seed=self.resampling.seed,
+            n_resamples=self.resampling.n_resamples,
         )
 
 
-class BadShape(ValueError):
-    """Arrays that should run in parallel do not."""
+@dataclass(slots=True)
+class Batch:
+    """Blocks of sums, each of shape (n_clusters, some width); all are drawn when the first draw is read.
 
-
-def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
-    """Cluster number of each row, shape (n_rows,), numbered by first appearance; None: each row its own."""
-    if clusters is None:
-        return np.arange(n_rows, dtype=np.int64)
-    if len(clusters) != n_rows:
-        raise BadShape(f"{len(clusters)} cluster keys for {n_rows} rows")
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in clusters], dtype=np.int64)
-
-
-def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:
-    """Add up rows of shape (n, m) within clusters: shape (clusters, m)."""
-    table = np.asarray(rows, dtype=np.float64)
-    table = table.reshape(len(table), -1)
-    index = cluster_index(clusters, len(table))
-    if clusters is None:
-        return table
-    totals = np.zeros((int(index.max(initial=-1)) + 1, table.shape[1]))
-    np.add.at(totals, index, table)
-    return totals
-
-
-def bootstrap(figure: Figure, sums: Floats, *, n_items: int, resampling: Resampling = DEFAULT) -> Interval:
-    """Percentile interval of `figure` over resampled rows of `sums`, shape (clusters, m).
-
-    `n_items` are the items behind the figure; under 4 of them or 5 clusters there is no interval.
+    Without `resampling` nothing is drawn and no figure has an interval.
     """
-    n_clusters = len(sums)
-    if reason := too_small(n_items, n_clusters):
-        return Interval(None, None, n_clusters, "", reason=reason)
-    values = [figure(drawn @ sums) for drawn in draws(n_clusters, resampling)]
-    return percentiles(np.concatenate(values), n_clusters, resampling)
+
+    n_clusters: int
+    resampling: Resampling | None = DEFAULT
+    blocks: list[Floats] = field(default_factory=list)
+    _starts: list[int] = field(default_factory=list)
+    _drawn: Floats | None = None
+
+    def add(self, sums: Floats) -> int:
+        """Add a block and give its number."""
+        if self._drawn is not None or sums.shape[0] != self.n_clusters:
+            raise BadShape(f"a block of shape {sums.shape} for {self.n_clusters} clusters, or after the draw")
+        self._starts.append(self._starts[-1] + self.blocks[-1].shape[1] if self.blocks else 0)
+        self.blocks.append(sums)
+        return len(self.blocks) - 1
+
+    def total(self, block: int) -> Floats:
+        """The sums over all clusters, shape (1, width)."""
+        totals: Floats = self.blocks[block].sum(axis=0)[None, :]
+        return totals
+
+    def n_filled(self, block: int) -> int:
+        """How many clusters have anything in a block."""
+        return int(self.blocks[block].any(axis=1).sum())
+
+    def drawn(self, block: int) -> Floats:
+        """The sums of each resample, shape (resamples, width)."""
+        if self.resampling is None:
+            return np.empty((0, self.blocks[block].shape[1]))
+        if self._drawn is None:
+            sums = np.hstack(self.blocks) if len(self.blocks) > 1 else self.blocks[0]
+            self._drawn = np.vstack([piece @ sums for piece in draws(self.n_clusters, self.resampling)])
+        start = self._starts[block]
+        return self._drawn[:, start : start + self.blocks[block].shape[1]]
+
+    def estimate(self, figure: Figure, blocks: Sequence[int], *, n_clusters: int | None = None) -> Estimate:
+        """A figure of each block, averaged over those that have it; one block is that block's figure.
+
+        `n_clusters` are by default those that have anything in the block with most of them.
+        """
+        points = np.array([figure(self.total(block))[0] for block in blocks])
+        defined = [block for block, point in zip(blocks, points, strict=True) if np.isfinite(point)]
+
+        def draw() -> Floats:
+            each = [figure(self.drawn(block)) for block in defined]
+            return each[0] if len(each) == 1 else mean_of_defined(np.stack(each, axis=1))
+
+        if n_clusters is None:
+            n_clusters = max((self.n_filled(block) for block in defined or blocks), default=0)
+        counts = [figure.counts(self.total(block)) for block in blocks] if isinstance(figure, Rate) else None
+        return Estimate(
+            method=figure.method,
+            reason=figure.reason,
+            value=float(points[np.isfinite(points)].mean()) if defined else float("nan"),
+            draw=draw,
+            n_clusters=n_clusters,
+            resampling=self.resampling,
+            counts=None if counts is None else (sum(hits for hits, _ in counts), sum(n for _, n in counts)),
+        )
+
+
+def figure_of(
+    figure: Figure,
+    rows: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_items: int,
+    n_pairs: int | None = None,
+    resampling: Resampling | None = DEFAULT,
+) -> Stat:
+    """One figure of rows of shape (n, sums); `clusters` has a key for each row, None makes each its own.
+
+    Clusters in which nothing counts are drawn and counted as well; leave their rows out where they must not be.
+    """
+    sums = sum_by_cluster(rows, None if resampling is None else clusters)
+    batch = Batch(len(sums), resampling)
+    stat = batch.estimate(figure, [batch.add(sums)], n_clusters=len(sums)).stat(n_items=n_items, n_pairs=n_pairs)
+    return stat if stat.is_defined and resampling is not None else replace(stat, n_clusters=None)
+
+
+def rate(
+    hits: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    resampling: Resampling = DEFAULT,
+    method: str = "rate",
+) -> Stat:
+    """Share of true `hits`, shape (n,): Wilson where items are independent or all agree, else by cluster."""
+    array = np.asarray(hits, dtype=np.float64)
+    n = len(array)
+    if clusters is None or not n:
+        exact = wilson(round(float(array.sum())), n, level=resampling.level, method=method)
+        return replace(exact, n_clusters=n)
+    rows = np.column_stack([array, np.ones(n)])
+    return figure_of(Rate.of(method, "no items"), rows, clusters=clusters, n_items=n, resampling=resampling)
+
+
+def bootstrap_ratio(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_items: int | None = None,
+    resampling: Resampling | None = DEFAULT,
+    method: str = "",
+    reason: str = "nothing to average",
+) -> Stat:
+    """Ratio of totals with its interval: a mean over items when rows hold sums and counts.
+
+    Both arrays have shape (rows,); `clusters` has a key per row. `n_items` defaults to the total of the
+    denominators. Undefined, for `reason`, when that total is 0.
+    """
+    top, bottom = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
+    if top.shape != bottom.shape or top.ndim != 1:
+        raise BadShape(f"numerators {top.shape} and denominators {bottom.shape}")
+    total = float(bottom.sum())
+    count = round(total) if n_items is None else n_items
+    if total == 0:
+        return Stat.undefined(reason, n_items=count, method=method)
+    figure = Figure(method, mean_of_ratios, reason)
+    rows = np.column_stack([top, bottom])
+    return figure_of(figure, rows, clusters=clusters, n_items=count, resampling=resampling)
+
+
+def bootstrap_mean(
+    values: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    resampling: Resampling | None = DEFAULT,
+    method: str = "mean",
+) -> Stat:
+    """Mean of `values`, shape (n,), with its interval."""
+    array = np.asarray(values, dtype=np.float64)
+    return bootstrap_ratio(array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method)
+
+
+def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
+    """Share of hits among `n` independent items with Wilson's score interval."""
+    if n == 0:
+        return Stat.undefined("no items", method=method)
+    if not 0 <= n_hits <= n:
+        raise BadShape(f"{n_hits} hits among {n} items")
+    share = n_hits / n
+    if n < MIN_ITEMS:
+        return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    # Rounding must not push an end past the share at 0/n and n/n.
+    low, high = max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
+    return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")
+
+
+def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tuple[float, float]:
+    """Both ends of the interval from the defined values of the resamples of `n_clusters` clusters."""
+    tail = (1 - resampling.level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return float(low), float(high)
 
 
 @contextmanager
@@ -156,145 +356,6 @@ def _drawn(n_clusters: int, resampling: Resampling) -> Iterator[Floats]:
         yield _multiplicities(rng, min(step, resampling.n_resamples - start), n_clusters)
 
 
-def bootstrap_rows(
-    figure: RowFigure,
-    clusters: Sequence[Hashable] | None,
-    *,
-    n_rows: int,
-    resampling: Resampling = DEFAULT,
-) -> Interval:
-    """As `bootstrap`, for a figure without sufficient statistics: called with row numbers, drawn by cluster."""
-    index = cluster_index(clusters, n_rows)
-    n_clusters = int(index.max(initial=-1)) + 1
-    if reason := too_small(n_rows, n_clusters):
-        return Interval(None, None, n_clusters, "", reason=reason)
-    members = [np.flatnonzero(index == number) for number in range(n_clusters)] if clusters is not None else None
-    rng = np.random.default_rng(resampling.seed)
-    values = np.full(resampling.n_resamples, np.nan)
-    for resample in range(resampling.n_resamples):
-        drawn = rng.integers(0, n_clusters, n_clusters)
-        value = figure(drawn if members is None else np.concatenate([members[number] for number in drawn]))
-        values[resample] = np.nan if value is None else value
-    return percentiles(values, n_clusters, resampling)
-
-
-def bootstrap_ratio(
-    numerators: ArrayLike,
-    denominators: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    n_items: int | None = None,
-    resampling: Resampling = DEFAULT,
-    method: str = "",
-    reason: str = "nothing to average",
-) -> Stat:
-    """Ratio of totals with its interval: a mean over items when rows hold sums and counts.
-
-    Both arrays have shape (rows,); `clusters` has a key per row. `n_items` defaults to the total of the
-    denominators. Undefined, for `reason`, when that total is 0.
-    """
-    rows = _parallel(numerators, denominators)
-    total = rows.sum(axis=0)
-    count = round(float(total[1])) if n_items is None else n_items
-    if total[1] == 0:
-        return Stat.undefined(reason, n_items=count, method=method)
-    interval = bootstrap(_ratio, sum_by_cluster(rows, clusters), n_items=count, resampling=resampling)
-    return interval.on(Stat(total[0] / total[1], n_items=count, method=method))
-
-
-def bootstrap_mean(
-    values: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling = DEFAULT,
-    method: str = "mean",
-) -> Stat:
-    """Mean of `values`, shape (n,), with its interval."""
-    array = np.asarray(values, dtype=np.float64)
-    return bootstrap_ratio(array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method)
-
-
-def rate(
-    hits: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling = DEFAULT,
-    method: str = "rate",
-) -> Stat:
-    """Share of true `hits`, shape (n,): Wilson where items are independent or all agree, else by cluster."""
-    array = np.asarray(hits, dtype=np.float64)
-    n_hits, n = round(float(array.sum())), len(array)
-    if clusters is None or n_hits in (0, n):
-        n_clusters = int(cluster_index(clusters, n).max(initial=-1)) + 1
-        return replace(wilson(n_hits, n, level=resampling.level, method=method), n_clusters=n_clusters)
-    return bootstrap_ratio(array, np.ones(n), clusters=clusters, resampling=resampling, method=method)
-
-
-def bootstrap_difference(
-    first: tuple[ArrayLike, ArrayLike],
-    second: tuple[ArrayLike, ArrayLike],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    n_items: int | None = None,
-    resampling: Resampling = DEFAULT,
-) -> Stat:
-    """First ratio of totals minus the second on the same rows, resampled together (paired).
-
-    Each argument is (numerators, denominators), all four of shape (rows,).
-    """
-    rows = np.hstack([_parallel(*first), _parallel(*second)])
-    total = rows.sum(axis=0)
-    count = round(float(min(total[1], total[3]))) if n_items is None else n_items
-    method = "paired difference"
-    if total[1] == 0 or total[3] == 0:
-        return Stat.undefined("nothing to compare on one side", n_items=count, method=method)
-    interval = bootstrap(_difference, sum_by_cluster(rows, clusters), n_items=count, resampling=resampling)
-    value = float(_difference(total[None, :])[0])
-    return interval.on(Stat(value, n_items=count, method=method))
-
-
-def paired_difference(
-    first: RowFigure,
-    second: RowFigure,
-    *,
-    n_rows: int,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling = DEFAULT,
-) -> Stat:
-    """Difference of any two figures of the same rows, as two judges' correlations with one human (paired).
-
-    Each is called with row numbers and gives its value there, None where undefined.
-    """
-
-    def both(rows: Ints) -> float | None:
-        one, other = first(rows), second(rows)
-        return None if one is None or other is None else one - other
-
-    value = both(np.arange(n_rows, dtype=np.int64)) if n_rows else None
-    method = "paired difference"
-    if value is None:
-        return Stat.undefined("undefined on one side", n_items=n_rows, method=method)
-    interval = bootstrap_rows(both, clusters, n_rows=n_rows, resampling=resampling)
-    return interval.on(Stat(value, n_items=n_rows, method=method))
-
-
-def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
-    """Share of hits among `n` independent items with Wilson's score interval."""
-    if n == 0:
-        return Stat.undefined("no items", method=method)
-    if not 0 <= n_hits <= n:
-        raise BadShape(f"{n_hits} hits among {n} items")
-    share = n_hits / n
-    if n < MIN_ITEMS:
-        return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # Rounding must not push an end past the share at 0/n and n/n.
-    low, high = max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
-    return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")
-
-
 def _multiplicities(rng: np.random.Generator, n_resamples: int, n_clusters: int) -> Floats:
     """How often each cluster is drawn, shape (n_resamples, n_clusters)."""
     drawn = rng.integers(0, n_clusters, (n_resamples, n_clusters), dtype=np.int32)
@@ -303,49 +364,44 @@ def _multiplicities(rng: np.random.Generator, n_resamples: int, n_clusters: int)
     return counts.reshape(n_resamples, n_clusters).astype(np.float64)
 
 
-def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> Interval:
-    """The interval between the percentiles of resampled values, shape (resamples,), NaN where undefined."""
-    defined = values[np.isfinite(values)]
-    if len(defined) < MIN_DEFINED * len(values):
-        return Interval(None, None, n_clusters, "", reason="undefined in too many resamples")
-    tail = (1 - resampling.level) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return Interval(
-        float(low),
-        float(high),
-        n_clusters,
-        "cluster bootstrap",
-        seed=resampling.seed,
-        n_resamples=resampling.n_resamples,
-    )
+def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
+    """Cluster number of each row, shape (n_rows,), numbered by first appearance; None: each row its own."""
+    if clusters is None:
+        return np.arange(n_rows, dtype=np.int64)
+    if len(clusters) != n_rows:
+        raise BadShape(f"{len(clusters)} cluster keys for {n_rows} rows")
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in clusters], dtype=np.int64)
 
 
-def too_small(n_items: int, n_clusters: int) -> str:
-    """Why so few items or clusters have no interval, empty if they have one."""
-    if n_items < MIN_ITEMS:
-        return f"no interval under {MIN_ITEMS} items"
-    if n_clusters < MIN_CLUSTERS:
-        return f"no interval under {MIN_CLUSTERS} clusters"
-    return ""
-
-
-def _parallel(numerators: ArrayLike, denominators: ArrayLike) -> Floats:
-    top, bottom = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
-    if top.shape != bottom.shape or top.ndim != 1:
-        raise BadShape(f"numerators {top.shape} and denominators {bottom.shape}")
-    return np.column_stack([top, bottom])
-
-
-def _ratio(totals: Floats) -> Floats:
-    return divide(totals[:, 0], totals[:, 1])
-
-
-def _difference(totals: Floats) -> Floats:
-    return _ratio(totals) - _ratio(totals[:, 2:])
+def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:
+    """Add up rows of shape (n, m) within clusters: shape (clusters, m)."""
+    table = np.asarray(rows, dtype=np.float64)
+    if table.ndim == 1:
+        table = table[:, None]
+    if clusters is None:
+        return table
+    index = cluster_index(clusters, len(table))
+    totals = np.zeros((int(index.max(initial=-1)) + 1, table.shape[1]))
+    np.add.at(totals, index, table)
+    return totals
 
 
 def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Element by element, NaN where the denominator is 0: for figures inside a bootstrap."""
+    """Element by element, NaN where the denominator is 0: for formulas."""
     result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
     np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
     return result
+
+
+def mean_of_defined(values: Floats) -> Floats:
+    """Mean of each row over what is defined (not NaN) in it, shape (rows,)."""
+    is_defined = np.isfinite(values)
+    total = np.where(is_defined, values, 0.0).sum(axis=1)
+    return divide(total, is_defined.sum(axis=1).astype(np.float64))
+
+
+def mean_of_ratios(totals: Floats) -> Floats:
+    """Mean of the ratios of totals: numerators in the first half of the columns, denominators in the second."""
+    width = totals.shape[1] // 2
+    return mean_of_defined(divide(totals[:, :width], totals[:, width:]))

@@ -86,7 +86,7 @@ class KeyPointScores:
     """The figures of a set of responses; `kpp` and `kpf` by what supports a point.
 
     `n_without_key_points` answers are in no recall, `n_without_points` in no precision (nothing extracted);
-    `n_points_unjudged` points are in no precision, as their verdict is lacking or unusable.
+    `n_points_unjudged` points are in no precision, as their verdict is missing or unusable.
     """
 
     n_answers: int
@@ -140,21 +140,6 @@ def recall(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> St
     return _mean(answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling)
 
 
-def by_group(
-    answers: Sequence[Answer],
-    group: Callable[[Answer], str | None],
-    *,
-    resampling: Resampling = DEFAULT,
-) -> dict[str, KeyPointScores]:
-    """`scores` of each group in order of appearance; answers for which `group` says None are in none."""
-    groups: dict[str, list[Answer]] = {}
-    for answer in answers:
-        name = group(answer)
-        if name is not None:
-            groups.setdefault(name, []).append(answer)
-    return {name: scores(members, resampling=resampling) for name, members in groups.items()}
-
-
 def band(number: float, edges: Sequence[int]) -> str:
     """The name of the band that a length falls in: `edges` ascend, each band has its lower edge in it."""
     at = bisect_right(edges, number)
@@ -185,7 +170,7 @@ def _f_score(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling)
 
 
 def _no_precision(answers: Sequence[Answer], by: SupportedBy) -> str:
-    """Why there is none: no points, or nobody said what supports them."""
+    """Why there is none: no points, or nobody judged what supports them."""
     if not any(answer.n_points for answer in answers):
         return NO_POINTS
     return f"what the {by.replace('_', ' ')} support was not judged, or not for these key points"

@@ -1,28 +1,34 @@
-"""Whether two readers of a summary point at the same line: four rules, each by its name."""
+"""Whether two raters of a summary point at the same line: three rules, each by its name, and chance.
+
+`linking`, the headline: both say covered and both link; a hit is a shared line. `linking_authors`: the judge
+links exactly one line and the human any, whatever the labels, which is what the paper's numbers are.
+`linking_strict`: all that the human covers and links; no link of the judge is a miss.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from itertools import combinations
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 
-from benchmarks.scoring.intervals import Resampling, bootstrap_mean, bootstrap_ratio, rate
-from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import Coverage, Verdict
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.scoring.intervals import Bools, Floats, Ints
+from benchmarks.scoring.summhay import Verdict
+
+Masks = NDArray[np.object_]
+"""Linked lines of each label as the bits of a whole number of any size; 0 is no link."""
+LINKING = ("linking", "linking_authors", "linking_strict")
+CHANCE = "linking_chance"
 
 
-class LinkRule(StrEnum):
-    """Over which insights linking is counted.
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One rater's labels of all items: codes (-1: none), links, and which links the authors' rule counts."""
 
-    `HEADLINE`: both say covered and both link; a hit is a shared line. `AUTHORS`: the judge links exactly one
-    line and the human any, whatever the labels, which is what the paper's numbers are. `STRICT`: all that the
-    human covers and links; no link of the judge is a miss.
-    """
-
-    HEADLINE = "headline"
-    AUTHORS = "authors"
-    STRICT = "strict"
+    codes: Ints
+    links: Masks
+    is_single: Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,82 +47,38 @@ class Compared:
     judge_gave_list: bool = False
 
 
-def link_hits(rows: Sequence[Compared], rule: LinkRule = LinkRule.HEADLINE) -> list[tuple[Compared, bool]]:
-    """The rows that `rule` counts, each with whether it is a hit."""
-    counted = []
-    for row in rows:
-        if row.human is None or row.judge is None:
-            continue
-        human, judge = frozenset(row.human.lines), frozenset(row.judge.lines)
-        if rule is LinkRule.AUTHORS and row.judge_gave_list:
-            continue
-        if _counts(rule, row.human, row.judge):
-            is_linked = rule is not LinkRule.STRICT or row.judge.coverage != Coverage.NONE
-            counted.append((row, bool(human & judge) and is_linked))
-    return counted
+def mask_of(lines: Iterable[int]) -> int:
+    """The bits of some line numbers."""
+    mask = 0
+    for line in lines:
+        mask |= 1 << line
+    return mask
 
 
-def linking_accuracy(
-    rows: Sequence[Compared], *, rule: LinkRule = LinkRule.HEADLINE, resampling: Resampling | None = None
-) -> Stat:
-    """Share of the counted insights for which both point at a common line; interval by cluster."""
-    counted = link_hits(rows, rule)
-    method = f"linking, {rule} rule"
-    if not counted:
-        return Stat.undefined("no insight is linked by both", method=method)
-    hits = [float(hit) for _, hit in counted]
-    if resampling is None:
-        return Stat(sum(hits) / len(hits), n_items=len(hits), method=method)
-    return rate(hits, clusters=_clusters([row for row, _ in counted]), resampling=resampling, method=method)
+def link_hits(first: Column, second: Column, *, has_covered: bool) -> dict[str, tuple[Bools, Bools]]:
+    """By rule, which items are hits and which are counted; `second` is the judge where a rule tells them apart.
 
-
-def linking_by_chance(rows: Sequence[Compared], *, resampling: Resampling | None = None) -> Stat:
-    """Expected headline accuracy of one line picked blindly: the mean of linked over linkable lines."""
-    method = "linking by chance"
-    counted = [row for row, _ in link_hits(rows) if row.n_lines]
-    shares = [len(set(row.human.lines)) / row.n_lines for row in counted if row.human and row.n_lines]
-    if not shares:
-        return Stat.undefined("no insight is linked by both", method=method)
-    if resampling is None:
-        return Stat(min(1.0, sum(shares) / len(shares)), n_items=len(shares), method=method)
-    return bootstrap_mean(shares, clusters=_clusters(counted), resampling=resampling, method=method)
-
-
-def linking_of_annotators(
-    items: Sequence[Mapping[str, Verdict]],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling | None = None,
-) -> Stat:
-    """Share of pairs of annotators that link a common line, where both say covered and link (Table 1).
-
-    `items` hold the verdict of each annotator on one insight of one summary. Pairs are pooled; `n_items` are
-    the insights with such a pair.
+    With `has_covered` the first category means that nothing is covered.
     """
-    method = "linking of annotators"
-    hits, pairs = [], []
-    for item in items:
-        linked = [frozenset(v.lines) for v in item.values() if v.coverage != Coverage.NONE and v.lines]
-        shared = [bool(first & second) for first, second in combinations(linked, 2)]
-        hits.append(float(sum(shared)))
-        pairs.append(float(len(shared)))
-    n_items, n_pairs = sum(count > 0 for count in pairs), round(sum(pairs))
-    if not n_items:
-        return Stat.undefined("no insight is linked by two", n_pairs=0, method=method)
-    if resampling is None:
-        return Stat(sum(hits) / n_pairs, n_items=n_items, n_pairs=n_pairs, method=method)
-    figure = bootstrap_ratio(hits, pairs, clusters=clusters, n_items=n_items, resampling=resampling, method=method)
-    return replace(figure, n_pairs=n_pairs)
+    both = (first.codes >= 0) & (second.codes >= 0)
+    covers = [(one.codes > 0) if has_covered else (one.codes >= 0) for one in (first, second)]
+    has_link = [one.links.astype(bool) for one in (first, second)]
+    shares = np.zeros(len(both), dtype=bool)
+    linked = np.flatnonzero(both & has_link[0] & has_link[1])
+    shares[linked] = (first.links[linked] & second.links[linked]).astype(bool)
+    headline = both & covers[0] & covers[1] & has_link[0] & has_link[1]
+    authors = both & first.is_single & second.is_single
+    strict = both & covers[0] & has_link[0]
+    return {
+        "linking": (headline & shares, headline),
+        "linking_authors": (authors & shares, authors),
+        "linking_strict": (strict & shares & covers[1], strict),
+    }
 
 
-def _counts(rule: LinkRule, human: Verdict, judge: Verdict) -> bool:
-    if rule is LinkRule.AUTHORS:
-        return bool(human.lines) and len(judge.lines) == 1
-    if rule is LinkRule.STRICT:
-        return human.coverage != Coverage.NONE and bool(human.lines)
-    return all(verdict.coverage != Coverage.NONE and verdict.lines for verdict in (human, judge))
-
-
-def _clusters(rows: Sequence[Compared]) -> list[Hashable] | None:
-    keys = [row.cluster for row in rows]
-    return None if any(key is None for key in keys) else keys
+def chance_shares(first: Column, n_lines: Ints, counted: Bools) -> Floats:
+    """Of each counted item the share of its `n_lines` lines that the first rater linked, else 0, shape (n,)."""
+    shares = np.zeros(len(counted))
+    n_linked = np.array([mask.bit_count() for mask in first.links[counted]])
+    shares[counted] = np.minimum(1.0, n_linked / n_lines[counted])
+    return shares

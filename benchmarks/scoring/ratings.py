@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.scoring.intervals import BadShape, Floats, Ints
+from benchmarks.scoring.intervals import BadShape, Bools, Floats, Ints
 
 MISSING = -1
 
@@ -91,14 +90,15 @@ class Ratings:
         columns = [self.raters.index(rater) for rater in kept]
         return Ratings(self.codes[:, columns], self.categories, kept, self.clusters)
 
-    def items(self, mask: NDArray[np.bool_]) -> Ratings:
+    def items(self, mask: Bools) -> Ratings:
         """The items for which `mask`, shape (items,), is true."""
-        clusters = (
-            None
-            if self.clusters is None
-            else tuple(key for key, keep in zip(self.clusters, mask, strict=True) if keep)
-        )
-        return Ratings(self.codes[mask], self.categories, self.raters, clusters)
+        return Ratings(self.codes[mask], self.categories, self.raters, self.clusters_of(mask))
+
+    def clusters_of(self, mask: Bools) -> tuple[Hashable, ...] | None:
+        """The cluster keys of these items."""
+        if self.clusters is None:
+            return None
+        return tuple(key for key, keep in zip(self.clusters, mask.tolist(), strict=True) if keep)
 
     def merged(self, groups: Mapping[str, str]) -> Ratings:
         """The same ratings in coarser categories, as none / covered; `groups` names each category's new one."""

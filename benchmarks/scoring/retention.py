@@ -6,15 +6,15 @@ missing, whatever was stored.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from benchmarks.scoring.agreement import Measure, by_subset, randolph_kappa
-from benchmarks.scoring.intervals import DEFAULT, BadShape, Resampling, rate
-from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.intervals import DEFAULT, Bools, Ints, Resampling, rate
+from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
 
 
@@ -31,48 +31,25 @@ CATEGORIES = {
     Task.KEY_POINT: ("agree", "neutral", "disagree"),
     Task.KEEP: ("keep", "drop"),
 }
+YES, NO = 0, 1
+AGREE = 0
+KEEP, DROP = 0, 1
+"""Positions in `CATEGORIES`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What one person said of one key point; None is not answered. `key_point` is as stored, not masked."""
+def task_codes(grounded: Ints, key_point: Ints, task: Task) -> Ints:
+    """Answers to a task as positions in its categories, -1 for none, from the stored answers to both questions.
 
-    grounded: str | None = None
-    key_point: str | None = None
-
-    def answer(self, task: Task) -> str | None:
-        """The category of a task, None where there is none: task 2 counts only after a yes."""
-        if task is Task.GROUNDED:
-            return self.grounded
-        after_yes = self.key_point if self.grounded == "yes" else None
-        if task is Task.KEY_POINT:
-            return after_yes
-        if self.grounded is None or (self.grounded == "yes" and after_yes is None):
-            return None
-        return "keep" if after_yes == "agree" else "drop"
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """Labels of key points: for each a mapping of annotator to label; `clusters` has the question of each."""
-
-    rows: tuple[Mapping[str, Label], ...]
-    annotators: tuple[str, ...]
-    clusters: tuple[Hashable, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.rows) != len(self.clusters):
-            raise BadShape(f"{len(self.rows)} key points in {len(self.clusters)} questions")
-
-    def ratings(self, task: Task) -> Ratings:
-        """The table of one task, masked."""
-        rows = [{who: label.answer(task) for who, label in row.items()} for row in self.rows]
-        return Ratings.from_rows(rows, categories=CATEGORIES[task], raters=self.annotators, clusters=self.clusters)
-
-    def only(self, positions: Iterable[int]) -> Sheet:
-        """Some of the key points, by position from 0."""
-        kept = list(positions)
-        return Sheet(tuple(self.rows[at] for at in kept), self.annotators, tuple(self.clusters[at] for at in kept))
+    All three arrays have one shape. The second answer is missing after a no to the first, whatever was stored.
+    """
+    if task is Task.GROUNDED:
+        return grounded
+    after: Ints = np.where(grounded == NO, MISSING, key_point)
+    if task is Task.KEY_POINT:
+        return after
+    after_yes = np.where((after == MISSING) | (grounded != YES), MISSING, np.where(after == AGREE, KEEP, DROP))
+    keep: Ints = np.where(grounded == NO, DROP, after_yes)
+    return keep
 
 
 class Rule(StrEnum):
@@ -84,17 +61,22 @@ class Rule(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What becomes of a key point. Tied ones are dropped, unresolved ones wait for an adjudication."""
+    """What becomes of a key point.
+
+    Tied ones are dropped, unresolved ones wait for an adjudication; a filtered one would be kept, but its AutoDS
+    score is under the threshold.
+    """
 
     KEPT = "kept"
     DROPPED = "dropped"
     TIED = "tied"
     UNRESOLVED = "unresolved"
     UNLABELLED = "unlabelled"
+    FILTERED = "filtered"
 
 
 def decide(answers: Sequence[str | None], rule: Rule, *, adjudicated: bool | None = None) -> Outcome:
-    """The outcome of the keep / drop answers of the chosen annotators; those who said nothing do not count.
+    """The outcome of the keep / drop answers of the chosen annotators; those who did not answer do not count.
 
     `adjudicated` decides under its rule alone. A point that one person labelled is decided by that person.
     """
@@ -116,83 +98,45 @@ def decide(answers: Sequence[str | None], rule: Rule, *, adjudicated: bool | Non
     return Outcome.KEPT if 2 * sum(given) > len(given) else Outcome.DROPPED
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """What a choice of annotators and a rule keep; `outcomes` run parallel to the key points of the sheet.
+UNDECIDED = (Outcome.UNRESOLVED, Outcome.UNLABELLED)
 
-    `share` is kept / decided, where tied points are decided (dropped) and unresolved ones are not.
+
+def outcomes(
+    keep: Ints, rule: Rule, *, adjudicated: Sequence[bool | None] | None = None, is_filtered: Bools | None = None
+) -> tuple[Outcome, ...]:
+    """What becomes of each key point.
+
+    `keep`, shape (points, chosen annotators), holds `KEEP`, `DROP` or -1. `adjudicated` and `is_filtered` run
+    parallel to the points: the decision if there is one, and whether a score leaves the point out.
     """
-
-    outcomes: tuple[Outcome, ...]
-    share: Stat
-
-    def count(self, outcome: Outcome) -> int:
-        """How many key points came out so."""
-        return self.outcomes.count(outcome)
+    known: dict[tuple[tuple[int, ...], bool | None], Outcome] = {}
+    found = []
+    for row, decision in zip(keep.tolist(), adjudicated or [None] * len(keep), strict=True):
+        key = (tuple(row), decision)
+        if key not in known:
+            answers = [None if code == MISSING else CATEGORIES[Task.KEEP][code] for code in row]
+            known[key] = decide(answers, rule, adjudicated=decision)
+        found.append(known[key])
+    if is_filtered is None:
+        return tuple(found)
+    return tuple(
+        Outcome.FILTERED if under and outcome is Outcome.KEPT else outcome
+        for outcome, under in zip(found, is_filtered.tolist(), strict=True)
+    )
 
 
 def retention(
-    sheet: Sheet,
-    *,
-    chosen: Sequence[str],
-    rule: Rule = Rule.UNANIMOUS,
-    adjudicated: Mapping[int, bool] | None = None,
-    resampling: Resampling = DEFAULT,
-) -> Retention:
-    """Decide every key point; `adjudicated` has decisions by position. The interval resamples questions."""
-    decisions = adjudicated or {}
-    outcomes = tuple(
-        decide(
-            [row[who].answer(Task.KEEP) for who in chosen if who in row], rule, adjudicated=decisions.get(position)
-        )
-        for position, row in enumerate(sheet.rows)
-    )
-    waiting = (Outcome.UNRESOLVED, Outcome.UNLABELLED)
-    decided = [
-        (outcome is Outcome.KEPT, cluster)
-        for outcome, cluster in zip(outcomes, sheet.clusters, strict=True)
-        if outcome not in waiting
-    ]
-    if not decided:
-        return Retention(outcomes, Stat.undefined("no key point is decided", method="retention"))
-    share = rate(
-        [kept for kept, _ in decided],
-        clusters=[cluster for _, cluster in decided],
-        resampling=resampling,
-        method="retention",
-    )
-    return Retention(outcomes, share)
+    is_kept: Bools, is_decided: Bools, clusters: Sequence[Hashable], *, resampling: Resampling = DEFAULT
+) -> Stat:
+    """Share kept of the key points decided, all of shape (points,); the interval resamples questions.
 
-
-def retention_by(
-    sheet: Sheet,
-    groups: Sequence[str],
-    *,
-    chosen: Sequence[str],
-    rule: Rule = Rule.UNANIMOUS,
-    adjudicated: Mapping[int, bool] | None = None,
-    resampling: Resampling = DEFAULT,
-) -> dict[str, Retention]:
-    """`retention` of each group of key points (their category or domain), in order of appearance."""
-    members: dict[str, list[int]] = {}
-    for position, group in enumerate(groups):
-        members.setdefault(group, []).append(position)
-    decisions = adjudicated or {}
-    return {
-        group: retention(
-            sheet.only(positions),
-            chosen=chosen,
-            rule=rule,
-            adjudicated={at: decisions[old] for at, old in enumerate(positions) if old in decisions},
-            resampling=resampling,
-        )
-        for group, positions in members.items()
-    }
-
-
-def retention_by_annotator(sheet: Sheet, *, resampling: Resampling = DEFAULT) -> dict[str, Retention]:
-    """What each annotator alone would keep of what they labelled."""
-    return {who: retention(sheet, chosen=[who], resampling=resampling) for who in sheet.annotators}
+    Tied points are decided (dropped), unresolved ones are not.
+    """
+    method = "kept of the key points decided"
+    if not is_decided.any():
+        return Stat.undefined("no key point is decided", method=method)
+    keys = [clusters[at] for at in np.flatnonzero(is_decided).tolist()]
+    return rate(is_kept[is_decided], clusters=keys, resampling=resampling, method=method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +155,6 @@ def halves(clusters: Sequence[Hashable], *, seed: int) -> tuple[list[int], list[
     first = {names[at] for at in order[: (len(names) + 1) // 2]}
     inside = [position for position, cluster in enumerate(clusters) if cluster in first]
     return inside, [position for position, cluster in enumerate(clusters) if cluster not in first]
-
-
-def rank_subsets(
-    sheet: Sheet, task: Task, *, seed: int, measure: Measure = randolph_kappa
-) -> tuple[RankedSubset, ...]:
-    """`ranked_subsets` of a task."""
-    return ranked_subsets(sheet.ratings(task), seed=seed, measure=measure)
 
 
 def ranked_subsets(

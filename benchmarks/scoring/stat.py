@@ -6,6 +6,7 @@ An undefined figure is never 0 and never NaN. Nothing heavy is imported here.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -96,6 +97,15 @@ class Stat:
     def as_json(self) -> dict[str, Any]:
         """Every field by name, `value` null where undefined, plus `too_few`."""
         return asdict(self) | {"too_few": self.too_few}
+
+
+def mean_of_stats(stats: Sequence[Stat], *, method: str, reason: str, n_items: Callable[..., int] = min) -> Stat:
+    """Plain mean of the defined ones, undefined for `reason` when there are none; its n is `n_items` of theirs."""
+    defined = [stat for stat in stats if stat.value is not None]
+    if not defined:
+        return Stat.undefined(reason, method=method)
+    value = math.fsum(stat.value for stat in defined if stat.value is not None) / len(defined)
+    return Stat(value, n_items=n_items(stat.n_items for stat in defined), method=method)
 
 
 def mean(values: list[float], *, reason: str, method: str = "mean") -> Stat:

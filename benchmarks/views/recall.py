@@ -35,10 +35,10 @@ FILTERS = ("dataset", "category", "domain", "system")
 
 
 def _table(request: HttpRequest) -> Table:
-    from benchmarks.recall.figures import Wanted, table
+    from benchmarks.recall.figures import ResponseFilter, table
 
     dataset, category, domain, system = (request.GET.get(name, "") for name in FILTERS)
-    return table(Wanted(dataset=dataset, category=category, domain=domain, system=system))
+    return table(ResponseFilter(dataset=dataset, category=category, domain=domain, system=system))
 
 
 @require_safe

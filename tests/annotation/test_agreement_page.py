@@ -142,11 +142,11 @@ def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: S
     rows = client.get(url).context["rows"]
     assert rows
     for row in rows:
-        said = {one.name: one.label for one in row.sayings}
+        said = {one.name: one.label for one in row.answers}
         assert said["kind"] == label
         assert "none" in {said.get(name) for name in ("anna", "bert", "cora")}
     apart = client.get(f"{address(study, '-rows')}?between={judge.uid}").context["rows"]
-    assert all(len({one.label for one in row.sayings if one.name != "strict"}) > 1 for row in apart)
+    assert all(len({one.label for one in row.answers if one.name != "strict"}) > 1 for row in apart)
 
 
 def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(client: Client, study: Study) -> None:

@@ -19,6 +19,8 @@ from annotation.models import CoverageLabel, Study
 from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
 from benchmarks.scoring.comparison import compare
+from benchmarks.scoring.correlation import pearson
+from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
@@ -141,6 +143,62 @@ def test_people_are_the_ceiling_by_the_same_formulas(table: LabelTable) -> None:
     assert pairs["anna", "cora"].cohen.value == pytest.approx(expected.value)
     assert set(people.without) == {"anna", "bert", "cora"}
     assert sum(row.share for row in people.categories) == pytest.approx(1)
+
+
+def labelled(*items: str, links: tuple[str, ...] = ()) -> LabelTable:
+    """One text an item: a letter for each annotator's label, in `links` a digit for the line; a dot is none."""
+    code = {"N": "none", "P": "partial", "F": "full"}
+    rows = []
+    for number, item in enumerate(items):
+        lines = links[number] if links else "." * len(item)
+        for who, mark, line in zip("abc", item, lines, strict=False):
+            if mark != ".":
+                linked = () if line == "." else (int(line),)
+                rows.append(PlainLabel(who, str(number), code[mark], links=linked))
+    return plain_table(rows, categories=("none", "partial", "full"))
+
+
+def test_the_correlation_of_people_is_the_mean_over_their_pairs() -> None:
+    items = ("NNN", "PNP", "FFF", "FPN", "NP.", "P.F")
+    worth = {"N": 0.0, "P": 0.5, "F": 1.0}
+    columns = [[worth.get(mark) for mark in rater] for rater in zip(*items, strict=True)]
+    expected = []
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        both = [(a, b) for a, b in zip(columns[first], columns[second], strict=True) if None not in (a, b)]
+        expected.append(pearson(*zip(*both, strict=True)).value)
+    figure = agreement(labelled(*items)).correlation
+    assert figure.value == pytest.approx(np.mean(expected))
+    assert (figure.n_items, figure.n_pairs) == (5, 3)
+
+
+def test_a_pair_of_people_without_a_correlation_is_left_out_of_the_mean() -> None:
+    figure = agreement(labelled("NNN", "PNP", "FNF", "NNP")).correlation
+    assert figure.value == pytest.approx(pearson([0, 0.5, 1, 0], [0, 0.5, 1, 0.5]).value)
+    assert agreement(labelled("NN", "PF", "F.", ".N")).correlation.value is None
+    assert agreement(labelled("NN", "NN", "NP")).correlation.value is None
+    assert agreement(labelled("N.", ".N")).correlation.undefined_reason == "no item was labelled by two"
+
+
+def test_the_interval_of_the_correlation_of_people_holds_its_value() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 3, 100)
+    codes = np.stack([np.where(rng.random(100) < 0.75, truth, rng.integers(0, 3, 100)) for _ in range(3)], axis=1)
+    table = replace(labelled(*["NNN"] * 100), codes=codes, clusters=np.arange(100) // 5, n_clusters=20)
+    figure = agreement(table, resampling=Resampling(n_resamples=400)).correlation
+    assert figure.low < figure.value < figure.high  # type: ignore[operator]
+    assert figure.n_clusters == 20
+
+
+def test_linking_of_people_pools_their_pairs() -> None:
+    items, links = ("FFF", "FN", "FF"), ("112", "3.", "44")
+    figure = agreement(labelled(*items, links=links)).linking
+    assert figure.value == pytest.approx(2 / 4)
+    assert (figure.n_items, figure.n_pairs) == (2, 4)
+    alone = agreement(labelled("FN", links=("1.",))).linking
+    assert alone.undefined_reason == "no insight is linked by two"
+    many = agreement(labelled(*items * 4, links=links * 4)).linking
+    assert many.low is not None
+    assert many.n_pairs == 16
 
 
 def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:

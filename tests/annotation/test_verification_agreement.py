@@ -16,7 +16,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import ExternalLabel, Study
-from annotation.verification.labels import Said, collect, said_elsewhere
+from annotation.verification.labels import ExternalAnswer, collect, external_point_table
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
 
@@ -60,7 +60,7 @@ def file_of(folder: Path, *, grounded: Sequence[str] = (), key_point: Sequence[s
         (("FFF", "FPF", "N..", "NP.", "PP."), (0.375, 0.3729, 0.3760, None, None)),
     ],
 )
-def test_the_worked_examples_hold_for_labels_made_elsewhere(
+def test_the_worked_examples_hold_for_labels_of_external_study(
     tmp_path: Path, items: tuple[str, ...], expected: tuple[float | None, ...]
 ) -> None:
     path = file_of(tmp_path, grounded=["Y" * 3] * 5, key_point=items)
@@ -206,9 +206,9 @@ def test_a_question_that_cannot_be_answered_is_a_sentence(study: Study) -> None:
         report("--study", "Nothing yet", "--task", "keep")
 
 
-def test_labels_made_elsewhere_need_no_cluster_and_may_be_of_one_task_only() -> None:
-    rows = [Said(who, "key_point", str(at), "agree") for at in range(5) for who in ("a", "b")]
-    table = said_elsewhere(rows)
+def test_labels_of_external_study_need_no_cluster_and_may_be_of_one_task_only() -> None:
+    rows = [ExternalAnswer(who, "key_point", str(at), "agree") for at in range(5) for who in ("a", "b")]
+    table = external_point_table(rows)
     assert (table.codes(Task.KEY_POINT) == 0).all()
     assert (table.codes(Task.KEEP) == -1).all()
     assert (table.n_questions, table.is_control.all()) == (5, True)

@@ -14,7 +14,7 @@ from annotation.labels_in import imported_annotator
 from annotation.models import ExternalLabel, PointLabel, Study
 from annotation.verification import choosing, datasets
 from annotation.verification.agreement import task_agreement
-from annotation.verification.labels import PointTable, Said, collect, said_elsewhere
+from annotation.verification.labels import ExternalAnswer, PointTable, collect, external_point_table
 from annotation.verification.planning import VerificationValues
 from annotation.verification.simulating import simulate
 from annotation.verification.simulation import CARELESS, Rates
@@ -35,9 +35,9 @@ def simulated(errors: dict[str, float], *, n: int = 240, per_question: int = 4, 
         for who, rate in errors.items():
             keeps = truth if rng.random() >= rate else not truth
             where = {"item": str(at), "cluster": str(at // per_question)}
-            rows.append(Said(who, "grounded", label="yes", **where))
-            rows.append(Said(who, "key_point", label="agree" if keeps else "disagree", **where))
-    return said_elsewhere(rows)
+            rows.append(ExternalAnswer(who, "grounded", label="yes", **where))
+            rows.append(ExternalAnswer(who, "key_point", label="agree" if keeps else "disagree", **where))
+    return external_point_table(rows)
 
 
 def test_the_careless_one_is_in_none_of_the_best_sets_and_in_the_worst_pair() -> None:
@@ -83,8 +83,8 @@ def test_choosing_and_reporting_on_the_same_items_flatters() -> None:
 
 
 def test_people_without_a_label_here_are_in_no_set() -> None:
-    rows = [Said(who, "grounded", str(at), "yes") for at in range(4) for who in ("a", "b")]
-    table = said_elsewhere([*rows, Said("c", "key_point", "0", "agree")])
+    rows = [ExternalAnswer(who, "grounded", str(at), "yes") for at in range(4) for who in ("a", "b")]
+    table = external_point_table([*rows, ExternalAnswer("c", "key_point", "0", "agree")])
     assert [row.annotators for row in choosing.ranking(table, Task.GROUNDED, seed=0).rows] == [("a", "b")]
 
 
@@ -194,7 +194,7 @@ def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada:
     assert "?seed=9" in text
 
 
-def test_labels_made_elsewhere_have_the_same_page(ada: Any, login: Any, db: None) -> None:
+def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: None) -> None:
     made = Study.objects.create(
         name="Elsewhere", kind="external", state="closed", categories=list(POINT_CATEGORIES), created_at=NOW
     )

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.figures.table import Sayer
+from annotation.figures.table import Rater
 from annotation.models import DatasetVersion, Study
 from annotation.verification import adjudicating, datasets
 from annotation.verification.labels import PointTable, collect
 from benchmarks.models import AuditEvent
-from benchmarks.scoring.retention import Label, Outcome, Rule, Sheet, retention
+from benchmarks.scoring.retention import Outcome, Rule, decide
 from tests.makers import NOW
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
@@ -96,11 +96,11 @@ def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(s
         )
 
 
-def test_the_arrays_decide_as_the_pure_rules_do() -> None:
+def test_the_arrays_decide_as_the_rules_do_one_by_one() -> None:
     rng, n, k = random.Random(3), 300, 4
     grounded = np.array([[rng.choice([-1, 0, 0, 1]) for _ in range(k)] for _ in range(n)])
     keyness = np.array([[rng.choice([-1, 0, 0, 1, 2]) for _ in range(k)] for _ in range(n)])
-    people = tuple(Sayer(name, name, name) for name in "abcd")
+    people = tuple(Rater(name, name, name) for name in "abcd")
     none = np.full(n, np.nan)
     table = PointTable(
         points=tuple(range(n)),
@@ -115,22 +115,27 @@ def test_the_arrays_decide_as_the_pure_rules_do() -> None:
         keyness=keyness,
         seconds=np.full((n, k), np.nan),
     )
-    words = (("yes", "no"), ("agree", "neutral", "disagree"))
 
-    def label(at: int, who: int) -> Label:
-        codes = int(grounded[at, who]), int(keyness[at, who])
-        return Label(*(None if code < 0 else words[place][code] for place, code in enumerate(codes)))
+    def answer(at: int, who: int) -> str | None:
+        first, second = int(grounded[at, who]), int(keyness[at, who])
+        if first == 1:
+            return "drop"
+        if first == -1 or second == -1:
+            return None
+        return "keep" if second == 0 else "drop"
 
-    rows = tuple({name: label(at, who) for who, name in enumerate("abcd")} for at in range(n))
-    sheet = Sheet(rows, tuple("abcd"), tuple(table.questions.tolist()))
     decided = {at: bool(at % 2) for at in range(0, n, 7)}
     for rule in Rule:
-        pure = retention(sheet, chosen=["a", "c", "d"], rule=rule, adjudicated=decided)
+        pure = [
+            decide([answer(at, who) for who in (0, 2, 3)], rule, adjudicated=decided.get(at)) for at in range(n)
+        ]
         found = datasets.build(table, datasets.Choice(("a", "c", "d"), rule), adjudicated=decided)
-        assert found.outcomes == tuple(one.value for one in pure.outcomes)
-        assert found.whole().share == pytest.approx(pure.share) or found.whole().share.value == pure.share.value
-        assert (found.whole().share.low, found.whole().share.high) == (pure.share.low, pure.share.high)
-    assert Outcome.UNLABELLED in pure.outcomes
+        assert found.outcomes == tuple(pure)
+        n_decided = n - pure.count(Outcome.UNLABELLED) - pure.count(Outcome.UNRESOLVED)
+        assert found.whole().share.value == pytest.approx(pure.count(Outcome.KEPT) / n_decided)
+        assert (found.whole().n_decided, found.whole().share.n_clusters) == (n_decided, 60)
+        assert found.whole().share.low < found.whole().share.value < found.whole().share.high  # type: ignore[operator]
+    assert Outcome.UNLABELLED in pure
 
 
 def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada: Any) -> None:

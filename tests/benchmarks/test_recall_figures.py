@@ -112,7 +112,7 @@ def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pyte
 @pytest.mark.django_db
 def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
     verified = PointVerdict.objects.filter(premise="response", answer="yes").values_list("key_point", flat=True)
-    table = figures.table(figures.Wanted(key_points=frozenset(verified)))
+    table = figures.table(figures.ResponseFilter(key_points=frozenset(verified)))
     overall = plain.report(table)["overall"]
     assert (overall["kpr_macro"], overall["n_key_points"], overall["n_unjudged"]) == (1.0, 3, 0)
     assert overall["kpp"] == 0.625
@@ -143,13 +143,23 @@ def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
 def test_counts_are_read_in_as_many_queries_however_much_there_is(judge: Judge) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:
-            figures.table(figures.Wanted())
+            figures.table(figures.ResponseFilter())
         return len(queries)
 
     before = cost()
     for number in range(5):
         say(judge, make_response(f"more-{number}", system="heron", n_points=2), ["yes", "no"])
     assert (before, cost()) == (7, 7)
+
+
+def test_groups_are_scored_apart() -> None:
+    counts = {"a": ("causal", 4, 3), "b": ("factual", 2, 0), "d": ("causal", 1, 1)}
+    rows = [
+        figures.Judged(Answer(question, n, hits), number, "owl", "heron", category, "", 0, 0)
+        for number, (question, (category, n, hits)) in enumerate(counts.items())
+    ]
+    found = figures.by_dimension(rows, "category", resampling=FEW)
+    assert {group.name: group.scores.kpr_macro.value for group in found} == {"causal": 0.875, "factual": 0.0}
 
 
 @given(

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from benchmarks.scoring.agreement import (
     Level,
     Weights,
+    alpha_formula,
     by_pair,
     by_subset,
     cohen_kappa,
+    coincidences,
     disagreement,
     fleiss_kappa,
     gwet_ac1,
@@ -234,12 +236,10 @@ def test_cohen_agrees_with_scikit_learn(items: list[str], weights: Weights) -> N
 @settings(deadline=None)
 @given(gappy, st.sampled_from(Level))
 def test_the_resampled_alpha_is_the_same_alpha(items: list[str], level: Level) -> None:
-    from benchmarks.scoring.agreement import _coincidences, alpha_figure
-
     ratings = table(*items)
     expected = krippendorff_alpha(ratings, level=level)
-    totals = _coincidences(ratings.counts).sum(axis=0)[None, :]
-    mine = float(alpha_figure(level, np.arange(3.0))(totals)[0])
+    totals = coincidences(ratings.counts).sum(axis=0)[None, :]
+    mine = float(alpha_formula(level, np.arange(3.0))(totals)[0])
     assert np.isnan(mine) if expected.value is None else mine == pytest.approx(expected.value)
 
 

@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.scoring.comparison import SummaryPair, bias, compare, mean_over_annotators
+from benchmarks.scoring.bias import SummaryPair, bias
+from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.intervals import Resampling
-from benchmarks.scoring.linking import (
-    Compared,
-    LinkRule,
-    linking_accuracy,
-    linking_by_chance,
-    linking_of_annotators,
-)
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.pairs import METHODS
+from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.summhay import Coverage, Verdict
 
 NONE, PARTIAL, FULL = Verdict(Coverage.NONE), Coverage.PARTIAL, Coverage.FULL
@@ -41,30 +37,30 @@ ROWS = [
 
 
 @pytest.mark.parametrize(
-    ("rule", "hits", "n"), [(LinkRule.HEADLINE, 2, 3), (LinkRule.AUTHORS, 2, 3), (LinkRule.STRICT, 2, 4)]
+    ("rule", "hits", "n"), [("linking", 2, 3), ("linking_authors", 2, 3), ("linking_strict", 2, 4)]
 )
-def test_each_rule_counts_its_own_insights(rule: LinkRule, hits: int, n: int) -> None:
-    figure = linking_accuracy(ROWS, rule=rule)
+def test_each_rule_counts_its_own_insights(rule: str, hits: int, n: int) -> None:
+    figure = getattr(compare(ROWS), rule)
     assert figure.value == pytest.approx(hits / n)
     assert figure.n_items == n
-    assert rule.value in figure.method
+    assert figure.method == METHODS[rule]
 
 
 def test_the_authors_rule_ignores_labels_and_answers_with_several_lines() -> None:
     several = [Compared(covered(2), covered(1, 2))]
-    assert linking_accuracy(several, rule=LinkRule.AUTHORS).value is None
+    assert compare(several).linking_authors.value is None
     listed = [Compared(covered(1), covered(1), judge_gave_list=True)]
-    assert linking_accuracy(listed, rule=LinkRule.AUTHORS).value is None
-    assert linking_accuracy(listed).value == 1
+    assert compare(listed).linking_authors.value is None
+    assert compare(listed).linking.value == 1
     unlabelled = [Compared(Verdict(Coverage.NONE, (1,)), covered(1))]
-    assert linking_accuracy(unlabelled, rule=LinkRule.AUTHORS).value == 1
-    assert linking_accuracy(unlabelled).undefined_reason == "no insight is linked by both"
+    assert compare(unlabelled).linking_authors.value == 1
+    assert compare(unlabelled).linking.undefined_reason == "no insight is linked by both"
 
 
 def test_a_line_of_a_judge_that_says_not_covered_is_no_strict_hit() -> None:
     rows = [Compared(covered(1), Verdict(Coverage.NONE, (1,))), Compared(covered(1), covered(1))]
-    assert linking_accuracy(rows, rule=LinkRule.STRICT).value == 0.5
-    assert linking_accuracy(rows).n_items == 1
+    assert compare(rows).linking_strict.value == 0.5
+    assert compare(rows).linking.n_items == 1
 
 
 def test_rates_of_the_covered_split_take_the_human_as_truth() -> None:
@@ -76,23 +72,8 @@ def test_rates_of_the_covered_split_take_the_human_as_truth() -> None:
 
 
 def test_chance_is_the_mean_share_of_lines_that_would_hit() -> None:
-    assert linking_by_chance(ROWS).value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
-    assert linking_by_chance([]).value is None
-
-
-def test_linking_of_annotators_pools_pairs() -> None:
-    items = [
-        {"ben": covered(1), "cleo": covered(1), "dan": covered(2)},
-        {"ben": covered(3), "cleo": NONE},
-        {"ben": covered(4), "cleo": covered(4)},
-    ]
-    figure = linking_of_annotators(items)
-    assert figure.value == pytest.approx(2 / 4)
-    assert (figure.n_items, figure.n_pairs) == (2, 4)
-    assert linking_of_annotators([{"ben": covered(1)}]).undefined_reason == "no insight is linked by two"
-    spread = linking_of_annotators(items * 4, clusters=list(range(12)), resampling=Resampling(n_resamples=200))
-    assert spread.low is not None
-    assert spread.n_pairs == 16
+    assert compare(ROWS).linking_chance.value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
+    assert compare([]).linking_chance.value is None
 
 
 def test_a_judge_that_calls_everything_covered_shows_in_the_split() -> None:
@@ -117,7 +98,7 @@ def test_a_judge_that_calls_everything_covered_shows_in_the_split() -> None:
 
 def test_comparing_nothing_is_undefined_everywhere() -> None:
     figures = compare([Compared(None, None)])
-    assert figures.pearson.undefined_reason == "under 3 items"
+    assert figures.pearson.undefined_reason == "under 3 items, or one side is constant"
     assert figures.exact.value is None
     assert figures.cohen.value is None
     assert figures.linking.value is None
@@ -149,10 +130,11 @@ def test_bias_by_summarizer_and_in_three_averages() -> None:
 
 
 def test_the_mean_over_annotators_leaves_out_the_undefined() -> None:
-    figure = mean_over_annotators([Stat(0.7, n_items=50), Stat(0.8, n_items=40), Stat.undefined("no items")])
+    stats = [Stat(0.7, n_items=50), Stat(0.8, n_items=40), Stat.undefined("no items")]
+    figure = mean_of_stats(stats, method="mean", reason="none is defined")
     assert figure.value == pytest.approx(0.75)
     assert figure.n_items == 40
-    assert mean_over_annotators([]).value is None
+    assert mean_of_stats([], method="mean", reason="none is defined").undefined_reason == "none is defined"
 
 
 HUMAN = {"not_covered": Coverage.NONE, "partially_covered": PARTIAL, "fully_covered": FULL}

@@ -10,13 +10,12 @@ from benchmarks.scoring.curves import (
     BadCurve,
     CurveRule,
     SessionCurve,
-    all_progress,
     marks,
     measures_of,
     progress,
 )
 from benchmarks.scoring.intervals import Resampling
-from benchmarks.scoring.summhay import MEASURES, Coverage, UnknownMeasure, Verdict, score_summary
+from benchmarks.scoring.summhay import Coverage, UnknownMeasure, Verdict, score_summary
 from benchmarks.scoring.text import lines_from_text
 
 CARRIED, AT_WORK = CurveRule.CARRIED_FORWARD, CurveRule.STILL_AT_WORK
@@ -85,11 +84,6 @@ def test_the_band_resamples_sessions_and_needs_five() -> None:
 def test_marks_end_at_the_limit() -> None:
     assert marks(limit_ms=7_200_000, mark_every_ms=600_000) == tuple(range(600_000, 7_200_001, 600_000))
     assert marks(limit_ms=25, mark_every_ms=10) == (10, 20, 25)
-
-
-def test_every_measure_comes_under_both_rules() -> None:
-    curves = all_progress([full("a", 0.1)], at_marks=[10], resampling=QUICK)
-    assert [(curve.measure, curve.rule) for curve in curves] == [(m, r) for m in MEASURES for r in CurveRule]
 
 
 def test_bad_input_is_refused() -> None:

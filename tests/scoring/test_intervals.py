@@ -7,16 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.scoring.correlation import pearson
+from benchmarks.scoring.correlation import moments, pearson, r_of_moments
 from benchmarks.scoring.intervals import (
     BadShape,
+    Batch,
+    Estimate,
+    Figure,
+    Floats,
     Resampling,
-    bootstrap_difference,
     bootstrap_mean,
     bootstrap_ratio,
-    bootstrap_rows,
     cluster_index,
-    paired_difference,
+    figure_of,
+    mean_of_ratios,
     rate,
     sum_by_cluster,
     wilson,
@@ -120,33 +123,36 @@ def test_rates_take_wilson_when_all_agree_and_the_clusters_otherwise() -> None:
     assert rate([]).value is None
 
 
+def difference(first: Floats, second: Floats, figure: Figure) -> Estimate:
+    """A figure of the rows of one side minus that of the other; every row is its own cluster."""
+    batch = Batch(len(first))
+    one, other = batch.add(first), batch.add(second)
+    return batch.estimate(figure, [one]).minus(batch.estimate(figure, [other]))
+
+
 def test_a_paired_difference_is_sharper_than_its_sides() -> None:
     rng = np.random.default_rng(5)
     base = rng.normal(size=60)
     ones = np.ones(60)
     shifted = base + 0.1 + rng.normal(scale=0.01, size=60)
-    figure = bootstrap_difference((shifted, ones), (base, ones))
+    mean = Figure("mean", mean_of_ratios, "nothing")
+    figure = difference(np.column_stack([shifted, ones]), np.column_stack([base, ones]), mean).stat(n_items=60)
     assert figure.value == pytest.approx(0.1, abs=0.01)
     low, high = ends(figure)
     assert 0 < low < 0.1 < high < 0.12
     assert figure.method == "paired difference, cluster bootstrap"
-    assert bootstrap_difference((base, ones), (base, 0 * ones)).value is None
+    nothing = difference(np.column_stack([base, ones]), np.column_stack([base, 0 * ones]), mean)
+    assert nothing.stat(n_items=60).undefined_reason == "undefined on one side"
 
 
 def test_any_two_figures_of_the_same_rows_can_be_compared() -> None:
     rng = np.random.default_rng(9)
     truth = rng.normal(size=80)
     near, far = truth + rng.normal(scale=0.3, size=80), truth + rng.normal(scale=2, size=80)
-    figure = paired_difference(
-        lambda rows: pearson(truth[rows], near[rows]).value,
-        lambda rows: pearson(truth[rows], far[rows]).value,
-        n_rows=80,
-        resampling=QUICK,
-    )
+    correlation = Figure("Pearson", r_of_moments, "one side is constant")
+    figure = difference(moments(truth, near), moments(truth, far), correlation).stat(n_items=80)
     assert figure.value == pytest.approx((pearson(truth, near).value or 0) - (pearson(truth, far).value or 0))
     assert ends(figure)[0] > 0.2
-    nothing = paired_difference(lambda rows: None, lambda rows: 0.0, n_rows=9)
-    assert nothing.undefined_reason == "undefined on one side"
 
 
 def test_a_figure_that_is_mostly_undefined_gets_no_interval() -> None:
@@ -157,14 +163,17 @@ def test_a_figure_that_is_mostly_undefined_gets_no_interval() -> None:
     assert figure.interval_reason == "undefined in too many resamples"
 
 
-def test_rows_can_be_resampled_for_any_figure() -> None:
+def test_any_figure_of_sums_can_be_resampled() -> None:
     values = np.random.default_rng(0).normal(size=50)
     keys = [index // 2 for index in range(50)]
-    by_rows = bootstrap_rows(lambda rows: float(values[rows].mean()), keys, n_rows=50)
-    by_sums = bootstrap_mean(values, clusters=keys)
-    assert (by_rows.low, by_rows.high) == pytest.approx(ends(by_sums), abs=0.05)
-    assert bootstrap_rows(lambda rows: 0.0, None, n_rows=3).reason == "no interval under 4 items"
-    assert bootstrap_rows(lambda rows: None, None, n_rows=9).reason == "undefined in too many resamples"
+    rows = np.column_stack([values, np.ones(50)])
+    mean = Figure("mean", lambda totals: totals[:, 0] / totals[:, 1], "nothing")
+    assert figure_of(mean, rows, clusters=keys, n_items=50) == bootstrap_mean(values, clusters=keys)
+    assert figure_of(mean, rows[:3], n_items=3).interval_reason == "no interval under 4 items"
+    never = Figure("never", lambda totals: np.full(len(totals), np.nan), "there is none")
+    assert figure_of(never, rows, n_items=50).undefined_reason == "there is none"
+    rarely = Figure("rarely", lambda totals: np.where(np.arange(len(totals)) % 2, np.nan, 1.0), "there is none")
+    assert figure_of(rarely, rows, n_items=50).interval_reason == "undefined in too many resamples"
 
 
 def test_shapes_that_do_not_match_are_refused() -> None:

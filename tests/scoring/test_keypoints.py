@@ -14,7 +14,6 @@ from benchmarks.scoring.keypoints import (
     SupportedBy,
     band,
     best_and_second,
-    by_group,
     scores,
 )
 from benchmarks.scoring.stat import Stat
@@ -73,12 +72,6 @@ def test_counts_that_cannot_be_are_refused() -> None:
         Answer("a", 2, 1, n_points=1, supported={DOCUMENTS: 2})
     with pytest.raises(BadCounts):
         Answer("a", 2, 1, supported={DOCUMENTS: 0})
-
-
-def test_groups_are_scored_apart_and_answers_without_one_left_out() -> None:
-    names = {"a": "causal", "b": "factual", "d": "causal"}
-    found = by_group(HAND, lambda answer: names.get(str(answer.question)), resampling=FEW)
-    assert {name: group.kpr_macro.value for name, group in found.items()} == {"causal": 0.875, "factual": 0.0}
 
 
 def test_several_systems_on_a_question_are_one_cluster() -> None:

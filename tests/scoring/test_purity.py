@@ -9,8 +9,8 @@ import pytest
 
 HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
 EVERY = [
-    *("agreement", "autods", "comparison", "copying", "correlation", "curves", "intervals"),
-    *("keypoints", "linking", "retention"),
+    *("agreement", "autods", "bias", "comparison", "copying", "correlation", "curves", "evaluator"),
+    *("intervals", "keypoints", "linking", "pairs", "retention"),
     *("oracle", "ratings", "stat", "summhay", "text"),
 ]
 

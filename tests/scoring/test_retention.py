@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,44 +13,99 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from benchmarks.scoring.agreement import leave_one_out, randolph_kappa
-from benchmarks.scoring.intervals import BadShape
+from benchmarks.scoring.intervals import Ints
+from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.retention import (
     CATEGORIES,
-    Label,
+    UNDECIDED,
     Outcome,
+    RankedSubset,
     Rule,
-    Sheet,
     Task,
     decide,
     halves,
-    rank_subsets,
+    outcomes,
+    ranked_subsets,
     retention,
-    retention_by,
-    retention_by_annotator,
+    task_codes,
 )
+from benchmarks.scoring.stat import Stat
 
-MARKS = {
-    "A": Label("yes", "agree"),
-    "N": Label("yes", "neutral"),
-    "D": Label("yes", "disagree"),
-    "x": Label("no", "agree"),
-    "?": Label("yes"),
-    " ": Label(),
-}
+MARKS = {"A": (0, 0), "N": (0, 1), "D": (0, 2), "x": (1, 0), "?": (0, -1), " ": (-1, -1)}
+"""Stored answers to both questions, as positions in the categories; -1 is none."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Stored answers of people on key points, shape (points, people), and the question of each point."""
+
+    grounded: Ints
+    key_point: Ints
+    people: tuple[str, ...]
+    clusters: tuple[str, ...]
+
+    def ratings(self, task: Task) -> Ratings:
+        codes = task_codes(self.grounded, self.key_point, task)
+        return Ratings(codes, CATEGORIES[task], self.people, self.clusters)
+
+    def only(self, places: Sequence[int]) -> Sheet:
+        at = np.array(places)
+        clusters = tuple(self.clusters[place] for place in places)
+        return Sheet(self.grounded[at], self.key_point[at], self.people, clusters)
+
+
+@dataclass(frozen=True)
+class Retained:
+    outcomes: tuple[Outcome, ...]
+    share: Stat
+
+    def count(self, outcome: Outcome) -> int:
+        return self.outcomes.count(outcome)
+
+
+def retained(
+    sheet: Sheet,
+    *,
+    chosen: Sequence[str],
+    rule: Rule = Rule.UNANIMOUS,
+    adjudicated: Mapping[int, bool] | None = None,
+) -> Retained:
+    """Outcomes and share kept; `adjudicated` has decisions by position."""
+    keep = sheet.ratings(Task.KEEP).only(chosen).codes
+    decisions = [(adjudicated or {}).get(place) for place in range(len(keep))]
+    found = outcomes(keep, rule, adjudicated=decisions)
+    is_kept = np.array([one is Outcome.KEPT for one in found])
+    is_decided = np.array([one not in UNDECIDED for one in found])
+    return Retained(found, retention(is_kept, is_decided, sheet.clusters))
+
+
+def ranked(sheet: Sheet, task: Task, *, seed: int) -> tuple[RankedSubset, ...]:
+    return ranked_subsets(sheet.ratings(task), seed=seed)
 
 
 def sheet_of(*items: str, clusters: Sequence[str] | None = None) -> Sheet:
-    people = tuple("abcdef"[: max(map(len, items))])
-    rows = tuple({who: MARKS[mark] for who, mark in zip(people, item, strict=False)} for item in items)
-    return Sheet(rows, people, tuple(clusters or map(str, range(len(items)))))
+    width = max(map(len, items))
+    answers = np.array([[MARKS[mark] for mark in item.ljust(width)] for item in items])
+    return Sheet(
+        answers[:, :, 0],
+        answers[:, :, 1],
+        tuple("abcdef"[:width]),
+        tuple(clusters or map(str, range(len(items)))),
+    )
+
+
+def answered(grounded: int, key_point: int) -> list[str | None]:
+    """One person's answer to each task."""
+    codes = [int(task_codes(np.array([[grounded]]), np.array([[key_point]]), task)[0, 0]) for task in Task]
+    return [None if code < 0 else CATEGORIES[task][code] for task, code in zip(Task, codes, strict=True)]
 
 
 def test_a_no_masks_the_second_judgment_whatever_was_stored() -> None:
-    label = Label("no", "agree")
-    assert [label.answer(task) for task in Task] == ["no", None, "drop"]
-    assert [Label("yes", "agree").answer(task) for task in Task] == ["yes", "agree", "keep"]
-    assert [Label("yes").answer(task) for task in Task] == ["yes", None, None]
-    assert [Label(None, "agree").answer(task) for task in Task] == [None, None, None]
+    assert answered(1, 0) == ["no", None, "drop"]
+    assert answered(0, 0) == ["yes", "agree", "keep"]
+    assert answered(0, -1) == ["yes", None, None]
+    assert answered(-1, -1) == [None, None, None]
+    assert answered(-1, 0) == [None, "agree", None], "files may hold answers to the second question alone"
 
 
 def test_kappas_of_the_three_tasks_worked_by_hand() -> None:
@@ -96,19 +152,19 @@ def test_an_adjudication_decides_under_its_rule_alone() -> None:
 
 def test_retention_worked_by_hand() -> None:
     sheet = sheet_of("AA", "AN", "Ax", "xx", "A?", "  ", "DA")
-    found = retention(sheet, chosen=["a", "b"])
+    found = retained(sheet, chosen=["a", "b"])
     assert (found.share.value, found.share.n_items) == (pytest.approx(2 / 6), 6)
     assert [found.count(outcome) for outcome in (Outcome.KEPT, Outcome.DROPPED, Outcome.UNLABELLED)] == [2, 4, 1]
-    assert retention(sheet, chosen=["a"]).share.value == pytest.approx(4 / 6)
-    resolved = retention(sheet, chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated={1: True})
+    assert retained(sheet, chosen=["a"]).share.value == pytest.approx(4 / 6)
+    resolved = retained(sheet, chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated={1: True})
     assert (resolved.share.value, resolved.count(Outcome.UNRESOLVED)) == (pytest.approx(3 / 4), 2)
-    assert retention(sheet_of("  "), chosen=["a"]).share.undefined_reason == "no key point is decided"
+    assert retained(sheet_of("  "), chosen=["a"]).share.undefined_reason == "no key point is decided"
 
 
 def test_the_share_kept_in_the_paper_has_an_interval_over_questions() -> None:
     items = ["A"] * 2055 + ["x"] * 1596
     clusters = [str(number % 280) for number in range(3651)]
-    share = retention(sheet_of(*items, clusters=clusters), chosen=["a"]).share
+    share = retained(sheet_of(*items, clusters=clusters), chosen=["a"]).share
     assert share.value == pytest.approx(0.563, abs=0.0005)
     assert (share.n_items, share.n_clusters) == (3651, 280)
     assert share.low is not None
@@ -119,16 +175,21 @@ def test_the_share_kept_in_the_paper_has_an_interval_over_questions() -> None:
 def test_groups_and_annotators_are_counted_apart_with_their_adjudications() -> None:
     sheet = sheet_of("AA", "AN", "Ax", "AA")
     groups = ["causal", "factual", "causal", "factual"]
-    found = retention_by(sheet, groups, chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated={1: False, 2: True})
-    assert {name: group.share.value for name, group in found.items()} == {"causal": 1.0, "factual": 0.5}
-    alone = retention_by_annotator(sheet)
-    assert {who: one.share.value for who, one in alone.items()} == {"a": 1.0, "b": 0.5}
+    decisions = {1: False, 2: True}
+    shares = {}
+    for group in ("causal", "factual"):
+        places = [place for place, name in enumerate(groups) if name == group]
+        own = {at: decisions[place] for at, place in enumerate(places) if place in decisions}
+        part = retained(sheet.only(places), chosen=["a", "b"], rule=Rule.ADJUDICATED, adjudicated=own)
+        shares[group] = part.share.value
+    assert shares == {"causal": 1.0, "factual": 0.5}
+    assert {who: retained(sheet, chosen=[who]).share.value for who in "ab"} == {"a": 1.0, "b": 0.5}
 
 
 @given(st.lists(st.text("ANDx? ", min_size=3, max_size=3), min_size=1, max_size=20))
 def test_unanimity_keeps_no_more_than_majority_and_all_outcomes_add_up(items: list[str]) -> None:
     sheet = sheet_of(*items)
-    strict, lenient = (retention(sheet, chosen=sheet.annotators, rule=rule) for rule in list(Rule)[:2])
+    strict, lenient = (retained(sheet, chosen=sheet.people, rule=rule) for rule in list(Rule)[:2])
     assert strict.count(Outcome.KEPT) <= lenient.count(Outcome.KEPT)
     assert sum(lenient.count(outcome) for outcome in Outcome) == len(items)
 
@@ -146,22 +207,20 @@ def test_halves_hold_whole_questions_and_depend_on_the_seed_alone() -> None:
 def simulated(*error_rates: float, n: int = 600, seed: int = 1) -> Sheet:
     """Annotators who say keep or drop as is right, but for errors of known rates; three points a question."""
     rng = random.Random(seed)
-    people = tuple("abcdef"[: len(error_rates)])
-    rows = []
+    items = []
     for _ in range(n):
         is_key = rng.random() < 0.5
-        told = {who: is_key != (rng.random() < wrong) for who, wrong in zip(people, error_rates, strict=True)}
-        rows.append({who: MARKS["A" if keep else "D"] for who, keep in told.items()})
-    return Sheet(tuple(rows), people, tuple(number // 3 for number in range(n)))
+        items.append("".join("A" if is_key != (rng.random() < wrong) else "D" for wrong in error_rates))
+    return sheet_of(*items, clusters=[str(number // 3) for number in range(n)])
 
 
 def test_the_ranking_finds_the_careless_annotator_and_kappa_is_as_computed_by_hand() -> None:
     sheet = simulated(0.05, 0.05, 0.05, 0.4)
-    ranked = rank_subsets(sheet, Task.KEEP, seed=3)
-    assert len(ranked) == 11
-    assert all("d" not in one.annotators for one in ranked[:4])
-    assert all("d" in one.annotators for one in ranked[4:])
-    held_out = next(one.held_out.value for one in ranked if one.annotators == ("a", "b", "c"))
+    rows = ranked(sheet, Task.KEEP, seed=3)
+    assert len(rows) == 11
+    assert all("d" not in one.annotators for one in rows[:4])
+    assert all("d" in one.annotators for one in rows[4:])
+    held_out = next(one.held_out.value for one in rows if one.annotators == ("a", "b", "c"))
     assert held_out == pytest.approx(2 * (0.95**2 + 0.05**2) - 1, abs=0.06)
     without = leave_one_out(randolph_kappa, sheet.ratings(Task.KEEP))
     assert max(without, key=lambda who: without[who].value or 0) == "d"
@@ -172,7 +231,7 @@ def test_the_winner_of_equals_is_flattered_on_the_half_that_chose_it() -> None:
     for seed in range(30):
         best = next(
             one
-            for one in rank_subsets(simulated(*[0.25] * 4, n=120, seed=seed), Task.KEEP, seed=seed)
+            for one in ranked(simulated(*[0.25] * 4, n=120, seed=seed), Task.KEEP, seed=seed)
             if len(one.annotators) == 2
         )
         assert best.ranked_on.value is not None
@@ -183,12 +242,6 @@ def test_the_winner_of_equals_is_flattered_on_the_half_that_chose_it() -> None:
 
 def test_subsets_without_a_common_item_come_last() -> None:
     sheet = sheet_of("AA ", "AA ", "  A", "AD ", "AA ", "AA ")
-    ranked = rank_subsets(sheet, Task.KEEP, seed=1)
-    assert ranked[-1].ranked_on.value is None
-    assert ranked[0].annotators == ("a", "b", "c")
-
-
-def test_labels_and_questions_run_in_parallel() -> None:
-    with pytest.raises(BadShape):
-        Sheet(({},), ("a",), ())
-    assert sheet_of("A").ratings(Task.KEY_POINT).categories == CATEGORIES[Task.KEY_POINT]
+    rows = ranked(sheet, Task.KEEP, seed=1)
+    assert rows[-1].ranked_on.value is None
+    assert rows[0].annotators == ("a", "b", "c")

@@ -1,0 +1,259 @@
+"""Every figure of two raters, from one cross table per cluster and the hits of each linking rule.
+
+Cross tables are flat, q² cells, row by row: the first rater's category, then the second's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from benchmarks.scoring.agreement import (
+    ONE_ALLOWED,
+    ONE_USED,
+    Level,
+    Weights,
+    above_chance,
+    alpha_formula,
+    cohen_formula,
+)
+from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
+from benchmarks.scoring.intervals import (
+    Batch,
+    Estimate,
+    Figure,
+    Floats,
+    Formula,
+    Ints,
+    Rate,
+    divide,
+    mean_of_ratios,
+)
+from benchmarks.scoring.linking import CHANCE, LINKING, Column, chance_shares, link_hits
+from benchmarks.scoring.stat import Stat
+
+CONSTANT = f"under {MIN_POINTS} items, or one side is constant"
+NOTHING_SHARED = "no item has both"
+NOTHING_LINKED = "no insight is linked by both"
+METHODS = {
+    "pearson": "Pearson on the worth of the labels",
+    "spearman": "Spearman's rho, ties at their mean rank",
+    "tau_b": "Kendall's tau-b",
+    "exact_agreement": "share of equal labels",
+    "cohen_kappa": "Cohen's kappa",
+    "linear_kappa": "Cohen's kappa, linear weights",
+    "quadratic_kappa": "Cohen's kappa, quadratic weights",
+    "randolph_kappa": "Randolph's kappa",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "covered.accuracy": "share of equal answers to covered or not",
+    "covered.kappa": "Cohen's kappa of covered or not",
+    "covered.tpr": "share found of what the human calls covered",
+    "covered.tnr": "share found of what the human calls not covered",
+    "linking": "both say covered and link: a line in common",
+    "linking_authors": "the judge links one line and the human any: a line in common",
+    "linking_strict": "all that the human covers and links: covered with a line in common",
+    CHANCE: "mean of 1 / lines of the summary",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """What two raters are compared on: n items in clusters, and what the categories are worth.
+
+    `clusters`, shape (n,), number what is resampled. `n_lines`, shape (n,), are the lines that one could link,
+    None where chance is not known. With `has_covered` the first category means that nothing is covered.
+    """
+
+    clusters: Ints
+    n_clusters: int
+    worth: tuple[float, ...]
+    has_covered: bool
+    n_lines: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Where in a batch the sums of one pair are: the cross table, and hits and n by linking rule."""
+
+    cells: int
+    links: Mapping[str, int]
+    n_items: int
+
+
+def cross_tables(first: Ints, second: Ints, *, q: int, clusters: Ints, n_clusters: int) -> Floats:
+    """Cross tables of two columns of codes (-1: none), one for each cluster: shape (n_clusters, q²)."""
+    both = (first >= 0) & (second >= 0)
+    cells = (clusters[both] * q + first[both]) * q + second[both]
+    counts = np.bincount(cells, minlength=n_clusters * q * q)
+    return counts.reshape(n_clusters, q * q).astype(np.float64)
+
+
+def hit_sums(hits: ArrayLike, counted: ArrayLike, *, clusters: Ints, n_clusters: int) -> Floats:
+    """Hits and counted items of each cluster, shape (n_clusters, 2); both arguments have a number per item."""
+    return np.column_stack(
+        [np.bincount(clusters, weights=np.asarray(column), minlength=n_clusters) for column in (hits, counted)]
+    ).astype(np.float64)
+
+
+def add_pair(batch: Batch, items: Items, first: Column, second: Column, *, rules: Sequence[str] = ()) -> Blocks:
+    """Put the sums of a pair into a batch; `second` is the judge where the rules tell them apart."""
+    where = {"clusters": items.clusters, "n_clusters": items.n_clusters}
+    cells = batch.add(cross_tables(first.codes, second.codes, q=len(items.worth), **where))  # type: ignore[arg-type]
+    links: dict[str, int] = {}
+    if rules:
+        found: dict[str, tuple[ArrayLike, ArrayLike]] = {**link_hits(first, second, has_covered=items.has_covered)}
+        if items.n_lines is not None:
+            counted = np.asarray(found["linking"][1]) & (items.n_lines > 0)
+            found[CHANCE] = (chance_shares(first, items.n_lines, counted), counted)
+        links = {
+            rule: batch.add(hit_sums(*sums, **where))  # type: ignore[arg-type]
+            for rule, sums in found.items()
+            if rule in rules
+        }
+    return Blocks(cells, links, int(((first.codes >= 0) & (second.codes >= 0)).sum()))
+
+
+def estimates_of(
+    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], *, names: Iterable[str] | None = None
+) -> dict[str, Estimate]:
+    """Figures by name, averaged over pairs; `names` chooses among those of the cross table."""
+    chosen = figures if names is None else [name for name in figures if name in names]
+    cells = [one.cells for one in pairs]
+    found = {name: batch.estimate(figures[name], cells) for name in chosen}
+    for rule in pairs[0].links if pairs else ():
+        found[rule] = batch.estimate(LINK_FIGURES[rule], [one.links[rule] for one in pairs])
+    return found
+
+
+def stats_of(batch: Batch, pairs: Sequence[Blocks], estimates: Mapping[str, Estimate]) -> dict[str, Stat]:
+    """The figures with their intervals. Rates count over all pairs, the others items of the largest pair."""
+    n_items = {name: max((one.n_items for one in pairs), default=0) for name in estimates}
+    n_items |= {name: found.counts[1] for name, found in estimates.items() if found.counts is not None}
+    if CHANCE in estimates:
+        n_items[CHANCE] = round(sum(float(batch.total(one.links[CHANCE])[0, 1]) for one in pairs))
+    return {name: found.stat(n_items=n_items[name]) for name, found in estimates.items()}
+
+
+def confusion_of(batch: Batch, pairs: Sequence[Blocks], categories: Sequence[str]) -> dict[str, dict[str, int]]:
+    """{first rater's label: {second rater's label: count}}, added up over pairs."""
+    q = len(categories)
+    cells = np.sum([np.zeros((1, q * q)), *(batch.total(one.cells) for one in pairs)], axis=0).reshape(q, q)
+    return {
+        first: {second: round(float(cells[row, column])) for column, second in enumerate(categories)}
+        for row, first in enumerate(categories)
+    }
+
+
+LINK_FIGURES: Mapping[str, Figure] = {
+    **{rule: Rate.of(METHODS[rule], NOTHING_LINKED) for rule in LINKING},
+    CHANCE: Figure(METHODS[CHANCE], mean_of_ratios, NOTHING_LINKED),
+}
+"""The figures of hits and n, by rule."""
+
+
+def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figure]:
+    """The figures for categories worth so much; with `has_covered` the first one is "not covered"."""
+    q = len(worth)
+    eye, everything = np.eye(q).ravel(), np.ones(q * q)
+    found: dict[str, Figure] = {"exact_agreement": _rate("exact_agreement", eye, everything)}
+    if has_covered:
+        positive = np.arange(q) > 0
+        yes = np.outer(positive, positive).ravel().astype(float)
+        no = np.outer(~positive, ~positive).ravel().astype(float)
+        given = np.repeat(positive, q).astype(float)
+        found |= {
+            "covered.accuracy": _rate("covered.accuracy", yes + no, everything),
+            "covered.tpr": _rate("covered.tpr", yes, given, "the human calls nothing covered"),
+            "covered.tnr": _rate("covered.tnr", no, 1 - given, "the human calls nothing not covered"),
+        }
+    formulas: dict[str, tuple[Formula, str]] = {
+        "pearson": (_pearson(np.array(worth)), CONSTANT),
+        "spearman": (_spearman(q), CONSTANT),
+        "tau_b": (_tau_b(q), CONSTANT),
+        "cohen_kappa": (cohen_formula(Weights.NONE, q), ONE_USED),
+        "linear_kappa": (cohen_formula(Weights.LINEAR, q), ONE_USED),
+        "quadratic_kappa": (cohen_formula(Weights.QUADRATIC, q), ONE_USED),
+        "randolph_kappa": (_randolph(q), NOTHING_SHARED if q > 1 else ONE_ALLOWED),
+        "alpha_ordinal": (_alpha(q), ONE_USED),
+    }
+    if has_covered:
+        formulas["covered.kappa"] = (_covered_kappa(q), ONE_USED)
+    return found | {name: Figure(METHODS[name], formula, reason) for name, (formula, reason) in formulas.items()}
+
+
+def _rate(name: str, hits: Floats, among: Floats, reason: str = NOTHING_SHARED) -> Rate:
+    return Rate.of(METHODS[name], reason, hits=hits, among=among)
+
+
+def _covered_kappa(q: int) -> Formula:
+    """Cohen's kappa after all categories but the first are merged."""
+    positive = np.arange(q) > 0
+    merge = np.zeros((q * q, 4))
+    merge[np.arange(q * q), np.repeat(positive, q) * 2 + np.tile(positive, q)] = 1
+    kappa = cohen_formula(Weights.NONE, 2)
+    return lambda totals: kappa(totals @ merge)
+
+
+def _pearson(worth: Floats) -> Formula:
+    values = worth - worth.mean()
+    q = len(values)
+    x, y = np.repeat(values, q), np.tile(values, q)
+    moments = np.column_stack([np.ones(q * q), x, y, x * x, y * y, x * y])
+    return lambda totals: r_of_moments(totals @ moments)
+
+
+def _spearman(q: int) -> Formula:
+    """Pearson of the mean ranks that ties share."""
+
+    def formula(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        n = table.sum(axis=(1, 2))
+        x, y = (_centred_ranks(table.sum(axis=axis)) for axis in (2, 1))
+        product = (table * x[:, :, None] * y[:, None, :]).sum(axis=(1, 2))
+        squares = [(table.sum(axis=axis) * ranks**2).sum(axis=1) for axis, ranks in ((2, x), (1, y))]
+        return np.where(n < MIN_POINTS, np.nan, divide(product, np.sqrt(squares[0] * squares[1])))
+
+    return formula
+
+
+def _centred_ranks(counts: Floats) -> Floats:
+    """The mean rank of each category less the mean of all, for counts of shape (resamples, q)."""
+    ranks: Floats = np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
+    return ranks
+
+
+def _tau_b(q: int) -> Formula:
+    """Kendall's tau-b: agreeing less opposed pairs of items, among the pairs that are tied on neither side."""
+
+    def formula(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        n = table.sum(axis=(1, 2))
+        beyond = table[:, ::-1].cumsum(axis=1)[:, ::-1]
+        below = np.zeros_like(table)
+        below[:, :-1] = beyond[:, 1:]
+        left = np.cumsum(below, axis=2)
+        right = below.sum(axis=2, keepdims=True) - left
+        order = (table * (right - (left - below))).sum(axis=(1, 2))
+        pairs = n * (n - 1) / 2
+        untied = [pairs - (sums * (sums - 1)).sum(axis=1) / 2 for sums in (table.sum(axis=2), table.sum(axis=1))]
+        return np.where(n < MIN_POINTS, np.nan, divide(order, np.sqrt(untied[0] * untied[1])))
+
+    return formula
+
+
+def _randolph(q: int) -> Formula:
+    eye = np.eye(q).ravel()
+
+    def formula(totals: Floats) -> Floats:
+        return above_chance(divide(totals @ eye, totals.sum(axis=1)), 1 / q)
+
+    return formula
+
+
+def _alpha(q: int) -> Formula:
+    ordinal = alpha_formula(Level.ORDINAL, np.arange(q, dtype=np.float64))
+    both_ways = np.arange(q * q).reshape(q, q).T.ravel()
+    return lambda totals: ordinal(totals + totals[:, both_ways])

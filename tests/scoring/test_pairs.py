@@ -1,0 +1,222 @@
+"""Figures of two raters are those of the formulas for many, and so are their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+from benchmarks.scoring.agreement import (
+    Level,
+    Weights,
+    cohen_kappa,
+    krippendorff_alpha,
+    percent_agreement,
+    randolph_kappa,
+)
+from benchmarks.scoring.correlation import pearson
+from benchmarks.scoring.intervals import (
+    DEFAULT,
+    BadShape,
+    Batch,
+    Figure,
+    Ints,
+    Rate,
+    Resampling,
+    bootstrap_mean,
+    draws,
+    mean_of_ratios,
+    rate,
+    shared_draws,
+)
+from benchmarks.scoring.linking import Column
+from benchmarks.scoring.pairs import (
+    LINK_FIGURES,
+    Items,
+    add_pair,
+    estimates_of,
+    hit_sums,
+    pair_figures,
+    stats_of,
+)
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.stat import Stat
+
+FIGURES = pair_figures((0.0, 0.5, 1.0), has_covered=True)
+LINKED = LINK_FIGURES["linking"]
+CATEGORIES = ("none", "partial", "full")
+codes = st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2), st.integers(0, 6)), min_size=1, max_size=60)
+
+
+def plain(rows: list[tuple[int, int, int]], *, resampling: Resampling | None = None) -> dict[str, Stat]:
+    """The same figures by the formulas for any number of raters, on the rows that both rated."""
+    both = [row for row in rows if row[0] >= 0 and row[1] >= 0]
+    clusters = [cluster for _, _, cluster in both]
+    answers = np.array([row[:2] for row in both], dtype=np.int64).reshape(-1, 2)
+    table = Ratings(answers, CATEGORIES, ("human", "judge"), tuple(clusters))
+    split = table.merged({"none": "not covered", "partial": "covered", "full": "covered"})
+    how = {"resampling": resampling}
+
+    def rate_where(truth: bool) -> Stat:
+        chosen = [(judge > 0, cluster) for human, judge, cluster in both if (human > 0) is truth]
+        hits, keys = [covers is truth for covers, _ in chosen], [cluster for _, cluster in chosen]
+        return rate(hits, clusters=keys, resampling=resampling or DEFAULT)
+
+    x, y = answers.T / 2
+    return {
+        "pearson": pearson(x, y, clusters=clusters, **how),
+        "cohen_kappa": cohen_kappa(table, **how),
+        "linear_kappa": cohen_kappa(table, weights=Weights.LINEAR, **how),
+        "quadratic_kappa": cohen_kappa(table, weights=Weights.QUADRATIC, **how),
+        "randolph_kappa": randolph_kappa(table, **how),
+        "alpha_ordinal": krippendorff_alpha(table, level=Level.ORDINAL, **how),
+        "covered.kappa": cohen_kappa(split, **how),
+        "exact_agreement": percent_agreement(table, **how),
+        "covered.accuracy": percent_agreement(split, **how),
+        "covered.tpr": rate_where(True),
+        "covered.tnr": rate_where(False),
+    }
+
+
+def column(answers: Ints) -> Column:
+    nothing = np.zeros(len(answers), dtype=object)
+    return Column(answers, nothing, nothing.astype(bool))
+
+
+def from_tables(
+    rows: list[tuple[int, int, int]], figures: Mapping[str, Figure] = FIGURES, q: int = 3
+) -> dict[str, Stat]:
+    human, judge, clusters = (np.array(side) for side in zip(*rows, strict=True))
+    items = Items(clusters, int(clusters.max()) + 1, tuple(np.linspace(0, 1, q)), has_covered=True)
+    batch = Batch(items.n_clusters)
+    blocks = [add_pair(batch, items, column(human), column(judge))]
+    return stats_of(batch, blocks, estimates_of(batch, blocks, figures))
+
+
+@given(codes)
+def test_every_figure_is_the_one_of_the_plain_formula(rows: list[tuple[int, int, int]]) -> None:
+    found = from_tables(rows)
+    for name, stat in plain(rows).items():
+        assert (found[name].value is None) == (stat.value is None), name
+        if stat.value is not None:
+            assert found[name].value == pytest.approx(stat.value, abs=1e-12), name
+            assert found[name].n_items == stat.n_items
+
+
+def test_intervals_are_those_of_the_plain_bootstrap() -> None:
+    rng = np.random.default_rng(1)
+    rows = [(int(h), int((h + (rng.random() < 0.3)) % 3), i // 6) for i, h in enumerate(rng.integers(0, 3, 240))]
+    found = from_tables(rows)
+    for name, stat in plain(rows, resampling=DEFAULT).items():
+        assert stat.low is not None
+        # A rate over part of the items draws all clusters here, and only those with such items there.
+        tolerance = 0.02 if name in {"covered.tpr", "covered.tnr"} else 1e-9
+        assert (found[name].low, found[name].high) == pytest.approx((stat.low, stat.high), abs=tolerance), name
+        assert found[name].n_clusters == 40
+
+
+def test_a_figure_of_several_blocks_is_their_mean_where_defined() -> None:
+    batch = Batch(6)
+    half = batch.add(np.tile([1.0, 2.0], (6, 1)))
+    whole = batch.add(np.tile([2.0, 2.0], (6, 1)))
+    empty = batch.add(np.zeros((6, 2)))
+    found = batch.estimate(LINKED, [half, whole, empty])
+    assert found.value == 0.75
+    assert set(found.values) == {0.75}
+    nothing = batch.estimate(LINKED, [empty]).stat(n_items=0)
+    assert (nothing.value, nothing.undefined_reason) == (None, "no insight is linked by both")
+
+
+def test_a_difference_is_drawn_in_pairs() -> None:
+    rng = np.random.default_rng(2)
+    hits = rng.integers(0, 2, 100)
+    batch = Batch(20)
+    clusters = np.arange(100) % 20
+    one = batch.add(hit_sums(hits, np.ones(100, dtype=int), clusters=clusters, n_clusters=20))
+    same = batch.estimate(LINKED, [one]).minus(batch.estimate(LINKED, [one]))
+    stat = same.stat(n_items=100)
+    assert (stat.value, stat.low, stat.high) == (0.0, 0.0, 0.0)
+
+
+def test_all_or_none_get_wilsons_interval_and_few_items_none() -> None:
+    batch = Batch(8)
+    sure = batch.estimate(Rate.of("m", ""), [batch.add(np.tile([3.0, 3.0], (8, 1)))]).stat()
+    assert (sure.n_items, sure.high, sure.method, sure.n_clusters) == (24, 1.0, "m, Wilson interval", 8)
+    small = Batch(3)
+    ratio = Figure("m", mean_of_ratios, "")
+    few = small.estimate(ratio, [small.add(np.ones((3, 2)))]).stat(n_items=3)
+    assert (few.low, few.interval_reason) == (None, "no interval under 4 items")
+
+
+def test_blocks_must_fit_and_come_before_the_draw() -> None:
+    batch = Batch(5)
+    with pytest.raises(BadShape):
+        batch.add(np.ones((4, 2)))
+    batch.drawn(batch.add(np.ones((5, 2))))
+    with pytest.raises(BadShape):
+        batch.add(np.ones((5, 2)))
+
+
+def test_shared_draws_are_the_same_draws() -> None:
+    values = list(np.random.default_rng(3).random(50))
+    alone = bootstrap_mean(values)
+    with shared_draws():
+        first, second = bootstrap_mean(values), bootstrap_mean(values)
+        pieces = [piece.copy() for piece in draws(50)]
+    assert alone == first == second
+    assert all((piece == again).all() for piece, again in zip(pieces, draws(50), strict=True))
+
+
+@given(codes)
+def test_rank_correlations_of_a_table_are_those_of_scipy(rows: list[tuple[int, int, int]]) -> None:
+    both = [(human, judge) for human, judge, _ in rows if human >= 0 and judge >= 0]
+    human, judge = [one for one, _ in both], [one for _, one in both]
+    found = from_tables(rows)
+    if len(both) < 3 or len(set(human)) < 2 or len(set(judge)) < 2:
+        assert found["spearman"].value is None
+        assert found["tau_b"].value is None
+        return
+    assert found["spearman"].value == pytest.approx(spearmanr(human, judge).statistic, abs=1e-12)
+    assert found["tau_b"].value == pytest.approx(kendalltau(human, judge, variant="b").statistic, abs=1e-12)
+
+
+def test_rank_correlations_by_hand() -> None:
+    """Human 0 0 1 2, judge 0 1 1 2: five pairs are untied on each side; four agree, none is opposed."""
+    found = from_tables([(0, 0, 0), (0, 1, 1), (1, 1, 2), (2, 2, 3)])
+    assert found["tau_b"].value == pytest.approx(4 / 5)
+    assert found["spearman"].value == pytest.approx(3.75 / 4.5)
+
+
+def test_rank_correlations_of_an_order_and_of_its_reverse() -> None:
+    four = pair_figures((0.0, 1 / 3, 2 / 3, 1.0), has_covered=True)
+    same = from_tables([(rank, rank, rank) for rank in range(4)], four, q=4)
+    assert same["spearman"].value == pytest.approx(1)
+    reverse = from_tables([(0, 2, 0), (1, 1, 1), (2, 0, 2)])
+    assert reverse["tau_b"].value == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "tau_b"])
+def test_correlations_of_few_items_or_of_a_constant_side_are_undefined(name: str) -> None:
+    reason = "under 3 items, or one side is constant"
+    assert from_tables([(0, 0, 0), (2, 2, 1)])[name].undefined_reason == reason
+    assert from_tables([(1, at % 3, at) for at in range(9)])[name].undefined_reason == reason
+    assert from_tables([(at % 3, 2, at) for at in range(9)])[name].undefined_reason == reason
+    three = from_tables([(0, 0, 0), (1, 2, 1), (2, 2, 2)])[name]
+    assert three.value is not None
+    assert three.interval_reason == "no interval under 4 items"
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "tau_b"])
+def test_correlations_are_resampled_by_cluster_and_symmetric(name: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, 90)
+    y = np.where(rng.random(90) < 0.7, x, rng.integers(0, 3, 90))
+    there = from_tables([(int(a), int(b), at // 5) for at, (a, b) in enumerate(zip(x, y, strict=True))])[name]
+    back = from_tables([(int(b), int(a), at // 5) for at, (a, b) in enumerate(zip(x, y, strict=True))])[name]
+    assert there.low < there.value < there.high  # type: ignore[operator]
+    assert there.n_clusters == 18
+    assert back.value == pytest.approx(there.value)
