@@ -58,7 +58,7 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "rows": list(zip(shown, rows, strict=True)),
         "between": between,
         "show": show,
-        "judges": table.heard_judges,
+        "judges": table.judges_with_verdicts,
         "summarizers": sorted({info.summarizer for info in whole.summaries}),
         "summarizer": which.get("summarizer", ""),
         "judge": next((one.name for one in table.judges if one.key == between), ""),
