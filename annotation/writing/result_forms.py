@@ -93,4 +93,6 @@ class ViewForm(forms.Form):
 
     def __init__(self, data: Any, *, judges: QuerySet[Judge]) -> None:
         super().__init__(data)
-        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
+        field: Any = self.fields["judge"]
+        field.queryset = judges
+        field.widget.choices = [(judge.uid, str(judge)) for judge in judges]  # read once, for both forms of a page
