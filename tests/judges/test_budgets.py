@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import sqlite3
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -31,22 +22,24 @@ from benchmarks.models import (
     Judge,
     JudgeCall,
     JudgeRun,
-    KeyPoint,
     LostReply,
-    ModelPrice,
-    Response,
     Subtopic,
-    Summary,
 )
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged, serving
+from tests.judges.budgeted import (
+    CENT,
+    INPUT,
+    MILLION,
+    Till,
+    all_used,
+    dollars,
+    make_judge,
+    price,
+    request,
+    uneven,
+    work,
+)
 from tests.makers import make_haystack, make_summary
-from tests.makers_recall import make_response
-
-ROOT = Path(__file__).resolve().parents[2]
-INPUT, OUTPUT = Decimal(20), Decimal(80)
-"""US dollars per million tokens."""
-CENT = Decimal("0.01")
-MILLION = 1_000_000
 
 
 @pytest.fixture
@@ -65,68 +58,6 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def subtopic(db: None) -> Subtopic:
     return Subtopic.objects.get(haystack=make_haystack(), number=1)
-
-
-def price(**fields: Any) -> ModelPrice:
-    values = {"model": MODEL, "valid_from": date(2020, 1, 1), "input_per_million": INPUT}
-    return ModelPrice.objects.create(**{**values, "output_per_million": OUTPUT, **fields})
-
-
-def make_judge(server: FakeServer, name: str = "sparrow", **config: Any) -> Judge:
-    values = {"base_url": server.address, "model": MODEL, "prompt": "Say.", **config}
-    return judging.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
-
-
-def request(judge: Judge, **options: Any) -> JudgeRun:
-    run = judging.request_run(
-        judge=judge,
-        summaries=Summary.objects.all(),
-        reason="test",
-        now=timezone.now(),
-        options=judging.ModelOptions(**options),
-    )
-    assert run is not None
-    return run
-
-
-def work(run: JudgeRun) -> JudgeRun:
-    judging.run_pending(run=run, clock=timezone.now)
-    return JudgeRun.objects.get(pk=run.pk)
-
-
-def uneven(subtopic: Subtopic, n: int = 8) -> None:
-    """Summaries of ten words and of some thousand, in turns, the small first."""
-    for at in range(n):
-        words = 3_000 if at % 2 else 5
-        make_summary(subtopic=subtopic, text="- " + "word " * words + f"{at}.", system=f"s{at}")
-
-
-def all_used(body: dict[str, Any]) -> dict[str, Any]:
-    """The usage of a request that takes its whole worst case."""
-    sent, back = budgets.worst_tokens(body)
-    return {"prompt_tokens": sent, "completion_tokens": back, "total_tokens": sent + back}
-
-
-def dollars(usage: dict[str, Any]) -> Decimal:
-    return (usage["prompt_tokens"] * INPUT + usage["completion_tokens"] * OUTPUT) / MILLION
-
-
-class Till:
-    """Stands behind the server: what all requests may have cost so far, at any moment."""
-
-    def __init__(self, *, share: float = 1.0, lose: Callable[[int], bool] = lambda n: False) -> None:
-        self.taken, self._lock, self.share, self.lose = Decimal(0), threading.Lock(), share, lose
-
-    def __call__(self, number: int, body: dict[str, Any]) -> Answer:
-        usage = all_used(body)
-        with self._lock:
-            self.taken += dollars(usage)
-        paid = {name: int(count * self.share) for name, count in usage.items()}
-        if self.lose(number):
-            return Answer(judged(body), usage=paid, cut=True)
-        with self._lock:
-            self.taken -= dollars(usage) - dollars(paid)
-        return Answer(judged(body), usage=paid)
 
 
 # The arithmetic
@@ -337,8 +268,6 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     make_summary(subtopic=subtopic, text="- Nothing.")
     judge = make_judge(server)
     run = request(judge, budget=20 * CENT, concurrency=1)
-    with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
-        ended.wait()
     folder = Path(settings.DATA_DIR) / "workers"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "killed").touch()
@@ -430,113 +359,3 @@ def test_a_judge_that_is_edited_while_it_runs_finishes_as_it_was(server: FakeSer
     judging.run_pending(run=run, clock=clock)
     assert Judge.objects.count() == 2
     assert {body["messages"][0]["content"] for body in server.bodies} == {"Say."}
-
-
-# Several workers
-
-WORKER = """
-from django.utils import timezone
-from benchmarks import judging
-from benchmarks.models import JudgeRun
-judging.BATCH_OF_MODELS = 2
-for run in JudgeRun.objects.select_related("judge").order_by("-pk" if TURN % 2 else "pk"):
-    judging.run_pending(run=run, clock=timezone.now)
-"""
-
-
-class Crew:
-    """Worker processes on the test's data: on a copy in a file with SQLite, else on the test's own database."""
-
-    def __init__(self, folder: Path, address: str) -> None:
-        self.folder, self.address, self.file = folder, address, folder / "db.sqlite3"
-        at = connection.settings_dict
-        if connection.vendor == "sqlite":
-            self.url = f"sqlite:///{self.file}"
-            with closing(sqlite3.connect(self.file)) as copy:
-                connection.connection.backup(copy)
-        else:
-            self.url = f"postgres://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
-
-    def start(self, n: int, **settings: str) -> list[subprocess.Popen[str]]:
-        """Workers that take up all runs; every other one begins with the newest."""
-        env = {**os.environ, "DATA_DIR": str(self.folder), "DATABASE_URL": self.url, "PYTHONPATH": str(ROOT)}
-        env |= {"OPENAI_BASE_URLS": self.address, **settings}
-        command = [sys.executable, "manage.py", "shell", "-v0", "-c"]
-        return [
-            subprocess.Popen(
-                [*command, f"TURN = {turn}\n{WORKER}"], cwd=ROOT, env=env, text=True, stderr=subprocess.PIPE
-            )
-            for turn in range(n)
-        ]
-
-    def finish(self, workers: list[subprocess.Popen[str]]) -> None:
-        """Wait for them, and bring their rows back to the test."""
-        for process in workers:
-            _out, err = process.communicate(timeout=300)
-            assert process.returncode == 0, err
-        if connection.vendor == "sqlite":
-            with closing(sqlite3.connect(self.file)) as copy:
-                copy.backup(connection.connection)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_workers_on_one_run_keep_its_cap_and_so_does_the_one_after_a_kill(
-    tmp_path: Path, settings: Any
-) -> None:
-    with serving(delay_s=0.05) as server:
-        settings.OPENAI_BASE_URLS = [server.address]
-        till, peak = Till(share=0.5, lose=lambda n: n % 7 == 0), [Decimal(0)]
-
-        def behave(number: int, body: dict[str, Any]) -> Answer:
-            answer = till(number, body)
-            peak[0] = max(peak[0], till.taken)
-            return answer
-
-        server.behaviour = behave
-        price()
-        uneven(make_haystack().subtopics.get(number=1), 10)
-        request(make_judge(server), budget=Decimal("0.5"), concurrency=4)
-        crew = Crew(tmp_path, server.address)
-        victim, other = crew.start(2)
-        deadline = time.monotonic() + 120
-        while server.n_asked < 4 and time.monotonic() < deadline:
-            time.sleep(0.005)
-        victim.send_signal(signal.SIGKILL)
-        victim.communicate()
-        crew.finish([other])
-        crew.finish(crew.start(1))
-    assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
-    assert server.n_asked >= 4
-    assert peak[0] <= Decimal("0.5")
-    assert sum(JudgeCall.objects.values_list("n_sent", flat=True)) == server.n_asked, (
-        "all that was sent is on record"
-    )
-
-
-@pytest.mark.django_db(transaction=True)
-def test_judges_tasks_and_workers_at_one_server_keep_one_limit_and_ask_everything_once(
-    tmp_path: Path, settings: Any
-) -> None:
-    yes = {"content": [{"top_logprobs": [{"token": "yes", "logprob": -0.1}, {"token": "no", "logprob": -3}]}]}
-    with serving(delay_s=0.02) as server:
-        settings.OPENAI_BASE_URLS = [server.address]
-        server.behaviour = lambda n, body: Answer("yes", logprobs=yes) if "logprobs" in body else None
-        uneven(make_haystack().subtopics.get(number=1), 10)
-        for at in range(6):
-            make_response(f"q{at}", system="heron", n_points=2, text="Alpha holds. " * (at + 1))
-        judge, twin = make_judge(server), make_judge(server, "twin", model="other")
-        request(judge, concurrency=6)
-        request(twin, concurrency=6)
-        asked: dict[str, Any] = {"reason": "test", "now": timezone.now()}
-        judging.request_response_run(judge=judge, task="recall", responses=Response.objects.all(), **asked)
-        points = KeyPoint.objects.select_related("question")
-        judging.request_autods_run(judge=twin, key_points=points, **asked)
-        crew = Crew(tmp_path, server.address)
-        crew.finish(crew.start(2, OPENAI_MAX_IN_FLIGHT="3"))
-    assert server.most_at_a_time <= 3
-    assert set(JudgeRun.objects.values_list("state", flat=True)) == {"done"}
-    bodies = [json.dumps(body, sort_keys=True) for body in server.bodies]
-    assert len(set(bodies)) == len(bodies) == 2 * 30 + 12 + 12
-    assert KeyPoint.objects.exclude(autods=None).count() == 12
-    shapes = {body["response_format"]["type"] for body in server.bodies if "logprobs" not in body}
-    assert shapes == {"json_schema"}
