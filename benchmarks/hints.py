@@ -25,7 +25,7 @@ MOST_WAITING = 1000
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 15.0
-AT_EXIT_S = 2.0
+AT_EXIT_S = 5.0
 """So long a process that ends waits for its last messages to be taken."""
 
 
@@ -41,6 +41,11 @@ class _Hint:
     def __call__(self) -> None:
         if current_app.conf.task_always_eager:
             self.send()
+            return
+        try:
+            import_string(self.task)  # here, where it mostly is loaded: at its end a process has no time for it
+        except ImportError:
+            logger.exception("%s could not be sent; the sweep will find the work.", self.task)
         else:
             _outbox.put(self)
 
