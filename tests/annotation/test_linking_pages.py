@@ -224,7 +224,7 @@ def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: A
     assert "Ferry links" in html
     assert "three minutes of practice" not in html
     assert "4 summaries left, about 16 min" in html
-    assert "4 tasks wait for you" in client.get("/").content.decode()
+    assert "1 task waits for you" in client.get("/").content.decode()
     LabelTask.objects.filter(annotator=annotator_of(ben)).update(active_ms=900_000)
     assert "25.00 USD" in client.get(reverse("annotation:earnings")).content.decode()
     Study.objects.update(state="draft")
