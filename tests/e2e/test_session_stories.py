@@ -328,7 +328,7 @@ def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
         "([key, kept]) => localStorage.setItem(key, kept)", [f"session:{uuid_of(session)}", json.dumps(kept)]
     )
     page.reload()
-    expect(page.get_by_role("heading", name="2 words arrived too late")).to_be_visible()
+    expect(page.get_by_role("heading", name="3 words arrived too late")).to_be_visible()
     refused = "SELECT reject_code FROM annotation_draftrevision WHERE text LIKE '%and too late'"
     assert site.rows(refused) == [("closed",)]
     assert site.session("deadline")["draft_text"] == typed
