@@ -95,7 +95,7 @@ def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study
 
 def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Study, now: Any) -> None:
     queue = disputes.queue_of(coverage_table(study.coverage_labels.all()))
-    strengths = [place.spot.dispute for place in queue]
+    strengths = [place.position.dispute for place in queue]
     assert strengths == sorted(strengths, reverse=True, key=lambda one: one or 0)
     decide(study, ada, now)
     after = disputes.queue_of(coverage_table(study.coverage_labels.all()))
