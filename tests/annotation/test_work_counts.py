@@ -45,7 +45,7 @@ def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, login
     work = shown(client, "annotation:work")
     assert "No longer open to you" in work
     assert 'To do <span class="muted">(0)</span>' in work
-    assert "at most" not in work
+    assert "at most 50.00" not in work
     assert "USD" not in work
     assert ">Open<" not in work
     assert "<dt>To do</dt><dd>0</dd>" in shown(client, "home")

@@ -183,7 +183,7 @@ def test_all_workers_together_keep_the_limit_of_a_server(
     settings.OPENAI_MAX_IN_FLIGHT = 3
     for n in range(4):
         make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
-    server.delay_s = 0.02
+    server.delay_s = 0.2
     work(request(make_judge(server), concurrency=20))
     assert (server.n_asked, server.most_at_a_time) == (12, 3)
 
