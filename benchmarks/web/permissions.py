@@ -43,8 +43,6 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
                 raise BadRequest("NUL in the address")  # no form sends it, and PostgreSQL holds no such text
             response = view(request, *args, **kwargs)
             _note_download(request, response)
-            # Else a browser would show it again after a log-out, or a name after the person was erased.
-            response.setdefault("Cache-Control", "private, no-store")
             return response
 
         guarded.access = permission  # type: ignore[attr-defined]

@@ -151,6 +151,7 @@ def test_an_open_folder_and_open_files_from_before_are_named_by_the_check(run: o
     folder = tmp_path / "data"
     assert "summhay.W00" not in run("check").stderr
     (folder / "db.sqlite3").chmod(0o644)
+    (folder / "secret_key").touch()
     (folder / "secret_key").chmod(0o640)
     assert "summhay.W003" not in run("check").stderr  # nobody else comes into the folder
     folder.chmod(0o755)

@@ -114,7 +114,7 @@ def test_each_home_takes_few_queries(
     ada: Any, ben: Any, eve: Any, login: Any, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     make_session(annotator=ben, state="running")
-    for user, most in ((ben, 6), (ada, 10), (eve, 12)):
+    for user, most in ((ben, 7), (ada, 11), (eve, 13)):
         client = login(user)
         with django_assert_max_num_queries(most):
             client.get("/")

@@ -1,9 +1,7 @@
 // What the page shares: its configuration and sentences, requests, the copies in this browser, the event queue.
-import { Copy, copies } from "./kept.js";
-import { Unreachable, newId, request } from "./requests.js";
+import { Copy, Unreachable, copies, newId, request } from "./delivery.js";
 
-export { release } from "./kept.js";
-export { Unreachable, backoff, newId, pause } from "./requests.js";
+export { Unreachable, backoff, newId, pause, release } from "./delivery.js";
 
 const root = document.querySelector("[data-config]");
 export const config = JSON.parse(root.dataset.config);
