@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-if TYPE_CHECKING:
-    from annotation.figures.page import Figures, Options, View
+from annotation.figures.page import Figures, Options, View
+from annotation.figures.table import Filters
 
 MEASURES = {
     "pearson": _("Pearson"),
@@ -35,9 +35,6 @@ FIELDS = (
 
 def view_of(data: QueryDict) -> View:
     """Read the address; nothing that is written in it can make an error."""
-    from annotation.figures.page import View
-    from annotation.figures.table import Filters
-
     guideline = data.get("guideline", "")
     return View(
         filters=Filters(

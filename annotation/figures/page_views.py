@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
@@ -14,7 +14,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from annotation.figures import chooser, files, plots, present, rows
+from annotation.figures.judges import UnknownReference
+from annotation.figures.page import Figures, Source, View, chosen_table, figures
 from annotation.figures.page_forms import LookForm, filter_words, view_of
+from annotation.figures.rows import RowView
+from annotation.figures.scope import labels_of_dataset
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
@@ -23,10 +28,6 @@ from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
-
-if TYPE_CHECKING:
-    from annotation.figures.page import Figures, Source, View
-    from annotation.figures.rows import RowView
 
 ROWS_PER_PAGE = 20
 SETS_PER_PAGE = 20
@@ -45,9 +46,6 @@ def readable(user: Any) -> QuerySet[Study]:
 
 def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
     """The labels of one study, or of one data set: those of several are never mixed."""
-    from annotation.figures.page import Source
-    from annotation.figures.scope import labels_of_dataset
-
     studies = readable(request.user)
     if uid is not None:
         study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
@@ -62,9 +60,6 @@ def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
 
 def _figures(request: HttpRequest, uid: uuid.UUID | None, *, public: bool = False) -> tuple[Source, View, Figures]:
     """The figures asked for; a reference that labelled nothing here falls back to the mean."""
-    from annotation.figures.judges import UnknownReference
-    from annotation.figures.page import figures
-
     source, view = _source(request, uid), view_of(request.GET)
     try:
         return source, view, figures(source, view, public=public)
@@ -97,8 +92,6 @@ def _judges_points(study: Study) -> bool:
 @require_safe
 def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """People first, judges below, on the same items; without a study or a data set, what there is to compare."""
-    from annotation.figures import files, present
-
     if uid is None and not request.GET.get("dataset"):
         return _choose(request)
     source, view, found = _figures(request, uid)
@@ -127,8 +120,6 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
 
 
 def _choose(request: HttpRequest) -> HttpResponse:
-    from annotation.figures import chooser
-
     studies = readable(request.user)
     found = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
@@ -152,8 +143,6 @@ def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], 
 
 def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
     """What the part on judges needs; nothing where no judge spoke."""
-    from annotation.figures import plots, present
-
     report = found.judges
     if report is None:
         return {}
@@ -177,9 +166,6 @@ def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
 @require_safe
 def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """The rows behind a figure, most disputed first."""
-    from annotation.figures import rows
-    from annotation.figures.page import chosen_table
-
     source, view = _source(request, uid), view_of(request.GET)
     table = chosen_table(source, view)
     chosen = rows.RowFilter(
@@ -212,8 +198,6 @@ def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
 @require_safe
 def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None) -> HttpResponseBase:
     """A table as CSV, all figures as JSON, or a plot as SVG, PNG or PDF; people under their pseudonyms."""
-    from annotation.figures import files, plots
-
     source, view, found = _figures(request, uid, public=True)
     _expose(request, found.options.haystack_pks)
     prefix = f"agreement-{found.version}"

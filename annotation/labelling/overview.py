@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.earnings import pay
 from annotation.models import LabelItem, LabelTask, Membership, Study
+from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 
 MS_PER_HOUR = 3_600_000
@@ -115,8 +116,6 @@ class Overview:
 
 def speed_of(times_ms: Sequence[int]) -> Speed | None:
     """The speed of items that took so long (ms); None where there are none, or none took any time."""
-    from benchmarks.scoring.intervals import wilson  # heavy; most pages do not need it
-
     if not sum(times_ms):
         return None
     n = len(times_ms)

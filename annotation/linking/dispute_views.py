@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,6 +15,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.figures.collect import coverage_table
+from annotation.figures.page_views import readable
+from annotation.figures.rows import views
+from annotation.figures.table import Filters, LabelTable
 from annotation.guidelines import current_guideline, render_markdown
 from annotation.linking import adjudicating, disputes, exports
 from annotation.models import Study
@@ -23,9 +27,6 @@ from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
-
-if TYPE_CHECKING:
-    from annotation.figures.table import LabelTable
 
 A_PAGE = 25
 NARROWED_BY = ("between", "summarizer")
@@ -40,8 +41,6 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
     Items made elsewhere have no text here to decide on: their rows are all there is to see.
     """
-    from annotation.figures.rows import views
-
     study = _study(request, uid)
     if not study.coverage_labels.exists() and study.external_labels.exists():
         return redirect("annotation:study-agreement-rows", uid=study.uid)
@@ -136,16 +135,12 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    from annotation.figures.page_views import readable
-
     kinds = [Study.Kind.LINKING, Study.Kind.EXTERNAL]
     study: Study = get_object_or_404(readable(request.user).filter(kind__in=kinds), uid=uid)
     return study
 
 
 def _table(study: Study) -> LabelTable:
-    from annotation.figures.collect import coverage_table
-
     return coverage_table(study.coverage_labels.all(), study=study)
 
 
@@ -155,8 +150,6 @@ def _which(request: HttpRequest) -> dict[str, str]:
 
 
 def _narrowed(table: LabelTable, which: dict[str, str]) -> LabelTable:
-    from annotation.figures.table import Filters
-
     return table.filtered(Filters(summarizer=which.get("summarizer", "")))
 
 

@@ -20,8 +20,10 @@ from annotation.labelling.overview import TOO_FAST_MS
 from annotation.labelling.study_pages import add_and_deal, details_page, members_of, people_form, study_of
 from annotation.models import Study
 from annotation.validation import exports, planning
+from annotation.validation import results as module
 from annotation.validation.forms import PairsForm, ValidationStudyForm
 from annotation.validation.overview import overview_of
+from annotation.validation.results import results_of
 from benchmarks.web.downloads import csv_download, json_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -99,8 +101,6 @@ def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The judge against people, people among themselves, and where they differ."""
-    from annotation.validation.results import results_of
-
     study = _study(request, uid)
     found = results_of(study)
     disputed = found.disputed
@@ -119,8 +119,6 @@ def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, answers as CSV or JSON lines (with `history=1` all ever given), under pseudonyms."""
-    from annotation.validation import results as module
-
     study = _study(request, uid)
     with_history = request.GET.get("history") == "1"
     if name == "figures.json":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -13,15 +13,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Study
+from annotation.verification import datasets, exports
+from annotation.verification.datasets import Choice, Dataset
+from annotation.verification.labels import PointTable, collect
 from annotation.verification.research_forms import ChoiceForm
 from annotation.verification.research_views import verification_study
+from benchmarks.models import KeyPoint
+from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
-
-if TYPE_CHECKING:
-    from annotation.verification.datasets import Choice, Dataset
-    from annotation.verification.labels import PointTable
 
 TRIED = ("annotators", "rule", "autods_threshold")
 
@@ -30,9 +31,6 @@ TRIED = ("annotators", "rule", "autods_threshold")
 @require_safe
 def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """What is kept under the newest choice, or under one that is tried in the form."""
-    from annotation.verification import datasets
-    from annotation.verification.labels import collect
-
     study = verification_study(request, uid)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
@@ -50,8 +48,6 @@ def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def _page(
     request: HttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
 ) -> HttpResponse:
-    from annotation.verification import datasets, exports
-
     decided = datasets.adjudications(study)
     found = datasets.build(table, choice, adjudicated=decided)
     context = {
@@ -105,23 +101,16 @@ def _some(request: HttpRequest) -> dict[str, Any]:
 
 
 def _picked(values: dict[str, Any], current: Choice) -> Choice:
-    from annotation.verification.datasets import Choice
-
     return Choice(tuple(values["annotators"]), current.rule, values["autods_threshold"])
 
 
 def _tried(form: ChoiceForm) -> Choice:
-    from annotation.verification.datasets import Choice
-    from benchmarks.scoring.retention import Rule
-
     data = form.cleaned_data
     return Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
 
 
 def _sample(found: Dataset, n: int = 12) -> list[dict[str, Any]]:
     """The first key points with what becomes of them. One query."""
-    from benchmarks.models import KeyPoint
-
     outcomes = dict(zip(found.table.points[:n], found.outcomes[:n], strict=True))
     points = KeyPoint.objects.filter(pk__in=list(outcomes)).select_related("question")
     in_order = sorted(points, key=lambda point: list(outcomes).index(point.pk))
@@ -132,9 +121,6 @@ def _sample(found: Dataset, n: int = 12) -> list[dict[str, Any]]:
 @require_POST
 def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Record a choice as the next version."""
-    from annotation.verification import datasets
-    from annotation.verification.labels import collect
-
     study = verification_study(request, uid)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
@@ -150,8 +136,6 @@ def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """The dataset, its manifest, its key points as a table, or the labels; of a version, by default the newest."""
-    from annotation.verification import datasets, exports
-
     study = verification_study(request, uid)
     number = request.GET.get("version", "")
     if name in {"labels.csv", "labels.jsonl"}:
@@ -174,8 +158,6 @@ def _dataset(
     request: HttpRequest, study: Study, found: Dataset, *, title: str, is_manifest: bool
 ) -> HttpResponseBase:
     """The dataset or its manifest; of one question set where questions of several share their keys."""
-    from annotation.verification import exports
-
     chosen = request.GET.get("dataset", "")
     sets = exports.ambiguous_sets(study)
     if chosen and chosen not in exports.sets_in(study):
@@ -198,8 +180,6 @@ def _dataset(
 
 
 def _labels(study: Study, name: str, which: str) -> HttpResponseBase:
-    from annotation.verification import exports
-
     title = f"labels-{study.uid}-{which}"
     if name == "labels.csv":
         rows = exports.label_rows(study, which=which)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -11,14 +11,21 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotation.figures.page_views import readable
 from annotation.models import Study
+from annotation.verification import autods as filters
+from annotation.verification import choosing as sets
+from annotation.verification import research_page
+from annotation.verification.agreement import FAST_S
+from annotation.verification.labels import collect, has_point_labels
+from annotation.verification.research_page import titles
+from benchmarks.scoring.autods import RATES
+from benchmarks.scoring.intervals import DEFAULT
+from benchmarks.scoring.retention import Task
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
-
-if TYPE_CHECKING:
-    from benchmarks.scoring.retention import Task
 
 PAPER_THRESHOLD = 0.7
 ROWS = 60
@@ -34,9 +41,6 @@ def verification_study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 def _with_points(request: HttpRequest, uid: uuid.UUID) -> Study:
     """As above, or a study of judgments on key points that were made elsewhere."""
-    from annotation.figures.page_views import readable
-    from annotation.verification.labels import has_point_labels
-
     found = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION).filter(uid=uid).first()
     if found is None:
         elsewhere = readable(request.user).filter(Q(kind=Study.Kind.EXTERNAL))
@@ -55,8 +59,6 @@ def seed_in(request: HttpRequest, study: Study) -> int:
 
 def _task_in(request: HttpRequest) -> Task:
     """The task of the address, else the second judgment."""
-    from benchmarks.scoring.retention import Task
-
     name = request.GET.get("task", "")
     return Task(name) if name in set(Task) else Task.KEY_POINT
 
@@ -65,9 +67,6 @@ def _task_in(request: HttpRequest) -> Task:
 @require_safe
 def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
-    from annotation.verification import research_page
-    from annotation.verification.agreement import FAST_S
-
     study = _with_points(request, uid)
     scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
     found = research_page.looked(study, scope=scope, people=people)
@@ -88,8 +87,6 @@ def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """All figures as JSON, or tables as CSV; people under their pseudonyms."""
-    from annotation.verification import research_page
-
     study = _with_points(request, uid)
     if name not in {"figures.json", "agreement.csv", "annotators.csv"}:
         raise Http404
@@ -110,11 +107,6 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
 @require_safe
 def choosing(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Every set of annotators, ranked on one half of the control group and reported on the other."""
-    from annotation.verification import choosing as sets
-    from annotation.verification.labels import collect
-    from annotation.verification.research_page import titles
-    from benchmarks.scoring.intervals import DEFAULT
-
     study = verification_study(request, uid)
     seed, task = seed_in(request, study), _task_in(request)
     table = collect(study)
@@ -158,9 +150,6 @@ def threshold_in(request: HttpRequest, default: float) -> float:
 
 
 def _autods(request: HttpRequest, study: Study) -> Any:
-    from annotation.verification import autods as filters
-    from annotation.verification.labels import collect
-
     newest = study.dataset_versions.order_by("-number").first()
     known = newest.autods_threshold if newest is not None else None
     default = PAPER_THRESHOLD if known is None else known
@@ -171,9 +160,6 @@ def _autods(request: HttpRequest, study: Study) -> Any:
 @require_safe
 def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The scores of the key points, and what a threshold keeps and gets wrong."""
-    from annotation.verification import autods as filters
-    from benchmarks.scoring.autods import RATES
-
     study = verification_study(request, uid)
     found = _autods(request, study)
     context: dict[str, Any] = {"study": study, "here": "autods", "found": found, "reason": filters.NO_SCORES}
@@ -195,8 +181,6 @@ def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """All figures as JSON, or a plot as a file."""
-    from annotation.verification import autods as filters
-
     study = verification_study(request, uid)
     found = _autods(request, study)
     stem, _dot, ending = name.rpartition(".")

@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
-from annotation.verification import spotchecks
+from annotation.verification import adjudicating, datasets, spotchecks
 from annotation.verification.evidence import passages_of, sayings_of
+from annotation.verification.labels import collect
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
 from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
@@ -127,9 +128,6 @@ def spot_check_close(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpR
 
 def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
     """Disputed key points, those adjudicated already, and whose answers make the dataset."""
-    from annotation.verification import adjudicating, datasets
-    from annotation.verification.labels import collect
-
     table = collect(study)
     chosen = datasets.choice_of(study, table).annotators
     found = adjudicating.disputes(table.with_people(chosen))
@@ -166,8 +164,6 @@ def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
     """Decide one key point with everybody's answers and the passages in view."""
-    from annotation.verification import adjudicating
-
     study = verification_study(request, uid)
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
     found = KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()

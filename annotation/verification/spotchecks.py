@@ -10,6 +10,7 @@ from django.db import transaction
 
 from annotation.models import Annotator, PointLabel, SpotCheck, SpotCheckMark, Study
 from benchmarks import audit
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.stat import Stat
 
 
@@ -95,8 +96,6 @@ def close(*, check: SpotCheck, by: Any, now: datetime) -> None:
 
 def result(check: SpotCheck) -> Stat:
     """Share right of those reviewed; answers on one question are a cluster. One query."""
-    from benchmarks.scoring.intervals import rate
-
     rows = check.marks.exclude(is_right=None).values_list("is_right", "label__key_point__question_id")
     marks = list(rows.order_by("pk"))
     if not marks:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from benchmarks.judges.base import (
     Background,
     Coverage,
@@ -164,8 +166,6 @@ class LexicalJudge:
 
     def similarities(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Any:
         """Scores of every insight with every text: array of shape (insights, texts), from 0 to 1."""
-        import numpy as np
-
         if not insights or not texts:
             return np.zeros((len(insights), len(texts)))
         known = fitted(background.with_insights(insights))

@@ -11,14 +11,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from benchmarks.judges.base import Background, Coverage, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
-
-if TYPE_CHECKING:
-    from benchmarks.scoring.comparison import Comparison
-    from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.comparison import Comparison, compare
+from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.summhay import Coverage as Label
+from benchmarks.scoring.summhay import Verdict
 
 MIN_LABELS = 60
 """Labelled insights that a fold must have left to fit on."""
@@ -141,8 +144,6 @@ def fit(
         TooFewLabels: under 60 labelled insights, or under 10 of a kind, are left to fit on in some fold.
         NothingHeldOut: one topic with under 3 subtopics.
     """
-    from benchmarks.scoring.comparison import compare
-
     start = base or LexicalConfig()
     held_out_by = _unit(labelled)
     rows = _rows(labelled, start, held_out_by)
@@ -171,7 +172,6 @@ def thresholds(scores: Sequence[float], labels: Sequence[Coverage]) -> tuple[flo
     mostly luck and worse on another topic, so of all within one standard error of it, (1 − r²)/√n, the pair
     whose neighbours do best is taken.
     """
-    import numpy as np
     from scipy.ndimage import gaussian_filter
 
     points = np.asarray(scores, dtype=float)
@@ -194,8 +194,6 @@ def _down(threshold: float) -> float:
 
 def _correlations(points: Any, worth: Any, grid: Any) -> Any:
     """Pearson's r for thresholds `grid[i]` ≤ `grid[j]`, shape (GRID, GRID); -1 where undefined."""
-    import numpy as np
-
     order = np.argsort(points, kind="stable")
     centred = (worth - worth.mean())[order]
     sums = np.concatenate([np.cumsum(centred[::-1])[::-1], [0.0]])
@@ -256,10 +254,6 @@ def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> Lexica
 
 
 def _compared(row: _Row, config: LexicalConfig) -> Any:
-    from benchmarks.scoring.linking import Compared
-    from benchmarks.scoring.summhay import Coverage as Label
-    from benchmarks.scoring.summhay import Verdict
-
     coverage = config.coverage(row.match.score)
     lines = () if coverage == "none" else (row.match.line,)
     return Compared(

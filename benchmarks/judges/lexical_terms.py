@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from benchmarks.judges.base import Background
 
 GRAM = 4
@@ -67,7 +69,6 @@ class Texts:
     """Texts as counts of words, shape (texts, distinct words); each distinct word is taken apart once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        import numpy as np
         from scipy.sparse import csr_array
 
         index: dict[str, int] = {}
@@ -83,7 +84,6 @@ class Texts:
 
     def terms(self, index: Mapping[str, int], terms_of: Callable[[str], list[str]]) -> Any:
         """Counts of the terms in `index`, shape (texts, terms); other terms are left out."""
-        import numpy as np
         from scipy.sparse import csr_array
 
         columns: list[int] = []
@@ -107,7 +107,6 @@ class Space:
 
     def vectors(self, texts: Texts) -> Any:
         """Weighted terms of each text, shape (texts, terms), rows of length 1 (or 0 if nothing is known)."""
-        import numpy as np
         from scipy.sparse import diags_array
 
         found = texts.terms(self.index, self.terms_of)
@@ -153,8 +152,6 @@ def _fit(background: Background) -> Fitted:
 
 def _weigh(terms_of: Callable[[str], list[str]], insights: Texts, texts: Texts) -> Space:
     """Inverse document frequency over insights, with sentences of the texts as `TEXTS_COUNT_AS` more of them."""
-    import numpy as np
-
     index = _index(terms_of, insights)
     n_insights, n_texts = insights.counts.shape[0], texts.counts.shape[0]
     having = np.bincount(insights.terms(index, terms_of).indices, minlength=len(index)).astype(float)
@@ -167,8 +164,6 @@ def _weigh(terms_of: Callable[[str], list[str]], insights: Texts, texts: Texts) 
 
 
 def _alike(terms_of: Callable[[str], list[str]], insights: Texts) -> Space:
-    import numpy as np
-
     index = _index(terms_of, insights)
     return Space(terms_of, index, np.ones(len(index)))
 

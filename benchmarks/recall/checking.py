@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.models import ResponsePoint, ResponsePointCheck
-
-if TYPE_CHECKING:
-    from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.stat import Stat
 
 MOST_OF_A_NOTE = 2000
 
@@ -28,9 +27,6 @@ def check(*, point: ResponsePoint, is_right: bool, note: str, by: Any, now: date
 
 def share_right(*, judge: str = "", dataset: str = "") -> Stat:
     """Checks that call the point right, the newest of each person on each point; resampled by response."""
-    from benchmarks.scoring.intervals import rate
-    from benchmarks.scoring.stat import Stat
-
     rows = ResponsePointCheck.objects.order_by("pk").select_related("point__extraction__judge")
     if dataset:
         rows = rows.filter(point__extraction__response__question__dataset=dataset)

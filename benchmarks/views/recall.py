@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,24 +19,22 @@ from benchmarks.browse_questions import choices
 from benchmarks.hints import hint
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.models import Judge, Question, Response, ResponsePoint, System
-from benchmarks.recall import checking, desk, reading
+from benchmarks.recall import checking, desk, plain, reading
+from benchmarks.recall import page as recall_page
+from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
+from benchmarks.recall.page import chosen_judge, figure_cells, page_of
 from benchmarks.views.judges import RUN, RUN_TASK
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page, wants_fragment
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
-if TYPE_CHECKING:
-    from benchmarks.recall.figures import Table
-
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 FILTERS = ("dataset", "category", "domain", "system")
 
 
 def _table(request: HttpRequest) -> Table:
-    from benchmarks.recall.figures import ResponseFilter, table
-
     dataset, category, domain, system = (request.GET.get(name, "") for name in FILTERS)
     return table(ResponseFilter(dataset=dataset, category=category, domain=domain, system=system))
 
@@ -45,8 +43,6 @@ def _table(request: HttpRequest) -> Table:
 @requires(VIEW)
 def recall(request: HttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
-    from benchmarks.recall.page import chosen_judge, figure_cells, page_of
-
     table = _table(request)
     name = chosen_judge(table, request.GET.get("judge", ""))
     found = page_of(table, name) if name else None
@@ -81,9 +77,6 @@ def recall(request: HttpRequest) -> HttpResponse:
 @requires(VIEW)
 def recall_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures as JSON or CSV, the counts of each response, or the plot."""
-    from benchmarks.recall import page as recall_page
-    from benchmarks.recall import plain
-
     table = _table(request)
     if request.GET.get("judge"):
         table = table.of_judge(request.GET["judge"])

@@ -1,0 +1,45 @@
+"""Imports stand at the top of a module, where a reader and the import rules see them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("annotation", "benchmarks", "summhay_site")
+HEAVY = {"krippendorff", "matplotlib", "openai", "scipy"}
+"""Loaded where they are used, since each costs a start more than a tenth of a second, or much memory."""
+EXCEPTIONS = {"summhay_site/gunicorn.py"}
+"""Runs before Django is set up."""
+
+
+def local_imports(source: str) -> Iterator[tuple[int, str]]:
+    """Line and module of each import inside a function."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.ImportFrom):
+                yield node.lineno, node.module or ""
+            elif isinstance(node, ast.Import):
+                yield from ((node.lineno, alias.name) for alias in node.names)
+
+
+def test_an_import_inside_a_function_is_found_however_deep_it_is() -> None:
+    source = (
+        "import a\n\ndef outer():\n    def inner():\n        from b.c import d\n    if True:\n        import e\n"
+    )
+    assert set(local_imports(source)) == {(5, "b.c"), (7, "e")}
+
+
+def test_only_heavy_libraries_are_imported_inside_functions() -> None:
+    found = []
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if name in EXCEPTIONS or path.name == "apps.py" or "migrations" in path.parts:
+                continue
+            imports = set(local_imports(path.read_text()))
+            found += [f"{name}:{line} {module}" for line, module in imports if module.split(".")[0] not in HEAVY]
+    assert found == []
