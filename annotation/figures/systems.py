@@ -20,7 +20,7 @@ from benchmarks.scoring.intervals import (
     Formula,
     Resampling,
     divide,
-    mean_of_ratios,
+    ratio,
     shared_draws,
 )
 from benchmarks.scoring.stat import Stat
@@ -137,12 +137,12 @@ def _corrected(
 ) -> Corrected:
     raw = Figure(
         "mean over all judged summaries",
-        lambda totals: mean_of_ratios(totals[:, :2]),
+        lambda totals: ratio(totals),
         "the judge saw none of these summaries",
     )
     corrected = Figure(
         f"{raw.method}, corrected by judge minus human on the labelled ones",
-        lambda totals: mean_of_ratios(totals[:, :2]) - mean_of_ratios(totals[:, 2:]),
+        lambda totals: ratio(totals) - ratio(totals[:, 2:]),
         "no summary has labels by people",
     )
     n, n_labelled = len(scores), sum(pk in differences for pk in scores)

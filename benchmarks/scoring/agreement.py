@@ -19,7 +19,7 @@ from benchmarks.scoring.intervals import (
     Resampling,
     divide,
     figure_of,
-    mean_of_ratios,
+    ratio,
 )
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
@@ -51,7 +51,7 @@ Measure = Callable[..., Stat]
 
 def percent_agreement(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Mean share of agreeing pairs per item; not corrected for chance."""
-    return _over_items(ratings, _agreement, "percent agreement", resampling)
+    return _over_items(ratings, ratio, "percent agreement", resampling)
 
 
 def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -60,14 +60,14 @@ def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) ->
     method = f"Randolph's kappa, q = {q}"
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method=method)
-    return _over_items(ratings, lambda totals: above_chance(_agreement(totals), 1 / q), method, resampling)
+    return _over_items(ratings, lambda totals: above_chance(ratio(totals), 1 / q), method, resampling)
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Fleiss' kappa; a category's share is averaged over all rated items (Gwet's convention)."""
 
     def formula(totals: Floats) -> Floats:
-        return above_chance(_agreement(totals), (_shares(totals) ** 2).sum(axis=1))
+        return above_chance(ratio(totals), (_shares(totals) ** 2).sum(axis=1))
 
     return _over_items(ratings, formula, "Fleiss' kappa", resampling)
 
@@ -80,7 +80,7 @@ def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
 
     def formula(totals: Floats) -> Floats:
         shares = _shares(totals)
-        return above_chance(_agreement(totals), (shares * (1 - shares)).sum(axis=1) / (q - 1))
+        return above_chance(ratio(totals), (shares * (1 - shares)).sum(axis=1) / (q - 1))
 
     return _over_items(ratings, formula, "AC1", resampling)
 
@@ -190,7 +190,7 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
         CategoryAgreement(
             category,
             figure_of(
-                Figure("specific agreement", mean_of_ratios, reason),
+                Figure("specific agreement", ratio, reason),
                 np.column_stack([agreeing[:, code], counts[:, code]]),
                 clusters=pairable.clusters,
                 n_items=int((counts[:, code] > 0).sum()),
@@ -228,10 +228,6 @@ def above_chance(agreement: Floats, chance: Floats | float) -> Floats:
     """(agreement − chance) / (1 − chance); NaN where chance leaves no room."""
     room = 1 - np.asarray(chance)
     return divide(agreement - chance, np.where(room > _NO_ROOM, room, 0.0))
-
-
-def _agreement(totals: Floats) -> Floats:
-    return divide(totals[:, 0], totals[:, 1])
 
 
 def _shares(totals: Floats) -> Floats:

@@ -279,7 +279,7 @@ def bootstrap_ratio(
     count = round(total) if n_items is None else n_items
     if total == 0:
         return Stat.undefined(reason, n_items=count, method=method)
-    figure = Figure(method, mean_of_ratios, reason)
+    figure = Figure(method, ratio, reason)
     rows = np.column_stack([top, bottom])
     return figure_of(figure, rows, clusters=clusters, n_items=count, resampling=resampling)
 
@@ -392,6 +392,11 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
     result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
     np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
     return result
+
+
+def ratio(totals: Floats) -> Floats:
+    """The first sum over the second."""
+    return divide(totals[:, 0], totals[:, 1])
 
 
 def mean_of_defined(values: Floats) -> Floats:

@@ -30,7 +30,7 @@ from benchmarks.scoring.intervals import (
     Ints,
     Rate,
     divide,
-    mean_of_ratios,
+    ratio,
 )
 from benchmarks.scoring.linking import CHANCE, LINKING, Column, chance_shares, link_hits
 from benchmarks.scoring.stat import Stat
@@ -149,7 +149,7 @@ def confusion_of(batch: Batch, pairs: Sequence[Blocks], categories: Sequence[str
 
 LINK_FIGURES: Mapping[str, Figure] = {
     **{rule: Rate.of(METHODS[rule], NOTHING_LINKED) for rule in LINKING},
-    CHANCE: Figure(METHODS[CHANCE], mean_of_ratios, NOTHING_LINKED),
+    CHANCE: Figure(METHODS[CHANCE], ratio, NOTHING_LINKED),
 }
 """The figures of hits and n, by rule."""
 
