@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -28,6 +30,16 @@ OVERVIEWS = {
 """The page of a study of each kind of label work."""
 
 Add = Callable[..., int]
+
+
+class Planning(Protocol):
+    """The module of a kind that deals its items."""
+
+    def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Any:
+        """Give every item the people it lacks."""
+
+    def n_short(self, study: Study) -> int:
+        """How many items have fewer people than planned."""
 
 
 def study_of(request: HttpRequest, uid: uuid.UUID, kind: Study.Kind) -> Study:
@@ -60,13 +72,33 @@ def details_page(request: HttpRequest, study: Study) -> HttpResponse:
     return page(request, "annotation/label_settings.html", context, status=422 if form.errors else 200)
 
 
-def people_form(request: HttpRequest, study: Study) -> MoreForm:
-    """The form that adds people, filled in where it was sent."""
-    is_sent = request.method == "POST" and request.POST.get("action") == "people"
-    return MoreForm(request.POST if is_sent else None, study=study)
+def more_page(
+    request: HttpRequest, study: Study, *, items: Callable[..., Form], add_items: Add, planning: Planning
+) -> HttpResponse:
+    """Let researchers add people or items and deal what is missing; work that was begun stays where it is.
+
+    `items` is the form that chooses items, and `add_items` gets it once it is valid.
+    """
+    action = request.POST.get("action", "") if request.method == "POST" else ""
+    people = MoreForm(request.POST if action == "people" else None, study=study)
+    is_sent = action == "items"
+    form = items(request.POST if is_sent else None, request.FILES if is_sent else None)
+    if request.method == "POST" and _add_and_deal(
+        request, study, people=people, items=form, add_items=add_items, deal=planning.deal
+    ):
+        return redirect(overview_of(study))
+    context = {
+        "study": study,
+        "people": people,
+        "form": form,
+        "n_short": planning.n_short(study),
+        "members": study.memberships.current().select_related("annotator").order_by("number"),
+    }
+    status = 422 if request.method == "POST" else 200
+    return page(request, f"annotation/{study.kind}_more.html", context, status=status)
 
 
-def add_and_deal(
+def _add_and_deal(
     request: HttpRequest, study: Study, *, people: MoreForm, items: Any, add_items: Add, deal: Callable[..., Any]
 ) -> bool:
     """Do what one of the forms of a page asks and deal what is missing; False where it is not right.
@@ -94,8 +126,3 @@ def add_and_deal(
     text = ngettext("%(n)d task was dealt.", "%(n)d tasks were dealt.", n_new) % {"n": n_new}
     messages.success(request, text)
     return True
-
-
-def members_of(study: Study) -> Any:
-    """Those who take part, in the order of joining."""
-    return study.memberships.current().select_related("annotator").order_by("number")

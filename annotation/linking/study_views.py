@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import DEFAULT_LINKING_BODY, current_guideline
-from annotation.labelling.study_pages import add_and_deal, details_page, members_of, people_form, study_of
+from annotation.labelling.study_pages import details_page, more_page, study_of
 from annotation.linking import exports, planning
 from annotation.linking.forms import LinkingStudyForm, SummariesForm
 from annotation.linking.overview import overview_of
@@ -71,26 +72,12 @@ def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Add people or summaries and deal what is missing; work that was begun stays where it is."""
+    """Add people or summaries."""
     study = _study(request, uid)
     if not hasattr(study, "linking_plan"):
         raise Http404
-    people = people_form(request, study)
-    is_sent = request.method == "POST" and request.POST.get("action") == "items"
-    sent = (request.POST, request.FILES) if is_sent else ()
-    texts = SummariesForm(*sent, user=request.user)
-    if request.method == "POST" and add_and_deal(
-        request, study, people=people, items=texts, add_items=_add_summaries, deal=planning.deal
-    ):
-        return redirect("annotation:linking-study", uid=study.uid)
-    context = {
-        "study": study,
-        "people": people,
-        "texts": texts,
-        "n_short": planning.n_short(study),
-        "members": members_of(study),
-    }
-    return page(request, "annotation/linking_more.html", context, status=422 if request.method == "POST" else 200)
+    form = partial(SummariesForm, user=request.user)
+    return more_page(request, study, items=form, add_items=_add_summaries, planning=planning)
 
 
 @requires("annotation.view_study")

@@ -17,7 +17,7 @@ from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import current_guideline, default_guidelines
 from annotation.labelling.overview import TOO_FAST_MS
-from annotation.labelling.study_pages import add_and_deal, details_page, members_of, people_form, study_of
+from annotation.labelling.study_pages import details_page, more_page, study_of
 from annotation.models import Study
 from annotation.validation import exports, planning
 from annotation.validation import results as module
@@ -77,24 +77,9 @@ def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Add people or verdicts and deal what is missing; work that was begun stays where it is."""
+    """Add people or verdicts."""
     study = _study(request, uid)
-    people = people_form(request, study)
-    is_sent = request.method == "POST" and request.POST.get("action") == "items"
-    pairs = PairsForm(request.POST if is_sent else None)
-    if request.method == "POST" and add_and_deal(
-        request, study, people=people, items=pairs, add_items=_add_pairs, deal=planning.deal
-    ):
-        return redirect("annotation:validation-study", uid=study.uid)
-    context = {
-        "study": study,
-        "people": people,
-        "form": pairs,
-        "n_short": planning.n_short(study),
-        "members": members_of(study),
-    }
-    status = 422 if request.method == "POST" else 200
-    return page(request, "annotation/validation_study_more.html", context, status=status)
+    return more_page(request, study, items=PairsForm, add_items=_add_pairs, planning=planning)
 
 
 @requires("annotation.view_session")

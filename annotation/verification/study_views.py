@@ -17,7 +17,7 @@ from annotation import studies
 from annotation.assigning import stable_seed
 from annotation.guidelines import current_guideline, default_guidelines
 from annotation.labelling.overview import TOO_FAST_MS
-from annotation.labelling.study_pages import add_and_deal, details_page, members_of, people_form, study_of
+from annotation.labelling.study_pages import details_page, more_page, study_of
 from annotation.models import Study
 from annotation.verification import planning
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_from
@@ -73,24 +73,9 @@ def change(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def more(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Add people or questions and deal what is missing; work that was begun stays where it is."""
+    """Add people or questions."""
     study = _study(request, uid)
-    people = people_form(request, study)
-    is_sent = request.method == "POST" and request.POST.get("action") == "items"
-    questions = QuestionsForm(request.POST if is_sent else None)
-    if request.method == "POST" and add_and_deal(
-        request, study, people=people, items=questions, add_items=_add_questions, deal=planning.deal
-    ):
-        return redirect("annotation:verification-study", uid=study.uid)
-    context = {
-        "study": study,
-        "people": people,
-        "form": questions,
-        "n_short": planning.n_short(study),
-        "members": members_of(study),
-    }
-    status = 422 if request.method == "POST" else 200
-    return page(request, "annotation/verification_study_more.html", context, status=status)
+    return more_page(request, study, items=QuestionsForm, add_items=_add_questions, planning=planning)
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
