@@ -57,6 +57,8 @@ SENTENCES: Mapping[str, Any] = {
     "session.credit_declined": gettext_lazy("declined a request for time back"),
     "session.exclude": gettext_lazy("excluded the session of %(what)s from results"),
     "session.include": gettext_lazy("included the session of %(what)s again"),
+    "session.late_text_accepted": gettext_lazy("accepted a late text in the session of %(what)s"),
+    "session.late_text_declined": gettext_lazy("declined a late text in the session of %(what)s"),
     "session.pause": gettext_lazy("paused the session of %(what)s"),
     "session.void": gettext_lazy("voided the session of %(what)s"),
     "spot_check.closed": gettext_lazy("closed a spot check in %(what)s"),
@@ -107,7 +109,7 @@ DETAILS: Mapping[str, Any] = {
     "version": gettext_lazy("version"),
 }
 PEOPLE = ("annotator", "annotators")
-HIDDEN = ("via", "uid")
+HIDDEN = ("via", "uid", "sha256", "received_at")
 """Details that the sentence says already, or that only programs want; the download has them."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from annotation.writing import sessions
 from annotation.writing.wire import Message
 from benchmarks import judging
 from benchmarks.models import AuditEvent, Haystack, Judge
+from summhay_site.audit_words import SENTENCES
 from tests.makers import (
     annotator_of,
     make_haystack,
@@ -29,6 +31,38 @@ from tests.makers import (
 from tests.makers_verification import make_verification_study
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSED = {
+    "session.late_text_{verdict}": ("accepted", "declined"),
+    "study.{to.value}": ("open", "closed", "archived"),
+}
+"""Actions that the code puts together, with what is put in."""
+
+
+def actions() -> set[str]:
+    """Every action that the code records, composed ones with their braces."""
+    found = set()
+    for package in ("annotation", "benchmarks", "summhay_site"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("audit.record"):
+                    given = [keyword.value for keyword in node.keywords if keyword.arg == "action"]
+                    found |= {
+                        ast.unparse(value)[1:].strip("'") for value in given if isinstance(value, ast.JoinedStr)
+                    }
+                    found |= {str(value.value) for value in given if isinstance(value, ast.Constant)}
+    return found
+
+
+def test_every_action_that_the_code_records_has_a_sentence() -> None:
+    recorded = actions()
+    assert len(recorded) > 40
+    assert {action for action in recorded if "{" in action} == set(COMPOSED)
+    plain = {action for action in recorded if "{" not in action}
+    plain |= {re.sub(r"\{.*\}", part, action) for action, parts in COMPOSED.items() for part in parts}
+    assert plain - set(SENTENCES) == set()
 
 
 def log_of(client: Any, query: str = "") -> str:
