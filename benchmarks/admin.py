@@ -129,8 +129,17 @@ class JudgeRunItemAdmin(ReadOnlyAdmin):
 class JudgeCallAdmin(ReadOnlyAdmin):
     """Requests to model servers."""
 
-    list_display = ("uid", "model", "state", "rung", "latency_ms", "prompt_tokens", "completion_tokens", "error")
-    list_filter = ("state", "rung", "model")
+    list_display = (
+        "uid",
+        "model",
+        "state",
+        "response_format",
+        "latency_ms",
+        "prompt_tokens",
+        "completion_tokens",
+        "error",
+    )
+    list_filter = ("state", "response_format", "model")
     search_fields = ("uid", "request_id", "cache_key")
 
 

@@ -16,7 +16,7 @@ from django.db.models import Count, Q
 
 from benchmarks.call_ledger import Request
 from benchmarks.judges.autods import AutodsQuestion, score_of
-from benchmarks.judges.questions import ModelConfig, Question, Rung
+from benchmarks.judges.questions import ModelConfig, Question, ResponseFormat
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, KeyPoint
 from benchmarks.scoring.autods import Score
 
@@ -74,7 +74,7 @@ def scored(*, runs: Sequence[JudgeRun], config: ModelConfig) -> Scored:
     without = [item.key_point for item in rows.filter(key_point__autods=None)]
     for start in range(0, len(without), IN_A_QUERY):
         questions = [_question(point) for point in without[start : start + IN_A_QUERY]]
-        keys = [Request.of(config, question, Rung.NONE).key for question in questions]
+        keys = [Request.of(config, question, ResponseFormat.NONE).key for question in questions]
         calls = JudgeCall.objects.filter(cache_key__in=keys, state=JudgeCall.State.ANSWERED)
         for reply in calls.values_list("reply", flat=True):
             counts["bounded" if score_of(reply).low is not None else "unanswered"] += 1

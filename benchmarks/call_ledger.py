@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks import budgets, claims, prepared, workers
 from benchmarks.judges.openai import Failure, Reply, Trouble
-from benchmarks.judges.questions import ModelConfig, Question, Rung, cache_key, request_body
+from benchmarks.judges.questions import ModelConfig, Question, ResponseFormat, cache_key, request_body
 from benchmarks.models import Endpoint, JudgeCall, JudgeRun, LostReply
 
 CALL_LEASE = timedelta(minutes=15)
@@ -31,15 +31,17 @@ class Request:
     """A question with the exact body that asks it."""
 
     question: Question
-    rung: Rung
+    response_format: ResponseFormat
     body: dict[str, Any]
     key: str
 
     @classmethod
-    def of(cls, config: ModelConfig, question: Question, rung: Rung) -> Request:
+    def of(cls, config: ModelConfig, question: Question, response_format: ResponseFormat) -> Request:
         """Word a question for a server."""
-        body = request_body(config, question, rung)
-        return cls(question, rung, body, cache_key(body, base_url=config.base_url, repeat=question.repeat))
+        body = request_body(config, question, response_format)
+        return cls(
+            question, response_format, body, cache_key(body, base_url=config.base_url, repeat=question.repeat)
+        )
 
 
 @dataclass
@@ -162,7 +164,7 @@ def _new(
             request.body["messages"][0]["content"].encode("utf-8", "replace")
         ).hexdigest(),
         repeat=request.question.repeat,
-        rung=request.rung.value,
+        response_format=request.response_format.value,
         is_repair=request.question.repair is not None,
         temperature=request.body.get("temperature"),
         seed=request.body.get("seed"),
@@ -263,13 +265,13 @@ def let_go(*, calls: Iterable[JudgeCall]) -> None:
     )
 
 
-def remembered_rung(config: ModelConfig) -> Rung:
+def remembered_format(config: ModelConfig) -> ResponseFormat:
     """The shape of replies that this server and model last answered to; the strictest if it is new.
 
     Requests that ask for no shape, such as those for AutoDS scores, say nothing about it.
     """
     answered = JudgeCall.objects.filter(
         base_url=config.base_url, model=config.model, state=JudgeCall.State.ANSWERED
-    ).exclude(rung=Rung.NONE.value)
-    rung = answered.order_by("-answered_at").values_list("rung", flat=True).first()
-    return Rung(rung) if rung else Rung.SCHEMA
+    ).exclude(response_format=ResponseFormat.NONE.value)
+    response_format = answered.order_by("-answered_at").values_list("response_format", flat=True).first()
+    return ResponseFormat(response_format) if response_format else ResponseFormat.SCHEMA

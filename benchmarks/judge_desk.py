@@ -127,13 +127,13 @@ def requests_on(
     *, judge: Judge, config: ModelConfig, summaries: Sequence[Summary], repeats: int = 1
 ) -> Iterator[Request]:
     """The requests that this judge has still to send on summaries."""
-    rung = call_ledger.remembered_rung(config)
+    response_format = call_ledger.remembered_format(config)
     items = [JudgeRunItem(pk=summary.pk, summary=summary) for summary in summaries]
     for start in range(0, len(items), KEYS_IN_A_QUERY):
         part = items[start : start + KEYS_IN_A_QUERY]
         asked = model_tasks.coverage_questions(judge=judge, config=config, items=part, repeats=repeats)
         for questions in asked.values():
-            yield from (Request.of(config, question, rung) for question in questions)
+            yield from (Request.of(config, question, response_format) for question in questions)
 
 
 def _answered(keys: set[str]) -> set[str]:

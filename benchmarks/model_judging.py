@@ -22,7 +22,7 @@ from benchmarks.call_ledger import Request
 from benchmarks.judges.cleaning import NOTE, clean_text
 from benchmarks.judges.openai import AddressNotAllowed, Failure, Reply, Trouble, ask, open_client, read_reply
 from benchmarks.judges.parsing import Problem
-from benchmarks.judges.questions import BadConfiguration, ModelConfig, Question, Rung
+from benchmarks.judges.questions import BadConfiguration, ModelConfig, Question, ResponseFormat
 from benchmarks.model_tasks import TASKS, config_of
 from benchmarks.models import JudgeCall, JudgeRun, JudgeRunItem
 
@@ -50,7 +50,7 @@ class _Waiting:
     """A question on its way: in what shape, how often refused, and not before when (monotonic seconds)."""
 
     question: Question
-    rung: Rung
+    response_format: ResponseFormat
     n_failed: int = 0
     n_busy: int = 0
     not_before: float = 0.0
@@ -132,13 +132,13 @@ class _Batch:
         self.run, self.config, self.clock, self.runner = run, config, clock, runner
         self.items = {str(item.subject_id): item for item in items}
         self.state, self.task = _State(), TASKS[run.task]
-        remembered = call_ledger.remembered_rung(config)
+        remembered = call_ledger.remembered_format(config)
         asked = self.task.questions(judge=run.judge, config=config, items=items, repeats=run.repeats)
         for pk, questions in asked.items():
             self.state.n_open[pk] = len(questions)
             for question in questions:
-                rung = Rung.NONE if question.shape() is None else remembered
-                self.state.queue.append(_Waiting(question, rung))
+                response_format = ResponseFormat.NONE if question.shape() is None else remembered
+                self.state.queue.append(_Waiting(question, response_format))
 
     def work(self) -> dict[int, Exception]:
         """Send, wait, store, until nothing is left."""
@@ -166,7 +166,9 @@ class _Batch:
         room = self.run.concurrency - len(state.in_flight)
         if state.stopped or not ready or room <= 0:
             return
-        wanted = [(waiting, Request.of(self.config, waiting.question, waiting.rung)) for waiting in ready]
+        wanted = [
+            (waiting, Request.of(self.config, waiting.question, waiting.response_format)) for waiting in ready
+        ]
         with transaction.atomic():
             found = call_ledger.claim(
                 run=self.run, config=self.config, wanted=[request for _, request in wanted], room=room, now=now
@@ -302,7 +304,7 @@ class _Batch:
             elif not _is_answered(answer):
                 self.state.queue.append(answer.waiting)  # taken over by another worker, whose answer counts
             elif answer.again is not None:
-                self.state.queue.appendleft(_Waiting(answer.again, answer.waiting.rung))
+                self.state.queue.appendleft(_Waiting(answer.again, answer.waiting.response_format))
             else:
                 self.state.n_open[item.pk] -= 1
 
@@ -319,7 +321,7 @@ class _Batch:
         elif failure.trouble is Trouble.BUSY:
             pause(run=self.run, message=f"The server stays busy. {failure.message}")
             state.stopped = True
-        elif failure.trouble is Trouble.SHAPE and waiting.rung.below is not None:
+        elif failure.trouble is Trouble.SHAPE and waiting.response_format.below is not None:
             self._step_down(waiting)
         elif failure.trouble is Trouble.TRANSIENT and waiting.n_failed + 1 < MAX_SENT:
             waiting.n_failed += 1
@@ -332,11 +334,11 @@ class _Batch:
 
     def _step_down(self, refused: _Waiting) -> None:
         """The server does not know this shape: nobody asks in it any more."""
-        shape, below = refused.rung, refused.rung.below
+        shape, below = refused.response_format, refused.response_format.below
         self.state.queue.appendleft(refused)
         for waiting in self.state.queue:
-            if below is not None and waiting.rung is shape:
-                waiting.rung = below
+            if below is not None and waiting.response_format is shape:
+                waiting.response_format = below
 
     def _item_of(self, question: Question) -> JudgeRunItem:
         return self.items[question.subject_key]

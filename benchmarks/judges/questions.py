@@ -35,7 +35,7 @@ class BadConfiguration(ValueError):
     """A stored or typed configuration cannot be used; the text says which field and why."""
 
 
-class Rung(StrEnum):
+class ResponseFormat(StrEnum):
     """How the reply is held to its shape, from the strictest; a server that refuses one is asked the next."""
 
     SCHEMA = "json_schema"
@@ -45,9 +45,9 @@ class Rung(StrEnum):
     """The request asks for no shape, whatever the server knows."""
 
     @property
-    def below(self) -> Rung | None:
+    def below(self) -> ResponseFormat | None:
         """What to try when the server does not know this one."""
-        return {Rung.SCHEMA: Rung.OBJECT, Rung.OBJECT: Rung.TEXT}.get(self)
+        return {ResponseFormat.SCHEMA: ResponseFormat.OBJECT, ResponseFormat.OBJECT: ResponseFormat.TEXT}.get(self)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _bullets(lines: Sequence[str]) -> tuple[tuple[int, str], ...]:
     return tuple((line.number, line.plain) for line in points or known)
 
 
-def request_body(config: ModelConfig, question: Question, rung: Rung) -> dict[str, Any]:
+def request_body(config: ModelConfig, question: Question, response_format: ResponseFormat) -> dict[str, Any]:
     """The exact body that is sent; every repeat has a seed of its own where there is one."""
     messages = [
         {"role": "system", "content": config.prompt_of(question.task)},
@@ -279,15 +279,15 @@ def request_body(config: ModelConfig, question: Question, rung: Rung) -> dict[st
         body["temperature"] = config.temperature
     if config.seed is not None:
         body["seed"] = config.seed + question.repeat
-    body |= {**_response_format(question, rung), **question.overrides}
+    body |= {**_response_format(question, response_format), **question.overrides}
     return {name: value for name, value in body.items() if value is not None}
 
 
-def _response_format(question: Question, rung: Rung) -> dict[str, Any]:
+def _response_format(question: Question, response_format: ResponseFormat) -> dict[str, Any]:
     shape = question.shape()
-    if shape is None or rung in {Rung.TEXT, Rung.NONE}:
+    if shape is None or response_format in {ResponseFormat.TEXT, ResponseFormat.NONE}:
         return {}
-    if rung is Rung.OBJECT:
+    if response_format is ResponseFormat.OBJECT:
         return {"response_format": {"type": "json_object"}}
     name, schema = shape
     described = {"name": name, "strict": True, "schema": schema}

@@ -348,7 +348,7 @@ class Migration(migrations.Migration):
                 ('model', models.CharField(max_length=200)),
                 ('prompt_sha256', models.CharField(max_length=64)),
                 ('repeat', models.PositiveSmallIntegerField(default=0)),
-                ('rung', models.CharField(blank=True, max_length=12)),
+                ('response_format', models.CharField(blank=True, max_length=12)),
                 ('is_repair', models.BooleanField(default=False)),
                 ('temperature', models.FloatField(blank=True, null=True)),
                 ('seed', models.BigIntegerField(blank=True, null=True)),
@@ -374,7 +374,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-pk'],
                 'indexes': [models.Index(condition=models.Q(('state', 'asked')), fields=['base_url', 'claimed_at'], name='call_in_flight'), models.Index(fields=['base_url', 'model', 'answered_at'], name='call_by_model')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['asked', 'answered', 'failed'])), name='call_state_known'), models.CheckConstraint(condition=models.Q(('rung__in', ['json_schema', 'json_object', 'text', ''])), name='call_rung_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'answered'), _negated=True), ('answered_at__isnull', False), _connector='OR'), name='call_answered_at_a_time')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['asked', 'answered', 'failed'])), name='call_state_known'), models.CheckConstraint(condition=models.Q(('response_format__in', ['json_schema', 'json_object', 'text', ''])), name='call_response_format_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'answered'), _negated=True), ('answered_at__isnull', False), _connector='OR'), name='call_answered_at_a_time')],
             },
         ),
         migrations.CreateModel(

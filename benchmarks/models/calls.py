@@ -46,7 +46,7 @@ class JudgeCall(models.Model):
     model = models.CharField(max_length=200)
     prompt_sha256 = models.CharField(max_length=64)
     repeat = models.PositiveSmallIntegerField(default=0)
-    rung = models.CharField(max_length=12, blank=True)
+    response_format = models.CharField(max_length=12, blank=True)
     is_repair = models.BooleanField(default=False)
     temperature = models.FloatField(null=True, blank=True)
     seed = models.BigIntegerField(null=True, blank=True)
@@ -80,7 +80,8 @@ class JudgeCall(models.Model):
                 condition=Q(state__in=["asked", "answered", "failed"]), name="call_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(rung__in=["json_schema", "json_object", "text", ""]), name="call_rung_known"
+                condition=Q(response_format__in=["json_schema", "json_object", "text", ""]),
+                name="call_response_format_known",
             ),
             models.CheckConstraint(
                 condition=~Q(state="answered") | Q(answered_at__isnull=False), name="call_answered_at_a_time"

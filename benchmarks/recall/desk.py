@@ -64,12 +64,12 @@ def estimate(*, judge: Judge, task: str, responses: Iterable[Response], repeats:
 def _requests(
     *, judge: Judge, config: ModelConfig, task: str, responses: Sequence[Response], repeats: int
 ) -> Iterator[Request]:
-    rung = call_ledger.remembered_rung(config)
+    response_format = call_ledger.remembered_format(config)
     for start in range(0, len(responses), IN_A_PART):
         items = [JudgeRunItem(pk=one.pk, response=one) for one in responses[start : start + IN_A_PART]]
         asked = asking.open_questions(judge=judge, config=config, items=items, repeats=repeats, task=task)
         for questions in asked.values():
-            yield from (Request.of(config, question, rung) for question in questions)
+            yield from (Request.of(config, question, response_format) for question in questions)
 
 
 def stale_count(*, judge: Judge, most: int = judge_desk.MOST_COMPARED) -> int:

@@ -262,7 +262,7 @@ def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, n
         run=run,
         base_url="http://x/",
         model="sparrow",
-        rung="json_schema",
+        response_format="json_schema",
         state="answered",
         claimed_at=now,
         answered_at=now,

@@ -276,12 +276,13 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     question = model_judging.TASKS["coverage"].questions(
         judge=judge, config=config, items=list(run.items.select_related("summary")), repeats=1
     )[run.items.get().pk][0]
-    body = request_body(config, question, model_judging.Rung.SCHEMA)
-    key = model_judging.Request.of(config, question, model_judging.Rung.SCHEMA).key
+    body = request_body(config, question, model_judging.ResponseFormat.SCHEMA)
+    key = model_judging.Request.of(config, question, model_judging.ResponseFormat.SCHEMA).key
     sent, back = budgets.worst_tokens(body)
     JudgeCall.objects.create(
-        cache_key=key, run=run, base_url=server.address, model=MODEL, prompt_sha256="0", rung="json_schema",
-        claimed_at=timezone.now(), claimed_by="killed", most_prompt_tokens=sent, most_completion_tokens=back,
+        cache_key=key, run=run, base_url=server.address, model=MODEL, prompt_sha256="0",
+        response_format="json_schema", claimed_at=timezone.now(), claimed_by="killed",
+        most_prompt_tokens=sent, most_completion_tokens=back,
     )  # fmt: skip
     one = dollars({"prompt_tokens": sent, "completion_tokens": back})
     before = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())

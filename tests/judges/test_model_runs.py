@@ -100,7 +100,7 @@ def test_every_insight_is_asked_once_and_the_answer_is_kept_with_all_that_is_kno
         10,
         4,
     )
-    assert (call.model_returned, call.fingerprint, call.rung, call.seed) == (
+    assert (call.model_returned, call.fingerprint, call.response_format, call.seed) == (
         "sparrow-1-0301", "fp_nest", "json_schema", 7,
     )  # fmt: skip
     assert call.request_id.startswith("req-")
@@ -385,7 +385,7 @@ def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_and_that_i
     judge = make_judge(server)
     work(request(judge, concurrency=1))
     assert (server.n_asked, coverages(judge)) == (5, {"full": 1, "none": 2})
-    assert {verdict.call.rung for verdict in judge.verdicts.select_related("call")} == {"text"}
+    assert {verdict.call.response_format for verdict in judge.verdicts.select_related("call")} == {"text"}
     make_summary(subtopic=subtopic, text="- Another.", system="s2")
     work(request(judge))
     assert server.n_asked == 8, "no shape is tried again that was refused"

@@ -245,7 +245,9 @@ def test_a_shape_that_the_server_does_not_know_is_stepped_down(server: FakeServe
     judge = make_judge(server)
     work(request(judge, Task.RECALL))
     assert said(judge) == {"yes": 1, "no": 1}
-    assert set(JudgeCall.objects.filter(state="answered").values_list("rung", flat=True)) == {"json_object"}
+    assert set(JudgeCall.objects.filter(state="answered").values_list("response_format", flat=True)) == {
+        "json_object"
+    }
 
 
 def test_a_lost_key_pauses_the_run_and_it_goes_on_after(server: FakeServer, response: Response) -> None:

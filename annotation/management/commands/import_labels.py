@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from annotation.labels_elsewhere import import_labels
+from annotation.external_labels import import_labels
 from annotation.labels_in import Counts
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.problems import ImportFailed, Problems
