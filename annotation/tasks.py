@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from annotation.writing import pane, scoring, snapshots
+from annotation import pane
+from annotation.writing import scoring, snapshots
 from benchmarks.tasks import run_judge
 
 

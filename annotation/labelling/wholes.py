@@ -14,9 +14,9 @@ from typing import Any
 from django.db import transaction
 
 from annotation.labelling.dealing import Pair
+from annotation.labelling.dealing_groups import Asked, deal_questions, order_for
 from annotation.labelling.setting_up import close_ranks, present_people
 from annotation.models import LabelTask, Study
-from annotation.verification.dealing import Asked, deal_questions, order_for
 from benchmarks import audit
 
 IN_A_QUERY = 500

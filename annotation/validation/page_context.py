@@ -8,8 +8,8 @@ from annotation.guidelines import current_guideline, render_markdown
 from annotation.labelling.config import config_json
 from annotation.labelling.place import place_of, ways
 from annotation.models import EntailmentLabel, LabelTask, Study
+from annotation.pane import direction_of
 from annotation.validation.recording import Answered, said
-from annotation.verification.documents import direction_of
 from benchmarks.models import PointVerdict
 
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.utils.translation import get_language, get_language_info
+from django.utils.translation import get_language
 
-from annotation.writing.pane import Pane, compress, joined, kept
+from annotation.pane import Pane, compress, direction_of, joined, kept
 from benchmarks.highlighting import Mark, segments
 from benchmarks.models import Question, QuestionDocument, Span
 
@@ -85,14 +85,6 @@ def pane_of(question: Question, documents: list[QuestionDocument], highlight: Hi
         else:
             pieces.append(kept(_name(question, document), partial(_render, question, document, [])))
     return joined(pieces)
-
-
-def direction_of(language: str) -> str:
-    """The direction of a language: rtl, ltr, or auto where Django does not know it."""
-    try:
-        return "rtl" if get_language_info(language)["bidi"] else "ltr"
-    except KeyError:
-        return "auto"
 
 
 def _name(question: Question, document: QuestionDocument) -> tuple[Any, ...]:

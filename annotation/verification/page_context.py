@@ -8,7 +8,8 @@ from annotation.guidelines import current_guideline, render_markdown
 from annotation.labelling.config import config_json
 from annotation.labelling.place import place_of, ways
 from annotation.models import LabelTask, PointLabel, Study
-from annotation.verification.documents import Highlight, direction_of
+from annotation.pane import direction_of
+from annotation.verification.documents import Highlight
 from annotation.verification.recording import said
 from benchmarks.models import QuestionDocument
 

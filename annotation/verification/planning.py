@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from annotation import studies
 from annotation.labelling import wholes
 from annotation.labelling.dealing import Item, sample
+from annotation.labelling.dealing_groups import Asked, control_group
 from annotation.labelling.setting_up import new_study
 from annotation.labelling.wholes import Dealt
 from annotation.models import Annotator, LabelItem, Study, VerificationPlan
-from annotation.verification.dealing import Asked, control_group
 from benchmarks import audit
 from benchmarks.models import KeyPoint, Question
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import consent
+from annotation import consent, pane
 from annotation.labelling.answers import BadAct, answers, ensure_answered, told_of_undo
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import told
@@ -25,7 +25,6 @@ from annotation.verification import recording
 from annotation.verification.documents import documents_of, highlight_for, pane_of
 from annotation.verification.page_context import page_context
 from annotation.verification.recording import Judgments
-from annotation.writing import pane
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 

@@ -20,11 +20,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import assigning, consent
 from annotation.eligibility import NotEligible
 from annotation.models import Assignment, Session
+from annotation.pane import pane_for, respond
 from annotation.writing import afterwards, sessions
 from annotation.writing.clockwork import Own, lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
-from annotation.writing.pane import pane_for, respond
 from annotation.writing.sessions import OtherSession
 from benchmarks.web.permissions import requires
 

@@ -19,10 +19,9 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import exposures
+from annotation import exposures, pane
 from annotation.models import ConsentText, CreditRequest, Session, SessionReport
-from annotation.writing import pane
-from annotation.writing.pane import compress, joined_crc32, pane_for, stitch
+from annotation.pane import compress, joined_crc32, pane_for, stitch
 from tests import makers
 
 FACT = "the ferry leaves at six in the morning"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.verification.dealing import (
+from annotation.labelling.dealing_groups import (
     Asked,
     Pair,
     ShareOutOfRange,

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
-from django.utils.translation import get_language
+from django.utils.translation import get_language, get_language_info
 
 from benchmarks.data_folder import data_folder
 from benchmarks.models import Document, Haystack
@@ -193,3 +193,11 @@ def _multiply(a: int, b: int) -> int:
         b = (b >> 1) ^ (_POLYNOMIAL if b & 1 else 0)
         bit >>= 1
     return product
+
+
+def direction_of(language: str) -> str:
+    """The direction of a language: rtl, ltr, or auto where Django does not know it."""
+    try:
+        return "rtl" if get_language_info(language)["bidi"] else "ltr"
+    except KeyError:
+        return "auto"
