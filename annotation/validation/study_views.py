@@ -20,10 +20,9 @@ from annotation.labelling.overview import TOO_FAST_MS
 from annotation.labelling.study_pages import details_page, more_page, study_of
 from annotation.models import Study
 from annotation.validation import exports, planning
-from annotation.validation import results as module
 from annotation.validation.forms import PairsForm, ValidationStudyForm
 from annotation.validation.overview import overview_of
-from annotation.validation.results import results_of
+from annotation.validation.results import FIGURE_COLUMNS, as_json, figure_rows, results_of
 from benchmarks.web.downloads import csv_download, json_download, jsonl_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -107,11 +106,11 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     study = _study(request, uid)
     with_history = request.GET.get("history") == "1"
     if name == "figures.json":
-        values = module.as_json(module.results_of(study, public=True))
+        values = as_json(results_of(study, public=True))
         return json_download(values, name=f"validation-{study.uid}.json", about=study)
     if name == "figures.csv":
-        rows = module.figure_rows(module.results_of(study, public=True))
-        return csv_download(module.FIGURE_COLUMNS, rows, name=f"validation-{study.uid}.csv", about=study)
+        rows = figure_rows(results_of(study, public=True))
+        return csv_download(FIGURE_COLUMNS, rows, name=f"validation-{study.uid}.csv", about=study)
     if name == "answers.csv":
         rows = exports.label_rows(study, with_history=with_history)
         return csv_download(exports.COLUMNS, rows, name=f"answers-{study.uid}.csv", about=study)
