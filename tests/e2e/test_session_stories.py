@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -127,6 +128,7 @@ def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site
     begin(page)
     write(page, "- Before [1]")
     saved(page)
+    expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^\D*\d\d:\d\d:\d\d$"))  # as in label work
     context.set_offline(True)
     write(page, "\n- Without a line [2]")
     expect(page.locator("[data-save-state]")).to_contain_text("your text is kept in this browser")
