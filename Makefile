@@ -9,7 +9,7 @@ help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
 	@echo "make test          the test suite, on SQLite"
 	@echo "make test-browser  the stories in a real Chromium"
-	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
+	@echo "make check         format, lint, types, scripts, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
 
@@ -32,7 +32,7 @@ test: setup
 	$(BIN)/python -m pytest -n auto -m "not browser"
 
 test-browser: setup
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -n auto -m browser
 
 format: setup
 	$(BIN)/ruff format .
@@ -48,6 +48,7 @@ types: setup
 	$(BIN)/mypy
 
 check: lint types
+	$(BIN)/python -m pytest -q tests/site/test_javascript.py
 	$(BIN)/lint-imports
 	$(MANAGE) makemigrations --check --dry-run
 	DEBUG=0 HTTPS=1 HSTS_SUBDOMAINS=1 HSTS_PRELOAD=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \

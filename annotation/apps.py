@@ -11,8 +11,14 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        """Tell the lower app who keeps the list of people that have seen reference insights."""
-        from annotation.exposures import record_exposures
+        """Load the kinds of study, and register with the lower app what records exposure and imports labels."""
+        from annotation import kinds
+        from annotation.importing import annotated_summaries, plain_labels
+        from annotation.studies.exposures import record_exposures
+        from benchmarks.importing import formats
         from benchmarks.web import exposure
 
+        kinds.load()
         exposure.register(record_exposures)
+        formats.register(annotated_summaries.ANNOTATED_SUMMARIES)
+        formats.register(plain_labels.PLAIN_LABELS)

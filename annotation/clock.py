@@ -47,7 +47,10 @@ class Refusal(StrEnum):
     WOULD_CUT = "would_cut"
 
 
-OVER = frozenset({State.SUBMITTED, State.EXPIRED, State.VOIDED})
+HANDED_IN = frozenset({State.SUBMITTED, State.EXPIRED})
+"""A session that ended by itself, with a text that counts."""
+OVER = HANDED_IN | {State.VOIDED}
+"""A session that ended in whatever way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +313,7 @@ def reopen(state: ClockState, now: int, *, delta_ms: int) -> Settlement:
     once ran far ahead must not hold the reopened session still.
     """
     settled = settle(state, now)
-    if settled.state.state not in {State.SUBMITTED, State.EXPIRED}:
+    if settled.state.state not in HANDED_IN:
         return replace(settled, refused=Refusal.OVER if settled.state.is_over else Refusal.NOT_OVER)
     if settled.state.limit_ms + delta_ms <= settled.state.acc_ms:
         return replace(settled, refused=Refusal.WOULD_CUT)

@@ -78,11 +78,11 @@ def sweep(*, now: datetime) -> int:
 
 def joined(panes: Iterable[Pane]) -> Pane:
     """Several panes one after the other, as one."""
-    whole = Pane(b"", 0, 0)
+    joined = Pane(b"", 0, 0)
     for pane in panes:
-        checksum = joined_crc32(whole.crc32, pane.crc32, pane.size)
-        whole = Pane(whole.deflated + pane.deflated, checksum, whole.size + pane.size)
-    return whole
+        checksum = joined_crc32(joined.crc32, pane.crc32, pane.size)
+        joined = Pane(joined.deflated + pane.deflated, checksum, joined.size + pane.size)
+    return joined
 
 
 def compress(html: bytes, *, level: int = 9) -> Pane:

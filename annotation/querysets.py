@@ -11,6 +11,9 @@ from django.db import models
 from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
+from annotation import clock
+from annotation.states import AssignmentState, LabelTaskState, StudyState
+
 SHOWN_TO_WRITERS = (
     "assignment__uid",
     "assignment__is_practice",
@@ -56,7 +59,7 @@ class ExposureQuerySet(models.QuerySet[Any]):
 
     def contaminating(self) -> ExposureQuerySet:
         """Exposures that forbid writing; having written is a rule of its own."""
-        return self.exclude(reason="writing")
+        return self.exclude(reason=self.model.Reason.WRITING)
 
 
 class ConsentTextQuerySet(models.QuerySet[Any]):
@@ -92,7 +95,7 @@ class MembershipQuerySet(models.QuerySet[Any]):
                 f"n_{state}": Count(
                     "annotator__assignments", filter=own & Q(annotator__assignments__state=state), distinct=True
                 )
-                for state in ("assigned", "started", "done")
+                for state in (AssignmentState.ASSIGNED, AssignmentState.STARTED, AssignmentState.DONE)
             }
         ).select_related("annotator__user")
         return rows
@@ -117,7 +120,7 @@ class StudyQuerySet(models.QuerySet[Any]):
 
     def with_progress(self) -> StudyQuerySet:
         """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done."""
-        live = ~Q(assignments__state="withdrawn")
+        live = ~Q(assignments__state=AssignmentState.WITHDRAWN)
         labels = apps.get_model("annotation", "LabelTask").objects.order_by().filter(study=OuterRef("pk"))
 
         def of_labels(rows: Any) -> Coalesce:
@@ -126,8 +129,8 @@ class StudyQuerySet(models.QuerySet[Any]):
         rows: StudyQuerySet = self.annotate(
             n_annotators=Count("memberships", filter=Q(memberships__left_at=None), distinct=True),
             n_tasks=Count("assignments", filter=live, distinct=True) + of_labels(labels),
-            n_done=Count("assignments", filter=Q(assignments__state="done"), distinct=True)
-            + of_labels(labels.filter(state="done")),
+            n_done=Count("assignments", filter=Q(assignments__state=AssignmentState.DONE), distinct=True)
+            + of_labels(labels.filter(state=LabelTaskState.DONE)),
         )
         return rows
 
@@ -146,15 +149,16 @@ class AssignmentQuerySet(models.QuerySet[Any]):
 
     def live(self) -> AssignmentQuerySet:
         """Tasks that were not withdrawn."""
-        return self.exclude(state="withdrawn")
+        return self.exclude(state=AssignmentState.WITHDRAWN)
 
     def unfinished(self) -> AssignmentQuerySet:
         """Tasks to do or begun."""
-        return self.filter(state__in=["assigned", "started"])
+        return self.filter(state__in=[AssignmentState.ASSIGNED, AssignmentState.STARTED])
 
     def visible(self) -> AssignmentQuerySet:
         """Tasks that an annotator may see: of open studies, practice, and whatever was begun or done."""
-        return self.filter(Q(is_practice=True) | Q(study__state="open") | Q(state__in=["started", "done"]))
+        begun = Q(state__in=[AssignmentState.STARTED, AssignmentState.DONE])
+        return self.filter(Q(is_practice=True) | Q(study__state=StudyState.OPEN) | begun)
 
     def with_barred(self) -> AssignmentQuerySet:
         """Add is_barred: the person has seen what forbids to begin this task."""
@@ -192,7 +196,7 @@ class SessionQuerySet(models.QuerySet[Any]):
 
     def with_open_questions(self) -> SessionQuerySet:
         """Sessions that are over, whose questions were neither answered nor declined; practice asks none."""
-        over = self.filter(state__in=["submitted", "expired"], assignment__is_practice=False)
+        over = self.filter(state__in=clock.HANDED_IN, assignment__is_practice=False)
         return over.filter(report=None, questions_declined_at=None)
 
     def for_researcher(self, user: Any) -> SessionQuerySet:
@@ -255,11 +259,11 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
 
     def visible(self) -> LabelTaskQuerySet:
         """Tasks that an annotator may see: of open studies, and whatever was begun."""
-        return self.filter(Q(study__state="open") | ~Q(state="todo"))
+        return self.filter(Q(study__state=StudyState.OPEN) | ~Q(state=LabelTaskState.TODO))
 
     def unfinished(self) -> LabelTaskQuerySet:
         """Tasks to do or begun; what was skipped is out of the way."""
-        return self.filter(state__in=["todo", "begun"])
+        return self.filter(state__in=[LabelTaskState.TODO, LabelTaskState.BEGUN])
 
     def for_page(self) -> LabelTaskQuerySet:
         """Linking tasks with all that their page shows; never the system behind the summary."""
@@ -289,9 +293,7 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
 
     def by_study(self) -> Any:
         """Per study of these tasks: how many there are in each state, and the time worked (ms)."""
-        states = {
-            f"n_{state}": Count("pk", filter=Q(state=state)) for state in ("todo", "begun", "done", "skipped")
-        }
+        states = {f"n_{state}": Count("pk", filter=Q(state=state)) for state in LabelTaskState}
         return (
             self.order_by()
             .values("study", "study__state", "study__due_at")

@@ -6,14 +6,14 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation import pane
-from annotation.writing import scoring, snapshots
+from annotation.writing import scoring, settling
 from benchmarks.tasks import run_judge
 
 
 @shared_task
 def settle_due() -> None:
     """Settle sessions that something is due for; beat calls it every 20 s."""
-    snapshots.settle_due(now=timezone.now())
+    settling.settle_due(now=timezone.now())
 
 
 @shared_task

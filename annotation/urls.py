@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from annotation.studies import views
+
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
-    path("", include("annotation.linking.urls")),
-    path("", include("annotation.verification.urls")),
-    path("", include("annotation.validation.urls")),
     path("", include("annotation.labelling.urls")),
-    path("", include("annotation.study_urls")),
-    path("", include("annotation.work_urls")),
+    path("", include("annotation.linking.urls")),
+    path("", include("annotation.validation.urls")),
+    path("", include("annotation.studies.urls")),
+    path("", include("annotation.work.urls")),
+    path("", include("annotation.writing.study_urls")),
     path("", include("annotation.writing.result_urls")),
     path("", include("annotation.writing.page_urls")),
-    path("", include("annotation.figures.page_urls")),
+    path("", include("annotation.agreement.urls")),
+    path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.verification.research_urls")),
+    path("studies/<uuid:uid>/<slug:kind>/", views.moved, {"to": "study"}),
+    path("studies/<uuid:uid>/<slug:kind>/settings/", views.moved, {"to": "study-settings"}),
+    path("studies/<uuid:uid>/<slug:kind>/more/", views.moved, {"to": "study-annotators"}),
 ]

@@ -30,7 +30,7 @@ def time_judge(path: Path) -> dict[str, float]:
     """Seconds to judge every summary of the file, verdicts stored, and seconds to split their lines into words."""
     from django.utils import timezone
 
-    from benchmarks import judging
+    from benchmarks.engine import judging
     from benchmarks.models import Summary, Verdict
 
     time_import(path)
@@ -42,7 +42,7 @@ def time_judge(path: Path) -> dict[str, float]:
     split_s = time.perf_counter() - began
     judge = judging.default_judge(now=timezone.now())
     began = time.perf_counter()
-    run = judging.request_run(judge=judge, summaries=summaries, reason="bench", now=timezone.now())
+    run = judging.request_run(judge=judge, subjects=summaries, reason="bench", now=timezone.now())
     if run is None:
         raise SystemExit("there was nothing to judge")
     judging.run_pending(run=run, clock=timezone.now)

@@ -1,6 +1,6 @@
 """A made-up haystack of the size of a published one, in the published format; the same on every run.
 
-Its sentences are the demo's, dealt anew: they read like text and compress like text, but tell no story.
+Its sentences are the demo's, shuffled: they read like text and compress like text.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _NUMBER = re.compile(r"\d+")
 
 def topic(*, n_documents: int = N_DOCUMENTS, n_systems: int = N_SYSTEMS) -> dict[str, Any]:
     """The haystack as an object to be printed as JSON."""
-    dice = random.Random(20_240)  # noqa: S311 - dealt sentences are no secret
+    dice = random.Random(20_240)  # noqa: S311 - shuffled sentences are no secret
     pool = sentences()
     keys = [texts.public_id(f"bench/document/{number}") for number in range(n_documents)]
     return {
         "topic_id": texts.public_id("bench"),
-        "topic": "Sentences dealt anew, to measure with",
+        "topic": "Shuffled sentences, to measure with",
         "topic_metadata": {},
         "subtopics": [
             _subtopic(number, n_insights, keys, pool, dice, n_systems)
@@ -54,8 +54,8 @@ def topic(*, n_documents: int = N_DOCUMENTS, n_systems: int = N_SYSTEMS) -> dict
 
 def sentences() -> list[str]:
     """Every sentence of the demo's documents."""
-    whole = "\n".join(document.text for document in texts.documents("ferry"))
-    return [part for part in _SENTENCE.split(whole.replace("\n", " ")) if len(part) > 20]
+    story = "\n".join(document.text for document in texts.documents("ferry"))
+    return [part for part in _SENTENCE.split(story.replace("\n", " ")) if len(part) > 20]
 
 
 def _altered(sentence: str, dice: random.Random) -> str:

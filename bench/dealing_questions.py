@@ -33,9 +33,9 @@ def measure() -> dict[str, float]:
     from django.db import connection, transaction
     from django.utils import timezone
 
-    from annotation import studies
-    from annotation.labelling.setting_up import new_study
     from annotation.models import Annotator, Study, VerificationPlan
+    from annotation.studies import lifecycle, members
+    from annotation.studies.lifecycle import new_study
     from annotation.verification import planning
     from benchmarks.models import KeyPoint, Question
 
@@ -63,7 +63,7 @@ def measure() -> dict[str, float]:
     )
     study = new_study(
         kind=Study.Kind.VERIFICATION,
-        details=studies.Details(name="Bench"),
+        details=lifecycle.Details(name="Bench"),
         guidelines="Look.",
         annotators=people[:N_PEOPLE],
         by=None,
@@ -77,7 +77,7 @@ def measure() -> dict[str, float]:
     began = time.perf_counter()
     n_tasks = planning.deal(study=study, by=None, now=now).n_new
     deal_s = time.perf_counter() - began
-    studies.add_annotators(study=study, annotators=people[N_PEOPLE:], by=None, now=now)
+    members.add_annotators(study=study, annotators=people[N_PEOPLE:], by=None, now=now)
     began = time.perf_counter()
     planning.deal(study=study, by=None, now=now, rebalance=True)
     again_s = time.perf_counter() - began

@@ -55,7 +55,7 @@ def export() -> dict[str, float]:
     from django.urls import reverse
 
     study, client = _study(), _researcher()
-    address = reverse("annotation:linking-labels", args=[study.uid, "csv"])
+    address = reverse("annotation:study-labels", args=[study.uid, "csv"])
 
     def download() -> int:
         response: Any = client.get(address)

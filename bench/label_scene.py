@@ -19,10 +19,10 @@ N_OPEN = 12
 
 def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[dict[str, Any]]:
     """A study, its people with cookies, and the forms that each of them sends in turn."""
-    from annotation import studies
-    from annotation.guidelines import default_guidelines
     from annotation.linking import planning
     from annotation.models import LabelTask, Study
+    from annotation.studies import lifecycle
+    from annotation.studies.guidelines import default_guidelines
     from bench.scene import cookies
     from benchmarks.models import Subtopic
     from summhay_site import accounts
@@ -36,7 +36,7 @@ def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[
     )
     n_insights = subtopic.insights.count()
     study = planning.create_study(
-        details=studies.Details(name=f"Measured, {name}", contact="bench@example.org"),
+        details=lifecycle.Details(name=f"Measured, {name}", contact="bench@example.org"),
         plan=planning.LinkingValues(people_per_item=n_people),
         summaries=_summaries(subtopic, name, N_OPEN + -(-n_earlier // n_insights), now=now),
         guidelines=default_guidelines(Study.Kind.LINKING),
@@ -44,7 +44,7 @@ def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[
         now=now,
         annotators=[user.annotator for user in users],
     )
-    studies.open_study(study=study, by=None, now=now)
+    lifecycle.open_study(study=study, by=None, now=now)
     insights = list(subtopic.insights.order_by("number").values_list("pk", "uid"))
     found = []
     for user in users:
@@ -114,14 +114,14 @@ def _answer(tasks: list[Any], insights: list[int], *, now: datetime) -> None:
 
 def _forms(tasks: list[Any], insights: list[Any]) -> list[list[str]]:
     """Every question of every task in turn, and on the next way round with another answer."""
-    said: list[dict[str, Any]] = [
+    answers: list[dict[str, Any]] = [
         {"coverage": "full", "line": 2},
         {"coverage": "none"},
         {"coverage": "partial", "line": 1},
     ]
     return [
-        [f"/work/linking/{task.uid}/choice/", urlencode({"insight": insight, "guideline": 1, **answer})]
-        for answer in said
+        [f"/work/linking/{task.uid}/choice/", urlencode({"question": insight, "guideline": 1, **answer})]
+        for answer in answers
         for task in tasks
         for insight in insights
     ]

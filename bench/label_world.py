@@ -16,12 +16,13 @@ BATCH = 2000
 
 def make(*, n_summaries: int, n_people: int, n_judges: int, now: datetime) -> Any:
     """An imported study in which everybody labelled all of 7 insights of each summary; gives the study."""
-    from annotation.labels_in import imported_annotator
-    from annotation.models import CoverageLabel, Study
+    from annotation.models import Annotator, CoverageLabel, Membership, Study
     from benchmarks.models import Judge, Verdict
 
     study = Study.objects.create(name="Many labels", kind=Study.Kind.LINKING, state="closed", created_at=now)
-    people = [imported_annotator(f"person {n}", study=study, now=now) for n in range(n_people)]
+    people = [Annotator.objects.create(label=f"person {n}", created_at=now) for n in range(n_people)]
+    for number, person in enumerate(people, 1):
+        Membership.objects.create(study=study, annotator=person, number=number, joined_at=now)
     judges = [
         Judge.objects.create(name=f"judge {n}", kind="imported", config_sha256=str(n), created_at=now)
         for n in range(n_judges)
@@ -84,7 +85,7 @@ def _pairs(n_summaries: int, *, now: datetime) -> Iterator[tuple[Any, int]]:
                 subtopic=subtopic,
                 haystack=haystack,
                 system=system,
-                text=f"{TEXT}\n- Part {number}, told by {system.key}.",
+                text=f"{TEXT}\n- Part {number}, by {system.key}.",
                 text_sha256=f"{system.pk * 100_000 + number:064x}",
                 created_at=now,
             )

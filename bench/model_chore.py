@@ -36,7 +36,7 @@ def _timed(model: str, address: str, summaries: Sequence[Any], concurrency: int)
     """Let a judge of its own, that shares no answers, judge these; seconds and verdicts."""
     from django.utils import timezone
 
-    from benchmarks import judging
+    from benchmarks.engine import judging
     from benchmarks.models import JudgeCall
 
     config = {"base_url": address, "model": model}
@@ -44,7 +44,7 @@ def _timed(model: str, address: str, summaries: Sequence[Any], concurrency: int)
     began = time.perf_counter()
     run = judging.request_run(
         judge=asked,
-        summaries=summaries,
+        subjects=summaries,
         reason="bench",
         now=timezone.now(),
         options=judging.ModelOptions(concurrency=concurrency),

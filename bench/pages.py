@@ -24,13 +24,13 @@ _CSS_URL = re.compile(rb"url\(\"?([^)\"]+)\"?\)")
 
 @case("work_page_15")
 def work_page_15(stage: Stage) -> Iterator[Measurement]:
-    """The whole page of a session of 15 documents, compressed."""
+    """The complete page of a session of 15 documents, compressed."""
     yield from _page(stage, stage.scene["few"], p50=10, rate=250)
 
 
 @case("work_page_100")
 def work_page_100(stage: Stage) -> Iterator[Measurement]:
-    """The whole page of a session of 100 documents, compressed."""
+    """The complete page of a session of 100 documents, compressed."""
     yield from _page(stage, stage.scene["all"][:1], p50=25, rate=None)
 
 

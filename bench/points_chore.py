@@ -117,9 +117,9 @@ def time_agreement(study: Any) -> dict[str, float]:
     from benchmarks.scoring.retention import Task
 
     began = time.perf_counter()
-    whole = collect(study)
+    full = collect(study)
     read_s = time.perf_counter() - began
-    table = whole.with_people(person.key for person in whole.people[:N_COMPARED])
+    table = full.with_people(person.key for person in full.people[:N_COMPARED])
     seconds, n_subsets = [], 0
     for task in Task:
         began = time.perf_counter()

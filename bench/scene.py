@@ -23,7 +23,7 @@ def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
 
     from bench import corpus
     from benchmarks.exchange import summhay
-    from benchmarks.importing import import_topic
+    from benchmarks.importing.haystacks import import_topic
     from benchmarks.models import Haystack
 
     topic = corpus.topic(n_systems=6)
@@ -37,9 +37,10 @@ def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
 
 
 def _sessions(name: str, haystack: Any, shown: list[int], *, count: int, now: datetime) -> list[dict[str, Any]]:
-    from annotation import studies
-    from annotation.guidelines import default_guidelines
     from annotation.models import Study
+    from annotation.studies import lifecycle
+    from annotation.studies.guidelines import default_guidelines
+    from annotation.writing import planning
     from summhay_site import accounts
 
     people = accounts.create_accounts(
@@ -48,9 +49,9 @@ def _sessions(name: str, haystack: Any, shown: list[int], *, count: int, now: da
         role="annotator",
         now=now,
     )
-    study = studies.create_study(
-        details=studies.Details(name=f"Measured, {len(shown)} documents", contact="bench@example.org"),
-        plan=studies.PlanValues(),
+    study = planning.create_study(
+        details=lifecycle.Details(name=f"Measured, {len(shown)} documents", contact="bench@example.org"),
+        plan=planning.PlanValues(),
         subtopics=haystack.subtopics.all(),
         guidelines=default_guidelines(Study.Kind.WRITING),
         by=None,
@@ -64,7 +65,7 @@ def _session(user: Any, study: Any, haystack: Any, shown: list[int], *, now: dat
     """A session that runs since now; who may begin one is another matter."""
     from annotation import clock
     from annotation.models import Assignment, Session
-    from annotation.writing.clockwork import locked
+    from annotation.writing.locking import locked
     from annotation.writing.starting import frozen_settings
 
     task = Assignment.objects.create(

@@ -1,6 +1,6 @@
 """People who verify: `python -m bench.verify_scene NAME CLIENTS N_LONG` prints what they ask.
 
-Everybody has the whole study: about as many key points as one of four people had in Long²RAG, N_LONG of its
+Every annotator gets every key point: about as many key points as one of four people had in Long²RAG, N_LONG of its
 questions with long documents.
 """
 
@@ -24,9 +24,9 @@ N_CHOSEN = 40
 
 def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dict[str, Any]]:
     """A study, its people with cookies, the pages that they open and the forms that they send."""
-    from annotation import consent, studies
-    from annotation.guidelines import default_guidelines
     from annotation.models import LabelTask, Study
+    from annotation.studies import consent, lifecycle
+    from annotation.studies.guidelines import default_guidelines
     from annotation.verification import planning
     from bench.scene import cookies
     from summhay_site import accounts
@@ -40,7 +40,7 @@ def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dic
     long = _questions(f"{name}-long", n_long, N_WORDS, now=now)
     short = _questions(f"{name}-short", N_QUESTIONS - n_long, 200, now=now)
     study = planning.create_study(
-        details=studies.Details(name=f"Measured, {name}", contact="bench@example.org"),
+        details=lifecycle.Details(name=f"Measured, {name}", contact="bench@example.org"),
         plan=planning.VerificationValues(control_share=Decimal(1)),
         questions=[*long, *short],
         guidelines=default_guidelines(Study.Kind.VERIFICATION),
@@ -48,7 +48,7 @@ def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dic
         now=now,
         annotators=[user.annotator for user in users],
     )
-    studies.open_study(study=study, by=None, now=now)
+    lifecycle.open_study(study=study, by=None, now=now)
     agreed = consent.ensure_default_consent(now=now)
     for user in users:
         consent.give(annotator=user.annotator, version=agreed.version, now=now)
@@ -113,19 +113,19 @@ def _questions(name: str, count: int, n_words: int, *, now: datetime) -> list[An
 
 
 def _text(pool: list[str], n_words: int, dice: random.Random) -> str:
-    said, count = [], 0
+    chosen, count = [], 0
     while count < n_words:
-        said.append(dice.choice(pool))
-        count += len(said[-1].split())
-    return "\n\n".join(" ".join(said[at : at + 6]) for at in range(0, len(said), 6))
+        chosen.append(dice.choice(pool))
+        count += len(chosen[-1].split())
+    return "\n\n".join(" ".join(chosen[at : at + 6]) for at in range(0, len(chosen), 6))
 
 
 def _forms(tasks: list[Any]) -> list[list[str]]:
-    """A no, a yes and a whole answer to every task in turn."""
-    said = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
+    """A no, a yes and a complete answer to every task in turn."""
+    answers = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
     return [
         [f"/work/verification/{uid}/choice/", urlencode({"guideline": 1, **answer})]
-        for answer in said
+        for answer in answers
         for uid in tasks
     ]
 

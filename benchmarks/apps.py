@@ -9,3 +9,10 @@ class BenchmarksConfig(AppConfig):
     """Corpora, summaries, judges and scores."""
 
     name = "benchmarks"
+
+    def ready(self) -> None:
+        """Make the formats of import known."""
+        from benchmarks.importing import formats, haystacks, questions
+
+        formats.register(haystacks.SUMMHAY)
+        formats.register(questions.LONG2RAG)

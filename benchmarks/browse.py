@@ -7,16 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.core.cache import cache
+from django.db.models import Count, Max, Q
 from django.db.models.functions import Substr
 
 from benchmarks.exchange.systems import setting_name
+from benchmarks.leaderboard import scored_summaries
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
+from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
 
 PREVIEW = 160
+KEPT_FOR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +60,41 @@ def document_rows(haystack: Haystack, *, find: str = "") -> list[DocumentRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemTable:
-    """Numbers of summaries: a row for each summarizer, a column for each way documents came to it."""
+class SystemCell:
+    """How many summaries a system has with one setting, and their joint score if they are judged."""
 
+    n: int
+    joint: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """A row for each summarizer, a column for each way documents came to it; scores by one judge, if any."""
+
+    judge: Judge | None
     settings: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    rows: tuple[tuple[str, tuple[SystemCell | None, ...]], ...]
 
 
 def system_table(haystack: Haystack) -> SystemTable:
-    """Count the summaries of systems. One query."""
+    """The summaries of systems with their joint scores, pooled over insights; imported verdicts before others."""
+    judge = next(iter(judges_of(Summary.objects.filter(haystack=haystack).of_systems())), None)
+    key = f"haystack-scores-{haystack.pk}-{judge.pk if judge else 0}-{_verdicts_version(haystack, judge)}"
+    table: SystemTable | None = cache.get(key)
+    if table is None:
+        table = _system_table(haystack, judge)
+        cache.set(key, table, KEPT_FOR_S)
+    return table
+
+
+def _verdicts_version(haystack: Haystack, judge: Judge | None) -> str:
+    summaries = Summary.objects.filter(haystack=haystack).aggregate(n=Count("pk"), last=Max("pk"))
+    rows = Verdict.objects.filter(summary__haystack=haystack, judge=judge)
+    verdicts = rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
+    return "-".join(str(value) for value in (*summaries.values(), *verdicts.values())).replace(" ", "_")
+
+
+def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
         Summary.objects.filter(haystack=haystack)
@@ -75,10 +105,21 @@ def system_table(haystack: Haystack) -> SystemTable:
     )
     for summarizer, retriever, order, n in rows:
         counts[summarizer][setting_name(retriever, order)] += n
+    joint = {}
+    if judge is not None:
+        scored, entries = scored_summaries(haystacks=Haystack.objects.filter(pk=haystack.pk), judge=judge)
+        board = Leaderboard(scored, average=summhay.Average.OVER_INSIGHTS, resampling=None)
+        joint = {tuple(entries[row.entry]): row.stats["joint"].value for row in board.rows()}
     settings = sorted({setting for row in counts.values() for setting in row}, key=_setting_order)
+
+    def cell(name: str, setting: str) -> SystemCell | None:
+        n = counts[name].get(setting)
+        return SystemCell(n, joint.get((name, setting))) if n else None
+
     return SystemTable(
+        judge=judge,
         settings=tuple(settings),
-        rows=tuple((name, tuple(counts[name][setting] for setting in settings)) for name in sorted(counts)),
+        rows=tuple((name, tuple(cell(name, setting) for setting in settings)) for name in sorted(counts)),
     )
 
 
@@ -182,6 +223,7 @@ class SummaryPage:
     lines: tuple[LineRow, ...]
     n_invalid: int
     judges: tuple[Judge, ...]
+    totals: tuple[summhay.SummaryScore | None, ...]
     insights: tuple[JudgedInsight, ...]
 
 
@@ -191,13 +233,18 @@ def summary_page(summary: Summary) -> SummaryPage:
     known = set(summary.haystack.documents.values_list("number", flat=True))
     insights = list(summary.subtopic.insights.order_by("number"))
     verdicts = list(summary.verdicts.filter(repeat=0).select_related("judge"))
-    judges = sorted({row.judge for row in verdicts}, key=lambda judge: (judge.kind != "imported", judge.name))
+    judges = sorted(
+        {row.judge for row in verdicts}, key=lambda judge: (judge.kind != Judge.Kind.IMPORTED, judge.name)
+    )
     by_place = {(row.insight_id, row.judge_id): row for row in verdicts}
     rows = tuple(LineRow(line, _cited(line, known)) for line in lines)
     return SummaryPage(
         lines=rows,
         n_invalid=sum(not is_known for row in rows for _, is_known in row.citations),
         judges=tuple(judges),
+        totals=tuple(
+            _total(insights, [row for row in verdicts if row.judge_id == judge.pk], lines) for judge in judges
+        ),
         insights=tuple(
             JudgedInsight(
                 insight=insight,
@@ -206,6 +253,21 @@ def summary_page(summary: Summary) -> SummaryPage:
             for insight in insights
         ),
     )
+
+
+def _total(
+    insights: Sequence[Insight], verdicts: Sequence[Verdict], lines: Sequence[Line]
+) -> summhay.SummaryScore | None:
+    """The scores of a summary by one judge, None until it has judged every insight."""
+    if len(verdicts) < len(insights):
+        return None
+    given = {
+        str(row.insight_id): summhay.Verdict(summhay.Coverage(row.coverage), tuple(row.lines))
+        for row in verdicts
+        if row.is_valid and row.coverage
+    }
+    golds = [(str(insight.pk), frozenset(insight.gold_documents)) for insight in insights]
+    return summhay.score_summary(golds, given, lines) if given else None
 
 
 def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:
@@ -240,7 +302,9 @@ class JudgeCounts:
 def coverage_counts(insight: Insight) -> list[JudgeCounts]:
     """Count verdicts by judge and coverage. Two queries."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = Verdict.objects.valid().filter(insight=insight, repeat=0).exclude(summary__origin="session")
+    rows = (
+        Verdict.objects.valid().filter(insight=insight, repeat=0).exclude(summary__origin=Summary.Origin.SESSION)
+    )
     for judge, coverage, n in rows.order_by().values_list("judge", "coverage").annotate(n=Count("pk")):
         counts[judge][coverage] = n
     judges: Iterable[Judge] = Judge.objects.filter(pk__in=counts).order_by("name", "version")

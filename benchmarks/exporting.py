@@ -13,7 +13,7 @@ from benchmarks.exchange.topics import (
     TopicSystem,
     TopicVerdict,
 )
-from benchmarks.importing import PUBLISHED_JUDGE
+from benchmarks.importing.haystacks import PUBLISHED_JUDGE
 from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
 
 OURS = {"source_name", "source_title"}

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from benchmarks import backgrounds, judging
+from benchmarks.engine import backgrounds, judging
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
-from benchmarks.judges.base import Background, Coverage, InsightRef, SummaryToJudge
+from benchmarks.judges.base import Background, Coverage, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
 from benchmarks.models import Haystack, Judge
 
@@ -39,10 +39,11 @@ def labelled_summaries(entries: Sequence[BenchmarkEntry]) -> list[LabelledSummar
             summary=SummaryToJudge(
                 key=entry.system.key,
                 lines=entry.lines,
-                insights=tuple(InsightRef(insight.key, insight.text) for insight in entry.insights),
+                insights=tuple(ItemRef(insight.key, insight.text) for insight in entry.insights),
             ),
             labels=tuple(
-                HumanLabel(said.insight_key, cast("Coverage", said.coverage), said.lines) for said in entry.human
+                HumanLabel(label.insight_key, cast("Coverage", label.coverage), label.lines)
+                for label in entry.human
             ),
             topic=entry.haystack_key,
             subtopic=entry.subtopic_key,

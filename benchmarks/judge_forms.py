@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import Min
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
 from benchmarks.models import Haystack, Insight, Judge, Summary
@@ -99,13 +100,9 @@ class ModelJudgeForm(forms.Form):
         return {"name": judge.name, "note": judge.note, **ModelConfig.from_mapping(judge.config).as_mapping()}
 
 
-class RunForm(forms.Form):
-    """Which summaries to judge, how fast and for how much."""
+class RunOptionsForm(forms.Form):
+    """How fast a run asks, how often, and for how much."""
 
-    haystack = forms.ModelChoiceField(
-        label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
-    )
-    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
     concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
     repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
     budget = forms.DecimalField(
@@ -113,9 +110,33 @@ class RunForm(forms.Form):
         help_text=_("Optional: the run pauses before it is passed. It needs a price."),
     )  # fmt: skip
 
+    def options(self) -> ModelOptions:
+        """The options of a valid form."""
+        data = self.cleaned_data
+        return ModelOptions(data["concurrency"], data["repeats"], data["budget"])
+
+
+class RunForm(RunOptionsForm):
+    """Which summaries to judge."""
+
+    field_order = ("haystack", "dataset")
+    haystack = forms.ModelChoiceField(
+        label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
+    )
+    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["haystack"].queryset = Haystack.objects.current()  # type: ignore[attr-defined]
+
+    def summaries(self) -> list[Summary]:
+        """The systems' summaries that a valid form is about."""
+        data, haystacks = self.cleaned_data, Haystack.objects.current()
+        if data["dataset"]:
+            haystacks = haystacks.filter(dataset=data["dataset"])
+        if data["haystack"]:
+            haystacks = haystacks.filter(pk=data["haystack"].pk)
+        return list(Summary.objects.of_systems().filter(haystack__in=haystacks))
 
 
 class BudgetForm(forms.Form):

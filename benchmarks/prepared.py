@@ -36,7 +36,7 @@ class _Compiled:
 
     sql: str
     constants: tuple[Any, ...]
-    places: tuple[tuple[int, str], ...]
+    positions: tuple[tuple[int, str], ...]
     converters: tuple[tuple[int, tuple[Callable[..., Any], ...], Any], ...]
     model: type[models.Model] | None
     names: tuple[str, ...]
@@ -56,8 +56,8 @@ class _Prepared:
     def _rows(self, values: dict[str, Any], connection: BaseDatabaseWrapper) -> Iterator[Sequence[Any]]:
         done = self._for(connection)
         parameters = list(done.constants)
-        for place, name in done.places:
-            parameters[place] = self._fields[name].get_db_prep_value(values[name], connection)
+        for position, name in done.positions:
+            parameters[position] = self._fields[name].get_db_prep_value(values[name], connection)
         with connection.cursor() as cursor:
             cursor.execute(done.sql, parameters)
             found = cursor.fetchall()
@@ -80,8 +80,10 @@ class _Prepared:
         compiler = query.get_compiler(connection=connection)
         sql, parameters = compiler.as_sql()
         stored = {self._fields[name].get_db_prep_value(value, connection): name for name, value in samples.items()}
-        places = tuple((place, stored[value]) for place, value in enumerate(parameters) if value in stored)
-        if {name for _, name in places} != set(self._fields):
+        positions = tuple(
+            (position, stored[value]) for position, value in enumerate(parameters) if value in stored
+        )
+        if {name for _, name in positions} != set(self._fields):
             raise NotPreparable(sql)
         converters = compiler.get_converters([column[0] for column in compiler.select[: compiler.col_count]])
         info = compiler.klass_info
@@ -89,7 +91,7 @@ class _Prepared:
         return _Compiled(
             sql=sql,
             constants=tuple(parameters),
-            places=places,
+            positions=positions,
             converters=tuple(
                 (column, tuple(chain), expression) for column, (chain, expression) in converters.items()
             ),

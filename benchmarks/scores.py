@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
 
 from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.scoring import summhay, text
@@ -18,8 +21,8 @@ def scores_of(
 ) -> dict[int, summhay.SummaryScore]:
     """Score summaries by one judge's verdicts; {summary pk: score}. Three queries.
 
-    Summaries without a valid verdict on every insight of their subtopic are left out: they are not judged yet, or
-    the judge gave an answer that cannot be used.
+    Summaries without a verdict on every insight of their subtopic are left out: they are not judged yet. An
+    answer that cannot be used costs its insight, which is counted as missing.
 
     Args:
         summaries: primary keys.
@@ -29,19 +32,33 @@ def scores_of(
     """
     wanted = set(summaries)
     texts = list(Summary.objects.filter(pk__in=wanted).values_list("pk", "subtopic", "text"))
-    golds = gold_documents(subtopics={subtopic for _, subtopic, _ in texts})
     verdicts = coverage_verdicts(summaries=wanted, judge=judge)
-    scored: dict[int, summhay.SummaryScore] = {}
+    return {pk: score for pk, _lines, score in scored_texts(texts, verdicts, half=half, shown=shown)}
+
+
+Verdicts = Mapping[int, Mapping[str, summhay.Verdict | None]]
+"""{summary pk: {insight pk as text: verdict, None for an invalid one}}."""
+
+
+def scored_texts(
+    texts: Collection[tuple[int, int, str]],
+    verdicts: Verdicts,
+    *,
+    half: float = summhay.HALF,
+    shown: Mapping[int, Collection[int]] | None = None,
+) -> Iterator[tuple[int, Sequence[text.Line], summhay.SummaryScore]]:
+    """Score texts, given as (summary pk, subtopic pk, text), with their lines. One query; see `scores_of`."""
+    golds = gold_documents(subtopics={subtopic for _, subtopic, _ in texts})
     for pk, subtopic, body in texts:
         insights = golds[subtopic]
         given = verdicts.get(pk, {})
-        if any(key not in given for key, _ in insights):
+        if any(key not in given for key, _ in insights) or not any(given.values()):
             continue
         if shown is not None:
             insights = summhay.present_insights(insights, shown[pk])
         lines = text.lines_from_list(body.split("\n") if body else [])
-        scored[pk] = summhay.score_summary(insights, given, lines, half=half)
-    return scored
+        usable = {key: verdict for key, verdict in given.items() if verdict is not None}
+        yield pk, lines, summhay.score_summary(insights, usable, lines, half=half)
 
 
 def gold_documents(*, subtopics: Collection[int]) -> dict[int, list[tuple[str, frozenset[int]]]]:
@@ -53,10 +70,15 @@ def gold_documents(*, subtopics: Collection[int]) -> dict[int, list[tuple[str, f
     return golds
 
 
-def coverage_verdicts(*, summaries: Collection[int], judge: Judge) -> dict[int, dict[str, summhay.Verdict]]:
-    """A judge's valid first answers: {summary pk: {insight pk as text: verdict}}. One query."""
-    found: dict[int, dict[str, summhay.Verdict]] = defaultdict(dict)
-    rows = Verdict.objects.valid().filter(summary__in=summaries, judge=judge, repeat=0)
-    for summary, insight, coverage, lines in rows.values_list("summary", "insight", "coverage", "lines"):
-        found[summary][str(insight)] = summhay.Verdict(summhay.Coverage(coverage), tuple(lines))
+def coverage_verdicts(
+    *, summaries: Collection[int] | QuerySet[Any, Any], judge: Judge
+) -> dict[int, dict[str, summhay.Verdict | None]]:
+    """A judge's first answers: {summary pk: {insight pk as text: verdict, None for an invalid one}}. One query."""
+    found: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
+    rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
+    for summary, insight, coverage, lines, is_valid in rows.values_list(
+        "summary", "insight", "coverage", "lines", "is_valid"
+    ):
+        verdict = summhay.Verdict(summhay.Coverage(coverage), tuple(lines)) if is_valid and coverage else None
+        found[summary][str(insight)] = verdict
     return found

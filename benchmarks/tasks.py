@@ -7,7 +7,8 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from benchmarks import import_tasks, judging, workers
+from benchmarks.engine import judging, leases, runs
+from benchmarks.importing import tasks as import_tasks
 from benchmarks.models import JudgeRun
 
 logger = logging.getLogger(__name__)
@@ -26,8 +27,8 @@ def run_judge(run_uid: str) -> None:
 @shared_task
 def resume_runs() -> None:
     """Take up runs that nobody holds; beat calls it every minute."""
-    workers.sweep()
-    for uid in judging.unfinished_runs(now=timezone.now()):
+    leases.sweep()
+    for uid in runs.unfinished_runs(now=timezone.now()):
         try:
             run_judge(str(uid))
         except Exception:

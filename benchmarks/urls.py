@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from benchmarks.views import corpora, imports, judges, questions
+from benchmarks.importing import pages as imports
+from benchmarks.views import corpora, judges, questions
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [

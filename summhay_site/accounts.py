@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from annotation.models import Annotator
-from annotation.studies import hand_over
+from annotation.studies.lifecycle import hand_over
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site.models import User

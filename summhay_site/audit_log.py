@@ -14,13 +14,13 @@ from django.utils import timezone
 from benchmarks.models import AuditEvent
 
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(9000, 1, 1)
-"""Days beyond do not narrow: in some zones their midnight is a time that cannot be told."""
+"""Later or earlier days are ignored: in some time zones their midnight is out of range."""
 COLUMNS = ("at", "who", "action", "object_type", "object_uid", "object_name", "detail")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which events; empty fields do not narrow. Days are whole days in the zone of whoever asks."""
+    """Which events to show; an empty field does not filter. Days are in the time zone of the reader."""
 
     action: str = ""
     actor: str = ""

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, Session, Study
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun
 from summhay_site.models import User
@@ -217,8 +218,7 @@ def _annotator(row: Any) -> Named:
 
 
 def _study(row: Any) -> Named:
-    page = "study-agreement" if row.kind == Study.Kind.EXTERNAL else "study"
-    return Named(row.name, reverse(f"annotation:{page}", args=[row.uid]))
+    return Named(row.name, reverse(kind_named(row.kind).study_page, args=[row.uid]))
 
 
 def _session(row: Any) -> Named:

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import OuterRef
 from django.utils import timezone
 
-from annotation.consent import withdrawn_by
+from annotation.studies.consent import withdrawn_by
 from benchmarks.prepared import PreparedRows, PreparedValues
 from summhay_site.models import User
 

@@ -33,7 +33,7 @@ class BackupFailed(Exception):
 def backup(*, to: Path, overwrite: bool = False) -> int:
     """Write the database to a file that only its owner can read; returns its size in bytes.
 
-    The file appears whole or not at all. Raises `BackupFailed`.
+    The file is written atomically. Raises `BackupFailed`.
     """
     if to.exists() and not overwrite:
         raise BackupFailed(f"{to} exists; choose another name, or say --overwrite.")

@@ -1,4 +1,4 @@
-"""System checks of our own: what makes the program unsafe or slow, said before it starts."""
+"""System checks of our own: settings that are unsafe or slow, reported before the program starts."""
 
 from __future__ import annotations
 

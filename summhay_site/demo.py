@@ -15,22 +15,23 @@ from uuid import NAMESPACE_URL, uuid5
 import orjson
 from django.db import transaction
 
-from annotation import assigning, consent, studies
-from annotation.guidelines import default_guidelines
 from annotation.models import Annotator, Assignment, Session, Study
-from annotation.writing import afterwards, scoring, sessions
+from annotation.studies import consent, lifecycle
+from annotation.studies.guidelines import default_guidelines
+from annotation.writing import afterwards, assigning, planning, scoring, sessions
 from annotation.writing.drafting import save
 from annotation.writing.wire import Draft, Event, Message
-from benchmarks import judging
 from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_topic
 from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
+from benchmarks.engine import judging
 from benchmarks.exchange import long2rag, summhay
-from benchmarks.importing import import_topic
-from benchmarks.importing_questions import import_questions
+from benchmarks.importing.haystacks import import_topic
+from benchmarks.importing.questions import import_questions
 from benchmarks.models import Haystack, Subtopic
 from summhay_site import accounts, demo_linking, demo_recall, demo_validation, demo_verification
 from summhay_site.models import User
+from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
 
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on
 STUDY = "Island ferry: people against the clock"
@@ -38,11 +39,11 @@ QUESTIONS = "demo"
 TAB = "demo"
 DAY = timedelta(days=1)
 LOGINS = (
-    ("eve", "Eve Adair", "admin"),
-    ("ada", "Ada Lind", "researcher"),
-    ("ben", "Ben Ortiz", "annotator"),
-    ("cleo", "Cleo Marsh", "annotator"),
-    ("jon", "Jon Birk", "annotator"),
+    ("eve", "Eve Adair", ADMIN),
+    ("ada", "Ada Lind", RESEARCHER),
+    ("ben", "Ben Ortiz", ANNOTATOR),
+    ("cleo", "Cleo Marsh", ANNOTATOR),
+    ("jon", "Jon Birk", ANNOTATOR),
 )
 PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund")
 
@@ -136,7 +137,7 @@ def _make_people(*, now: datetime) -> Cast:
         user.save(update_fields=["password"])
         users[username] = user
     rows = [accounts.NewAccount(username=name.split()[0].lower(), name=name) for name in PAST_WRITERS]
-    past = accounts.create_accounts(actor=users["eve"], rows=rows, role="annotator", now=now)
+    past = accounts.create_accounts(actor=users["eve"], rows=rows, role=ANNOTATOR, now=now)
     return Cast(
         admin=users["eve"],
         researcher=users["ada"],
@@ -156,20 +157,20 @@ def _import_corpora(*, actor: User, now: datetime) -> None:
 
 def _make_study(cast: Cast, *, now: datetime) -> Study:
     haystack = Haystack.objects.get(key=demo_topic()["topic_id"])
-    study = studies.create_study(
-        details=studies.Details(
+    study = planning.create_study(
+        details=lifecycle.Details(
             name=STUDY,
             description="Timed summaries of the ferry haystack: how far do people get in two hours?",
             contact="ada@example.org",
         ),
-        plan=studies.PlanValues(token_budget=DEMO_TOKEN_BUDGET),
+        plan=planning.PlanValues(token_budget=DEMO_TOKEN_BUDGET),
         subtopics=haystack.subtopics.all(),
         guidelines=default_guidelines(Study.Kind.WRITING),
         by=cast.researcher,
         now=now,
         annotators=[*cast.past_writers, *cast.annotators],
     )
-    return studies.open_study(study=study, by=cast.researcher, now=now)
+    return lifecycle.open_study(study=study, by=cast.researcher, now=now)
 
 
 def _get_ready(annotator: Annotator, *, now: datetime) -> None:
@@ -208,7 +209,7 @@ class _Player:
 
     def message(self, text: str | None, *events: tuple[str, dict[str, Any]]) -> Message:
         self.seq += len(events)
-        told = tuple(
+        sent = tuple(
             Event(seq=self.seq - len(events) + offset, type=kind, payload=payload)
             for offset, (kind, payload) in enumerate(events, 1)
         )
@@ -216,7 +217,7 @@ class _Player:
         if text is not None:
             op_id = str(uuid5(NAMESPACE_URL, f"{self.session.uid}/{self.rev}/{self.seq}"))
             draft = Draft(op_id=op_id, base_rev=self.rev, text=text)
-        return Message(tab_id=TAB, draft=draft, events=told)
+        return Message(tab_id=TAB, draft=draft, events=sent)
 
     def save(self, active_ms: int, text: str, *events: tuple[str, dict[str, Any]]) -> None:
         status = save(session=self.session, message=self.message(text, *events), now=self.at(active_ms))
@@ -262,11 +263,11 @@ def _searches(before: str, after: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _judge_systems(*, now: datetime) -> None:
-    """Let the offline judge speak on the systems' summaries too."""
+    """Run the offline judge on the summaries of the systems too."""
     haystack = Haystack.objects.get(key=demo_topic()["topic_id"])
     run = judging.request_run(
         judge=judging.default_judge(now=now),
-        summaries=haystack.summaries.of_systems(),
+        subjects=haystack.summaries.of_systems(),
         reason="demo",
         now=now,
     )

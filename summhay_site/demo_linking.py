@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation import consent, studies
-from annotation.guidelines import default_guidelines
 from annotation.labelling import handling
+from annotation.labelling.recording import record
 from annotation.linking import choosing, planning
 from annotation.linking.bullets import linkable_numbers
-from annotation.linking.recording import record
+from annotation.linking.recording import LINK, LinkingAnswer
 from annotation.models import Annotator, LabelTask, Study
+from annotation.studies import consent, lifecycle
+from annotation.studies.guidelines import default_guidelines
 from benchmarks.models import Haystack, Verdict
 from benchmarks.scoring.summhay import COVERAGES, Coverage
 from summhay_site.models import User
@@ -41,7 +42,7 @@ def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, 
     )
     start = now - timedelta(days=3)
     study = planning.create_study(
-        details=studies.Details(
+        details=lifecycle.Details(
             name=NAME,
             description="Which insights do summaries of systems and of people tell, how far, and where?",
             contact="ada@example.org",
@@ -53,7 +54,7 @@ def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, 
         by=researcher,
         now=start,
     )
-    study = studies.open_study(study=study, by=researcher, now=start)
+    study = lifecycle.open_study(study=study, by=researcher, now=start)
     expected = _expected(study)
     for person, share in zip(linkers, MOVES, strict=True):
         if not consent.is_given(person):
@@ -84,17 +85,16 @@ def _play(
         handling.contact(tasks=own, now=at)
         for insight in task.item.summary.subtopic.insights.order_by("number"):
             at += timedelta(seconds=dice.randint(12, 55))
-            said = expected.get((task.item.summary.pk, insight.pk), ("none", ()))
-            coverage, lines = _moved(said, known, dice) if dice.random() < share else said
+            answer = expected.get((task.item.summary.pk, insight.pk), ("none", ()))
+            coverage, lines = _moved(answer, known, dice) if dice.random() < share else answer
             usable = [line for line in lines if line in known][:1]
             if usable and dice.random() < share / 2:
                 usable = [dice.choice(known)]
             record(
+                kind=LINK,
                 tasks=own,
-                insight=insight.uid,
-                coverage=coverage if usable else "none",
-                lines=usable,
-                is_unsure=dice.random() < 0.04,
+                question=insight.uid,
+                answer=LinkingAnswer(coverage if usable else "none", tuple(usable), dice.random() < 0.04),
                 op_id=uuid5(NAMESPACE_URL, f"{task.uid}/{insight.uid}").hex,
                 now=at,
             )
@@ -108,8 +108,8 @@ def _play(
         )
 
 
-def _moved(said: Answer, known: Sequence[int], dice: random.Random) -> Answer:
+def _moved(answer: Answer, known: Sequence[int], dice: random.Random) -> Answer:
     """A neighbour of an answer; what becomes covered is covered in some bullet."""
-    place = COVERAGES.index(said[0])
+    place = COVERAGES.index(answer[0])
     new = COVERAGES[place + dice.choice([-1, 1])] if place == 1 else Coverage.PARTIAL.value
-    return new, said[1] or ((dice.choice(known),) if known else ())
+    return new, answer[1] or ((dice.choice(known),) if known else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import JudgeRun, Response
 
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
@@ -15,6 +15,6 @@ def load(*, dataset: str, now: datetime) -> None:
     judge = judging.default_judge(now=now)
     responses = list(Response.objects.filter(question__dataset=dataset))
     for task in TASKS:
-        run = judging.request_response_run(judge=judge, task=task, responses=responses, reason="demo", now=now)
+        run = judging.request_run(judge=judge, task=task, subjects=responses, reason="demo", now=now)
         if run is not None:
             judging.run_pending(run=run, clock=lambda: now)

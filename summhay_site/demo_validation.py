@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation import consent, studies
-from annotation.guidelines import default_guidelines
 from annotation.labelling import handling
+from annotation.labelling.recording import record
 from annotation.models import Annotator, LabelTask, Study
+from annotation.studies import consent, lifecycle
+from annotation.studies.guidelines import default_guidelines
 from annotation.validation import planning
 from annotation.validation.exports import verdicts_on
-from annotation.validation.recording import Answered, record
-from benchmarks import judging
+from annotation.validation.recording import PAIR, PairAnswer
+from benchmarks.engine import judging
 from summhay_site.models import User
 
 NAME = "Does the offline judge see what responses say?"
@@ -34,7 +35,7 @@ def load(
     """Draw verdicts of the offline judge, deal them, and play the past; `newcomer` has everything still to do."""
     start = now - timedelta(days=1)
     study = planning.create_study(
-        details=studies.Details(
+        details=lifecycle.Details(
             name=NAME,
             description="Read a response and say whether it makes a point. Nobody sees what the judge said.",
             contact="ada@example.org",
@@ -48,7 +49,7 @@ def load(
         by=researcher,
         now=start,
     )
-    study = studies.open_study(study=study, by=researcher, now=start)
+    study = lifecycle.open_study(study=study, by=researcher, now=start)
     verdicts = verdicts_on(study)
     for person, rate in zip(validators, RATES, strict=True):
         if not consent.is_given(person):
@@ -57,21 +58,22 @@ def load(
         lot = random.Random(f"validation/{person.label}")  # noqa: S311 - the same demo every time
         for task in study.label_tasks.filter(annotator=person).select_related("item").order_by("position"):
             verdict = verdicts[task.item.response_id, task.item.key_point_id]
-            at = _answer(task, _said(verdict, rate, lot), lot, at=at)
+            at = _answer(task, _near(verdict, rate, lot), lot, at=at)
     return study
 
 
-def _said(verdict: str, rate: float, lot: random.Random) -> str:
-    """What a person says where the judge said `verdict`."""
+def _near(verdict: str, rate: float, lot: random.Random) -> str:
+    """What an annotator answers where the judge's verdict is this one."""
     if lot.random() >= rate:
         return verdict
     return lot.choice([answer for answer in ("yes", "neutral", "no") if answer != verdict])
 
 
-def _answer(task: LabelTask, said: str, lot: random.Random, *, at: datetime) -> datetime:
+def _answer(task: LabelTask, answer: str, lot: random.Random, *, at: datetime) -> datetime:
     """Open a pair, read for a while, answer; gives when that was over."""
     own = LabelTask.objects.filter(pk=task.pk)
     handling.contact(tasks=own, now=at)
     at += timedelta(seconds=MEAN_SECONDS * lot.uniform(0.5, 1.5))
-    record(tasks=own, choice=Answered(said), op_id=uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex, now=at)
+    op_id = uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex
+    record(kind=PAIR, tasks=own, answer=PairAnswer(answer), op_id=op_id, now=at)
     return at

@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation import consent, studies
-from annotation.guidelines import default_guidelines
 from annotation.labelling import handling
+from annotation.labelling.recording import record
 from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.studies import consent, lifecycle
+from annotation.studies.guidelines import default_guidelines
 from annotation.verification import planning
-from annotation.verification.recording import Judgments, record
+from annotation.verification.recording import POINT, Judgments
 from annotation.verification.simulation import Rates, Truth, answers_of, times_of
 from benchmarks.demo.questions import demo_flaws
 from benchmarks.models import Question
@@ -40,7 +41,7 @@ def load(
     """Set the study up on a question set and play its past; `newcomer` has everything still to do."""
     start = now - timedelta(days=2)
     study = planning.create_study(
-        details=studies.Details(
+        details=lifecycle.Details(
             name=NAME,
             description="Do the documents hold each point, and does a good answer need it?",
             contact="ada@example.org",
@@ -54,7 +55,7 @@ def load(
         by=researcher,
         now=start,
     )
-    study = studies.open_study(study=study, by=researcher, now=start)
+    study = lifecycle.open_study(study=study, by=researcher, now=start)
     for person, rates in zip(verifiers, RATES, strict=True):
         if not consent.is_given(person):
             consent.give(annotator=person, version=consent.ensure_default_consent(now=start).version, now=start)
@@ -68,15 +69,16 @@ def load(
 def _play(tasks: Sequence[LabelTask], rates: Rates, *, person: str, began: datetime) -> None:
     flaws = demo_flaws()
     truth = {task.pk: _truth(task.item, flaws) for task in tasks}
-    said = answers_of(truth, rates=rates, person=person, seed=1)
+    answers = answers_of(truth, rates=rates, person=person, seed=1)
     times = times_of(truth, rates=rates, person=person, seed=1)
     at = began
     for task in tasks:
         own = LabelTask.objects.filter(pk=task.pk)
         handling.contact(tasks=own, now=at)
         at += timedelta(milliseconds=times[task.pk])
-        choice = Judgments(said[task.pk].grounded, said[task.pk].keyness)
-        record(tasks=own, choice=choice, op_id=uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex, now=at)
+        answer = Judgments(answers[task.pk].grounded, answers[task.pk].keyness)
+        op_id = uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex
+        record(kind=POINT, tasks=own, answer=answer, op_id=op_id, now=at)
         at += timedelta(milliseconds=300)
     if rates == RATES[1]:
         handling.remark(

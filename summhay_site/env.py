@@ -148,12 +148,12 @@ def _kept_key(file: Path) -> str:
     """Read the generated key, or make one; of two processes that do so at once the first wins."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, whole = tempfile.mkstemp(dir=file.parent, prefix=".secret_key-")  # mode 600
+        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".secret_key-")  # mode 600
         with os.fdopen(handle, "w") as out:
             out.write(secrets.token_urlsafe(64))
         with contextlib.suppress(FileExistsError):
-            os.link(whole, file)  # nobody reads half a key
-        os.unlink(whole)
+            os.link(draft, file)  # nobody reads half a key
+        os.unlink(draft)
     return file.read_text().strip()
 
 

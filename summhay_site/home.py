@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotation.models import Annotator, CreditRequest, Session, Study
-from annotation.tasklist import Tally, tally_of
+from annotation.work.tasklist import Tally, tally_of
 from benchmarks import question_sets
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site.models import User
@@ -80,11 +80,11 @@ def read_researcher(user: Any) -> ResearcherHome:
     """Eight queries, whatever the number of studies; counts are those of the lists that they lead to."""
     studies = Study.objects.filter(pk__in=Study.objects.for_user(user).values("pk"))
     states = studies.aggregate(
-        studies=Count("pk", filter=~Q(state="archived")),
-        open_studies=Count("pk", filter=Q(state="open")),
-        draft_studies=Count("pk", filter=Q(state="draft")),
+        studies=Count("pk", filter=~Q(state=Study.State.ARCHIVED)),
+        open_studies=Count("pk", filter=Q(state=Study.State.OPEN)),
+        draft_studies=Count("pk", filter=Q(state=Study.State.DRAFT)),
     )
-    progress = studies.filter(state="open").progress()
+    progress = studies.filter(state=Study.State.OPEN).progress()
     haystacks = Haystack.objects.current().aggregate(
         all=Count("pk"), for_work=Count("pk", filter=Q(is_practice=False))
     )
@@ -97,12 +97,12 @@ def read_researcher(user: Any) -> ResearcherHome:
         tasks_done=progress.n_done,
         annotators=Annotator.objects.active().count(),
         sessions_running=Session.objects.filter(
-            state__in=["running", "paused"], assignment__study__in=studies.values("pk")
+            state__in=[Session.State.RUNNING, Session.State.PAUSED], assignment__study__in=studies.values("pk")
         ).count(),
-        runs_waiting=JudgeRun.objects.filter(state__in=["pending", "running"]).count(),
+        runs_waiting=JudgeRun.objects.filter(state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING]).count(),
         time_requests=list(
             CreditRequest.objects.unanswered()
-            .filter(session__assignment__study__in=studies.exclude(state="archived").values("pk"))
+            .filter(session__assignment__study__in=studies.exclude(state=Study.State.ARCHIVED).values("pk"))
             .select_related("session__annotator", "session__assignment__study")
             .order_by("at", "pk")
         ),

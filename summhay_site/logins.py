@@ -1,4 +1,4 @@
-"""The throttle of logins: who asks, what they are told while locked out, and forgetting it after a day."""
+"""Throttled logins: the address of a client, the message while it is locked out, and purging old attempts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def address_wait_s(request: HttpRequest) -> float:
 
     The limit is far above that of one name, since a whole university can stand behind one address.
     """
-    whole, now = settings.AXES_COOLOFF_TIME, timezone.now()
-    rows = AccessAttempt.objects.filter(ip_address=client_ip(request), attempt_time__gt=now - whole)
+    cooloff, now = settings.AXES_COOLOFF_TIME, timezone.now()
+    rows = AccessAttempt.objects.filter(ip_address=client_ip(request), attempt_time__gt=now - cooloff)
     failures = list(rows.order_by("attempt_time").values_list("attempt_time", "failures_since_start"))
     left, wait_s = sum(count for _at, count in failures), 0.0
     for at, count in failures:
         if left < settings.LOGIN_FAILURES_PER_ADDRESS:
             break
         left -= count
-        wait_s = (at + whole - now).total_seconds()
+        wait_s = (at + cooloff - now).total_seconds()
     return wait_s
 
 
@@ -60,11 +60,11 @@ def _locked_page(request: HttpRequest, *, wait_s: float, is_address: bool) -> Ht
 
 
 def _seconds_left(*, username: str, ip: str | None) -> float:
-    whole = settings.AXES_COOLOFF_TIME.total_seconds()
+    cooloff = settings.AXES_COOLOFF_TIME.total_seconds()
     last = AccessAttempt.objects.filter(username=username, ip_address=ip).order_by("-attempt_time").first()
     if last is None:
-        return float(whole)
-    return float(max(1.0, whole - (timezone.now() - last.attempt_time).total_seconds()))
+        return float(cooloff)
+    return float(max(1.0, cooloff - (timezone.now() - last.attempt_time).total_seconds()))
 
 
 def purge_failed_logins(*, now: datetime) -> int:

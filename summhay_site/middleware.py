@@ -1,4 +1,4 @@
-"""What every request needs: the person's time zone, and what browsers and people are told of the answer."""
+"""What every request needs: the person's time zone, a complete body, and headers on the response."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class User(AbstractUser):
 
 
 class WorkerHeartbeat(models.Model):
-    """When each worker last said that it lives."""
+    """The last heartbeat of each worker."""
 
     name = models.CharField(max_length=200, unique=True)
     at = models.DateTimeField()

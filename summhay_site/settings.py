@@ -64,7 +64,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "summhay_site.middleware.PersonMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "annotation.consent_gate.ConsentGate",
+    "annotation.studies.consent_gate.ConsentGate",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -174,7 +174,7 @@ globals().update(env.email("EMAIL_URL"))
 EMAIL_IS_SET = bool(env.text("EMAIL_URL"))
 CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
 
-# Work outside the request: the database is the truth, the broker carries only hints
+# Work outside the request: the state is in the database, the broker only wakes workers
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 BROKER_FOLDERS: list[str] = []
@@ -193,7 +193,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = False
-CELERY_TASK_PUBLISH_RETRY = False  # `benchmarks.hints` tries again, beside the requests
+CELERY_TASK_PUBLISH_RETRY = False  # `benchmarks.engine.wakeup` tries again, beside the requests
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -15,6 +15,8 @@ from annotation.models import Session
 from benchmarks.models import JudgeRun, JudgeRunItem
 from summhay_site.models import WorkerHeartbeat
 
+UNFINISHED = (JudgeRun.State.PENDING, JudgeRun.State.RUNNING)
+
 SILENT_AFTER = timedelta(minutes=2)
 FORGET_AFTER = timedelta(days=1)
 LEAST_FREE_SHARE = 0.05
@@ -74,7 +76,7 @@ class Queue:
 
 
 def record_heartbeat(*, name: str, now: datetime) -> None:
-    """Note that a worker lives, and forget those that have not spoken for a day."""
+    """Record a heartbeat of a worker, and delete those older than a day."""
     WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults={"at": now})
     WorkerHeartbeat.objects.filter(at__lt=now - FORGET_AFTER).exclude(name=name[:200]).delete()
 
@@ -118,11 +120,10 @@ def database_bytes() -> int:
 
 def read_queue(*, now: datetime) -> Queue:
     """Three queries, whatever the number of runs."""
-    unfinished = Q(state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING])
-    runs = JudgeRun.objects.filter(unfinished).aggregate(n=Count("pk"), oldest=Min("created_at"))
+    runs = JudgeRun.objects.filter(state__in=UNFINISHED).aggregate(n=Count("pk"), oldest=Min("created_at"))
     items = JudgeRunItem.objects.aggregate(
-        waiting=Count("pk", filter=Q(state="pending", run__state__in=["pending", "running"])),
-        failed=Count("pk", filter=Q(state="failed")),
+        waiting=Count("pk", filter=Q(state=JudgeRunItem.State.PENDING, run__state__in=UNFINISHED)),
+        failed=Count("pk", filter=Q(state=JudgeRunItem.State.FAILED)),
     )
     due = Session.objects.filter(next_due_at__lt=now).aggregate(n=Count("pk"), oldest=Min("next_due_at"))
     return Queue(

@@ -5,10 +5,14 @@ assignment, a session. Everything is deterministic and can be overridden by keyw
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.urls import reverse
+
+from annotation import clock
 from annotation.linking import planning
 from annotation.models import (
     ActivePeriod,
@@ -21,10 +25,13 @@ from annotation.models import (
     LabelTask,
     Membership,
     Session,
+    Snapshot,
     Study,
     WritingPlan,
 )
-from annotation.studies import Details
+from annotation.studies.lifecycle import Details
+from annotation.writing.locking import locked
+from annotation.writing.snapshots import FilledBy, materialise
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary, System
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -355,3 +362,41 @@ def make_linking_study(
 def label_task(study: Study, person: Any, *, position: int = 1) -> LabelTask:
     """Take a person's task at a place of their order."""
     return study.label_tasks.get(annotator=annotator_of(person), position=position)
+
+
+def imported_annotator(label: str, *, study: Study, now: datetime) -> Annotator:
+    """An annotator without an account, as imports make them; the same for the same label."""
+    known = study.memberships.filter(annotator__label=label, annotator__user=None).select_related("annotator")
+    if (member := known.first()) is not None:
+        annotator: Annotator = member.annotator
+        return annotator
+    annotator = Annotator.objects.create(label=label, is_active=False, created_at=now)
+    number = study.memberships.count() + 1
+    Membership.objects.create(study=study, annotator=annotator, number=number, joined_at=now)
+    return annotator
+
+
+def fill_missing(*, session: Session, now: datetime) -> int:
+    """Make whatever snapshots a settled session should have."""
+    with locked(session, now=now, filled_by=FilledBy.WORKER) as held:
+        held.settle()
+        have = set(Snapshot.objects.filter(session=held.row.pk).values_list("mark_ms", flat=True))
+        final = clock.final_mark(held.state)
+        return materialise(
+            session_id=held.row.pk,
+            marks=[mark for mark in clock.due_marks(held.state) if mark not in have],
+            final_ms=None if final in have else final,
+            filled_by=FilledBy.WORKER,
+            now=now,
+        )
+
+
+def label_url(name: str, task: LabelTask, *, kind: str = "") -> str:
+    """The address of a label task's page or of an act on it; `kind` is that of its study unless it is given."""
+    has_kind = name in {"label-task", "label-choice", "label-undo"}
+    return reverse(f"annotation:{name}", args=[*([kind or task.study.kind] if has_kind else []), task.uid])
+
+
+def flat(html: str) -> str:
+    """HTML with one space for each run of white space, and none between tags or at their ends."""
+    return re.sub(r"> <", "><", re.sub(r"\s+>", ">", re.sub(r"\s+", " ", html)))

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotation.labels_in import imported_annotator
 from annotation.models import (
     Annotator,
     Guideline,
@@ -21,7 +20,7 @@ from annotation.models import (
 )
 from benchmarks.exchange.questions import CATEGORIES, DOMAINS
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
-from tests.makers import NOW, annotator_of, give_consent
+from tests.makers import NOW, annotator_of, give_consent, imported_annotator
 
 Answers = Mapping[Any, str]
 """Person to answer: `A` is yes and agree, `N` yes and neutral, `D` yes and disagree, `x` no, `.` nothing."""

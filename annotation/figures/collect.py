@@ -21,7 +21,6 @@ from annotation.figures.table import (
     SummaryInfo,
     plain_table,
 )
-from annotation.linking.adjudicating import Gold, gold_of
 from annotation.models import (
     Annotator,
     CoverageAdjudication,
@@ -30,7 +29,7 @@ from annotation.models import (
     Membership,
     Study,
 )
-from benchmarks.costs import Cost, cost_by_judge
+from benchmarks.engine.costs import Cost, cost_by_judge
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -52,7 +51,18 @@ EMPTY = "{}"
 CODES = {label: code for code, label in enumerate(COVERAGES)}
 AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
 """Undecoded: there are few different links, and `raw` is empty but for what was published."""
+Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
+"""{(summary pk, insight pk): (coverage, lines)}."""
 _NOT_SELECTED = {None, "", "NA", "no_selection"}
+
+
+def gold_of(studies: Any) -> Gold:
+    """The decisions that hold in some studies; where several decided, the newest. One query."""
+    rows = CoverageAdjudication.objects.filter(study__in=studies, is_current=True).order_by("made_at", "pk")
+    return {
+        (summary, insight): (coverage, tuple(lines))
+        for summary, insight, coverage, lines in rows.values_list("summary", "insight", "coverage", "lines")
+    }
 
 
 def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = None) -> LabelTable:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from annotation.figures import biases, judges, people
+from annotation.figures.judges import Consistency, JudgeReport
 from annotation.figures.page import Figures, View
 from annotation.figures.plain import stat_json
+from annotation.figures.systems import Corrected, Ranking
 from benchmarks.scoring.stat import Stat
 
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
@@ -105,33 +107,45 @@ def everything(found: Figures, view: View) -> dict[str, Any]:
         "bias": [],
     }
     if found.judges is not None and found.bias is not None:
-        ceiling = found.judges.ceiling
-        result |= {
-            "judges": judges.as_json(found.judges),
-            "ceiling": judges.row_json(ceiling, reference="people") if ceiling else None,
-            "differences": [
-                {"first": one.first, "second": one.second, **stat_json(one.stats)}
-                for one in found.judges.differences
-            ],
-            "bias": biases.as_json(found.bias),
-            "consistency": [
-                {
-                    "judge": one.judge,
-                    "repeats": one.n_repeats,
-                    **stat_json({"percent": one.percent, "randolph": one.randolph}),
-                }
-                for one in found.consistency
-            ],
-            "ranking": [
-                {"judge": one.judge, **stat_json({"tau_b": one.tau}), "means": one.means} for one in found.rankings
-            ],
-            "corrected": [
-                {
-                    "judge": one.judge,
-                    "n_labelled": one.n_labelled,
-                    **stat_json({"raw": one.raw, "corrected": one.corrected}),
-                }
-                for one in found.corrected
-            ],
-        }
+        compared = judges_json(found.judges, found.consistency, found.rankings, found.corrected)
+        result |= {**compared, "people": result["people"], "ceiling": compared["people"]}
+        result["bias"] = biases.as_json(found.bias)
     return result
+
+
+def judges_json(
+    report: JudgeReport,
+    consistency: Sequence[Consistency],
+    rankings: Sequence[Ranking],
+    corrected: Sequence[Corrected],
+) -> dict[str, Any]:
+    """Judges beside people: each judge, people among themselves, and what follows from both."""
+    people_row = None
+    if report.ceiling is not None:
+        people_row = judges.row_json(report.ceiling, reference="people")
+        if report.highest is not None:
+            people_row["highest_correlation"] = stat_json({"pearson": report.highest})
+    return {
+        "judges": judges.as_json(report),
+        "people": people_row,
+        "differences": [
+            {"first": one.first, "second": one.second, **stat_json(one.stats)} for one in report.differences
+        ],
+        "consistency": [
+            {
+                "judge": one.judge,
+                "repeats": one.n_repeats,
+                **stat_json({"percent": one.percent, "randolph": one.randolph}),
+            }
+            for one in consistency
+        ],
+        "ranking": [{"judge": one.judge, **stat_json({"tau_b": one.tau}), "means": one.means} for one in rankings],
+        "corrected": [
+            {
+                "judge": one.judge,
+                "n_labelled": one.n_labelled,
+                **stat_json({"raw": one.raw, "corrected": one.corrected}),
+            }
+            for one in corrected
+        ],
+    }

@@ -12,7 +12,7 @@ import numpy as np
 from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.intervals import DEFAULT, Batch, Estimate, Figure, Resampling, shared_draws
+from benchmarks.scoring.intervals import DEFAULT, SHARE, Batch, Estimate, Figure, Resampling, shared_draws
 from benchmarks.scoring.linking import CHANCE, LINKING, Column
 from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -94,9 +94,11 @@ def consistency(table: LabelTable, repeated: Mapping[str, Ratings]) -> tuple[Con
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """The judge table against one reference; `ceiling` is None with fewer than two people on an item.
+    """The judge table against one reference; `ceiling`, the people among themselves, is None under two on an item.
 
-    The reference covers `n_reference` of `n_items` labelled items; judges are compared on these only.
+    A judge that knew the truth would correlate more with people than they do with each other: `highest` is what it
+    could reach, the square root of their correlation. The reference covers `n_reference` of `n_items` labelled
+    items; judges are compared on these only.
     """
 
     reference: str
@@ -109,6 +111,7 @@ class JudgeReport:
     n_ties: int
     n_reference: int
     n_items: int
+    highest: Stat | None = None
 
 
 def judge_report(
@@ -127,7 +130,7 @@ def judge_report(
     humans, note, n_ties = reference_columns(table, reference)
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     with shared_draws():
-        ceiling = _ceiling(table, figures, resampling)
+        ceiling, highest = _ceiling(table, figures, resampling)
         rows, estimates = [], []
         for index, judge in enumerate(table.judges):
             row, found = _row(table, judge, index, humans, figures, resampling)
@@ -145,6 +148,7 @@ def judge_report(
         n_ties=n_ties,
         n_reference=int(_any_human(humans).sum()),
         n_items=len(table.codes),
+        highest=highest,
     )
 
 
@@ -223,8 +227,13 @@ def _row(
     return row, found
 
 
-def _ceiling(table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None) -> JudgeRow | None:
-    """People against each other by the judges' formulas: each pair both ways round, then the mean."""
+def _ceiling(
+    table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None
+) -> tuple[JudgeRow | None, Stat | None]:
+    """People against each other by the judges' formulas: each pair both ways round, then the mean.
+
+    Beside it the highest correlation that a judge can have with one of them.
+    """
     batch = Batch(table.n_clusters, resampling)
     items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
     pairs: list[Blocks] = []
@@ -234,10 +243,10 @@ def _ceiling(table: LabelTable, figures: Mapping[str, Figure], resampling: Resam
             if blocks.n_items:
                 pairs.append(blocks)
     if not pairs:
-        return None
+        return None, None
     found = estimates_of(batch, pairs, figures)
     counts = (table.codes[:, : table.n_people] != MISSING).sum(axis=1)
-    return JudgeRow(
+    row = JudgeRow(
         name="people",
         key="people",
         kind="person",
@@ -249,6 +258,20 @@ def _ceiling(table: LabelTable, figures: Mapping[str, Figure], resampling: Resam
         n_invalid=0,
         confusion=confusion_of(batch, pairs[::2], table.categories),
         cost=Stat.undefined("paid time of labelling is not part of these labels"),
+    )
+    return row, _square_root(found["pearson"]).stat(n_items=row.stats["pearson"].n_items)
+
+
+def _square_root(correlation: Estimate) -> Estimate:
+    """The square root of a correlation, 0 where it is negative."""
+    return Estimate(
+        method="square root of people's correlation with each other",
+        reason=correlation.reason,
+        value=float(np.sqrt(np.clip(correlation.value, 0, None))),
+        draw=lambda: np.sqrt(np.clip(correlation.values, 0, None)),
+        n_clusters=correlation.n_clusters,
+        resampling=correlation.resampling,
+        bounds=SHARE,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Avg, Case, FloatField, QuerySet, Value, When
+from django.db.models import Avg, Case, FloatField, Q, QuerySet, Value, When
 
 from annotation.figures.biases import BiasReport, bias_report
 from annotation.figures.collect import coverage_table, data_version, external_table, repeated
@@ -18,20 +18,32 @@ from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, Ranking, corrected, rankings
-from annotation.figures.table import FULL_CONTEXT, Filters, LabelTable, Rater
+from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
-from benchmarks.models import ModelPrice, Verdict
+from benchmarks.models import ModelPrice, Summary, Verdict
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.summhay import worth
 from benchmarks.web.plots import Plot
 
 KEPT_FOR_S = 3600
 TOP = 5
+WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
+"""Kinds of study whose labels are of coverage."""
+
+
+def readable(user: Any) -> QuerySet[Study]:
+    """Studies whose figures a researcher may read: own ones, and those imported for everybody.
+
+    A study that was set up here belongs to its researchers alone, even when none of them has an account any more.
+    """
+    own = Study.objects.for_user(user).values("pk")
+    imported = Q(researchers=None, created_by=None, kind__in=WITH_COVERAGE, linking_plan=None)
+    return Study.objects.filter(Q(pk__in=own) | imported)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the labels are: of one study, or those of many; `key` tells apart what different people may see."""
+    """Where the labels are: of one study, or those of many; `key` keeps apart what different people may see."""
 
     labels: QuerySet[CoverageLabel]
     study: Study | None
@@ -78,7 +90,7 @@ class View:
 
     filters: Filters
     reference: str = "mean"
-    clusters: str = "summaries"
+    clusters: str = SUBTOPICS
     judge: str = ""
     measure: str = "pearson"
 
@@ -155,7 +167,7 @@ def chosen_table(source: Source, view: View) -> LabelTable:
 
 def _chosen(table: LabelTable, view: View) -> LabelTable:
     chosen = table.filtered(view.filters)
-    return chosen.by_subtopic() if view.clusters == "subtopics" else chosen
+    return chosen.clustered(view.clusters)
 
 
 def figures(source: Source, view: View, *, public: bool = False) -> Figures:
@@ -180,15 +192,15 @@ def _remembered(key: tuple[Any, ...], make: Callable[[], Figures]) -> Figures:
 
 
 def _figures(source: Source, view: View, version: str, *, public: bool) -> Figures:
-    whole = source.table().anonymous() if public else source.table()
-    table = _chosen(whole, view)
+    full = source.table().anonymous() if public else source.table()
+    table = _chosen(full, view)
     has_judges = bool(table.judges) and len(table.codes) > 0
     with shared_draws():
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
-        everywhere = _everywhere(table, view.filters) if has_judges else {}
+        everywhere = mean_coverage_of_judges(table, view.filters) if has_judges else {}
         return Figures(
             version=version,
-            options=replace(options_of(whole), judges=_keys(table.judges_with_verdicts)),
+            options=replace(options_of(full), judges=_keys(table.judges_with_verdicts)),
             people=agreement(table),
             judges=_with_paid_time(judge_report(table, reference=view.reference), source, table)
             if has_judges
@@ -200,7 +212,7 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
             top=tuple(views(table, disputed[:TOP])),
             n_disputed=len(disputed),
             categories=table.categories,
-            is_external=bool(whole.items),
+            is_external=bool(full.items),
             summary_plots={
                 judge.key: scatter(table, place, view.reference) for place, judge in enumerate(table.judges)
             }
@@ -216,14 +228,14 @@ def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> J
     return replace(report, ceiling=replace(report.ceiling, cost=paid_time(source.labels, table)))
 
 
-def _everywhere(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int, float]]:
+def mean_coverage_of_judges(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int, float]]:
     """{judge key: {summary pk: mean coverage}} of all systems' summaries of these haystacks. One query."""
     rows = Verdict.objects.filter(
         summary__haystack__in={info.haystack_pk for info in table.summaries},
         judge__uid__in=[judge.key for judge in table.judges],
         repeat=0,
         is_valid=True,
-    ).exclude(summary__origin="session")
+    ).exclude(summary__origin=Summary.Origin.SESSION)
     if filters.haystack:
         rows = rows.filter(summary__haystack__title=filters.haystack)
     if filters.domain:

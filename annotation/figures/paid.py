@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from annotation.earnings import pay
 from annotation.figures.table import LabelTable
 from annotation.models import CoverageLabel, LabelTask
+from annotation.studies.earnings import pay
 from benchmarks.scoring.stat import Stat
 
 CURRENCY = "USD"

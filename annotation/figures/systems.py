@@ -13,7 +13,9 @@ from annotation.figures.judges import MEAN
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.intervals import (
+    COEFFICIENT,
     DEFAULT,
+    SHARE,
     Batch,
     Figure,
     Floats,
@@ -72,8 +74,8 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
     totals = sums.sum(axis=0)
     means = {
         system: (
-            totals[at] / totals[2 * width + at],
-            totals[width + at] / totals[2 * width + at],
+            float(totals[at] / totals[2 * width + at]),
+            float(totals[width + at] / totals[2 * width + at]),
             int(totals[2 * width + at]),
         )
         for system, at in place.items()
@@ -83,7 +85,7 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
         return Ranking(
             name, Stat.undefined(f"under {MIN_SYSTEMS} summarizers", n_items=width, method=method), means
         )
-    figure = Figure(method, _tau_b(width), "all summarizers are level on one side")
+    figure = Figure(method, _tau_b(width), "all summarizers are level on one side", COEFFICIENT)
     batch = Batch(n_clusters, resampling)
     return Ranking(name, batch.estimate(figure, [batch.add(sums)]).stat(n_items=width), means)
 
@@ -139,6 +141,7 @@ def _corrected(
         "mean over all judged summaries",
         lambda totals: ratio(totals),
         "the judge saw none of these summaries",
+        SHARE,
     )
     corrected = Figure(
         f"{raw.method}, corrected by judge minus human on the labelled ones",

@@ -14,6 +14,9 @@ from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES, Coverage, worth
 
+SUBTOPICS, SUMMARIES = "subtopics", "summaries"
+CLUSTERS = (SUBTOPICS, SUMMARIES)
+"""What intervals resample; summaries of a subtopic share its insights, so by summary they are too narrow."""
 FULL_CONTEXT = "full context"
 
 
@@ -56,11 +59,6 @@ class Filters:
     summarizer: str = ""
     guideline: int | None = None
     people: tuple[str, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is left out."""
-        return self == Filters()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,9 +175,9 @@ class LabelTable:
             gold_links=None if self.gold_links is None else self.gold_links[mask],
         )
 
-    def by_subtopic(self) -> LabelTable:
-        """The same with subtopics as clusters."""
-        if not self.summaries:
+    def clustered(self, unit: str) -> LabelTable:
+        """The same with subtopics as clusters, which share insights, or as it is: with summaries."""
+        if unit != SUBTOPICS or not self.summaries:
             return self
         names = [(info.haystack_pk, info.subtopic) for info in self.summaries]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

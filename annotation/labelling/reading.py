@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
@@ -21,18 +23,33 @@ NEEDED = (
 _PK = LabelTask._meta.pk
 
 
+@dataclass(frozen=True)
+class ItemQuestions:
+    """The questions of an item, for a kind whose answers are each about one of them.
+
+    `name` is the field of an answer that points at its question, a row of `model`; an item asks those whose column
+    `group` is equal to what `of_item` gives of the task.
+    """
+
+    name: str
+    model: Any
+    group: str
+    of_item: str
+
+
 class Around(NamedTuple):
-    """What belongs to an answer: the person's last contact, the guidelines, and whether this act was stored."""
+    """What belongs to an answer: last contact, guidelines, whether this act was stored, and its question."""
 
     contact_at: datetime | None
     guideline_id: int | None
     delivered: int | None
+    question_id: int | None = None
 
 
 class AnswerReads:
     """The prepared reads of one kind of answer."""
 
-    def __init__(self, model: Any, *, needed: tuple[str, ...]) -> None:
+    def __init__(self, model: Any, *, needed: tuple[str, ...], questions: ItemQuestions | None) -> None:
         """Take the model of the answers, and what its kind reads of a task beside what every kind does."""
         fields = (*NEEDED, *needed)
         related = sorted({name.rpartition("__")[0] for name in fields} - {""})
@@ -40,20 +57,21 @@ class AnswerReads:
         def for_answer(rows: QuerySet[LabelTask, LabelTask]) -> QuerySet[LabelTask, LabelTask]:
             return rows.order_by().select_related(*related).only(*fields).select_for_update(of=("self",))
 
-        def around(task: Any, version: Any, op_id: Any) -> Any:
+        def around(task: Any, version: Any, op_id: Any, question: Any = None) -> Any:
             contacts = LabelTask.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
             guidelines = Guideline.objects.filter(study=OuterRef("study")).order_by("-version")
             same_act = model.objects.filter(task=OuterRef("pk"), op_id=op_id).order_by()
-            return (
-                LabelTask.objects.filter(pk=task)
-                .order_by()
-                .values_list(
-                    Subquery(contacts.order_by("-last_seen_at").values("last_seen_at")[:1]),
-                    Subquery(guidelines.filter(version=version).values("pk")[:1]),
-                    Subquery(guidelines.values("pk")[:1]),
-                    Subquery(same_act.values("pk")[:1]),
-                )
-            )
+            columns = [
+                contacts.order_by("-last_seen_at").values("last_seen_at"),
+                guidelines.filter(version=version).values("pk"),
+                guidelines.values("pk"),
+                same_act.values("pk"),
+            ]
+            if questions is not None:
+                of_item = {"uid": question, questions.group: OuterRef(questions.of_item)}
+                columns.append(questions.model.objects.filter(**of_item).order_by().values("pk"))
+            rows = LabelTask.objects.filter(pk=task).order_by()
+            return rows.values_list(*(Subquery(column[:1]) for column in columns))
 
         self._own = PreparedRows[LabelTask](
             lambda user, uid: for_answer(LabelTask.objects.filter(annotator__user=user, uid=uid)),
@@ -66,10 +84,13 @@ class AnswerReads:
             task=_PK,
             version=Guideline._meta.get_field("version"),
             op_id=model._meta.get_field("op_id"),
+            **({} if questions is None else {"question": questions.model._meta.get_field("uid")}),
         )
+        self._about = {} if questions is None else {questions.name: model._meta.get_field(questions.name)}
         self._current = PreparedRows[Any](
-            lambda task: model.objects.order_by().filter(task=task, is_current=True),
+            lambda **about: model.objects.order_by().filter(**about, is_current=True),
             task=model._meta.get_field("task"),
+            **self._about,
         )
 
     def task(self, tasks: Tasks) -> Any:
@@ -88,12 +109,15 @@ class AnswerReads:
         ensure_open(found.study)
         return found
 
-    def around(self, task: LabelTask, *, op_id: str, guideline_version: int | None) -> Around:
+    def around(
+        self, task: LabelTask, *, op_id: str, guideline_version: int | None, question: UUID | None = None
+    ) -> Around:
         """What belongs to an answer; a version of the guidelines that the study does not have is the newest."""
-        [row] = self._around.all(task=task.pk, version=guideline_version or 0, op_id=op_id)
-        contact_at, named, newest, delivered = row
-        return Around(contact_at, named or newest, delivered)
+        asked = {"question": question} if self._about else {}
+        [row] = self._around.all(task=task.pk, version=guideline_version or 0, op_id=op_id, **asked)
+        contact_at, named, newest, delivered, *question_id = row
+        return Around(contact_at, named or newest, delivered, *question_id)
 
-    def current(self, task: LabelTask) -> Any:
+    def current(self, task: LabelTask, question_id: int | None = None) -> Any:
         """The answer that holds, or None."""
-        return self._current.first(task=task.pk)
+        return self._current.first(task=task.pk, **dict.fromkeys(self._about, question_id))

@@ -1,4 +1,4 @@
-"""Whole answers to an item, for every kind whose model extends `Answer`: one row per act, the newest is current.
+"""Answers to an item, or to one question of it, of every kind: one row per act, the newest is current.
 
 Nothing is ever changed or lost. What a kind has of its own comes in an `AnswerKind`: its model, its columns, and
 what it accepts. `record` is the hot path, so its queries are prepared.
@@ -10,74 +10,85 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from annotation.labelling.handling import Tasks, keep_contact, take_answers
-from annotation.labelling.reading import AnswerReads
+from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, take_answers
+from annotation.labelling.reading import AnswerReads, Around, ItemQuestions
 from annotation.labelling.undoing import Undone, last_act, standing, undone_on
-from annotation.models import LabelItem, LabelTask
+from annotation.models import LabelTask
 from benchmarks import prepared
 
 
-class Choice(Protocol):
-    """One whole answer, a frozen dataclass; equal ones say the same. The cleared answer is one of them."""
+class Answer(Protocol):
+    """An answer, a frozen dataclass; equal ones mean the same. The cleared answer is one of them."""
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the person marked it so."""
+        """Whether the annotator marked it so."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether it says all that is asked; any other counts for nothing."""
+        """Whether nothing of what is asked is left open; any other counts for nothing."""
 
 
-C = TypeVar("C", bound=Choice)
+A = TypeVar("A", bound=Answer)
 
 
 @dataclass(frozen=True)
-class AnswerKind(Generic[C]):
+class AnswerKind(Generic[A]):
     """What one kind of answer has of its own.
 
-    `said` reads a choice from a row, None giving the cleared one; `checked` gives the choice as it is to be stored
-    or raises TaskRefused; `columns` are the fields of the row that no other kind has. The task that both get holds
-    study, item and what `needed` names (like "item__key_point").
+    `answer_of` reads an answer from a row, None giving the cleared one; `checked` gives the answer as it is to be
+    stored or raises TaskRefused; `columns` are the fields of the row that no other kind has. The task that both
+    get holds study, item and what `needed` names (like "item__key_point"). With `questions` an answer is about one
+    of the questions of the item, otherwise about the item.
     """
 
     model: Any
     needed: tuple[str, ...]
-    said: Callable[[Any], C]
-    checked: Callable[[Any, C], C]
-    columns: Callable[[Any, C], dict[str, Any]]
+    answer_of: Callable[[Any], A]
+    checked: Callable[[Any, A], A]
+    columns: Callable[[Any, A], dict[str, Any]]
+    questions: ItemQuestions | None = None
     reads: AnswerReads = field(init=False)
 
     def __post_init__(self) -> None:
         """Prepare the reads; they are compiled at their first use."""
-        object.__setattr__(self, "reads", AnswerReads(self.model, needed=self.needed))
+        reads = AnswerReads(self.model, needed=self.needed, questions=self.questions)
+        object.__setattr__(self, "reads", reads)
+
+    def counts(self, answer: A) -> bool:
+        """Whether it answers its question."""
+        return answer.is_complete and answer != self.answer_of(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[C]):
-    """How a task stands after an act, and what its answer is now; `undone` says what an undo took back."""
+class Outcome(Generic[A]):
+    """The task after an act, and what its answer is now, to which `question` if its kind has several an item.
 
-    choice: C
-    state: str
-    n_answered: int
-    n_questions: int
-    active_ms: int
+    `undone` says what an undo took back.
+    """
+
+    task: LabelTask
+    answer: A
+    question: UUID | None = None
     is_changed: bool = True
     undone: Undone | None = None
 
 
-def told(outcome: Outcome[Any]) -> dict[str, Any]:
+def payload_of(outcome: Outcome[Any]) -> dict[str, Any]:
     """An outcome as plain values, for the scripts of the page."""
+    task = outcome.task
     return {
-        **asdict(outcome.choice),
-        "is_complete": outcome.choice.is_complete,
-        "state": outcome.state,
-        "n_answered": outcome.n_answered,
-        "n_questions": outcome.n_questions,
+        **asdict(outcome.answer),
+        **({"question": str(outcome.question)} if outcome.question else {}),
+        "is_complete": outcome.answer.is_complete,
+        "state": task.state,
+        "n_answered": task.n_answered,
+        "n_questions": task.n_questions,
         **({} if outcome.is_changed else {"unchanged": True}),
     }
 
@@ -85,38 +96,41 @@ def told(outcome: Outcome[Any]) -> dict[str, Any]:
 @transaction.atomic
 def record(
     *,
-    kind: AnswerKind[C],
+    kind: AnswerKind[A],
     tasks: Tasks,
-    choice: C,
+    answer: A,
     op_id: str,
     now: datetime,
+    question: UUID | None = None,
     guideline_version: int | None = None,
-) -> Outcome[C]:
-    """Store one whole answer; the same `op_id` again, or the answer that holds already, stores nothing more.
+) -> Outcome[A]:
+    """Store one answer; the same `op_id` again, or the answer that holds already, stores nothing more.
 
     Raises:
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
-        TaskRefused: the study is closed, or the kind does not accept the choice.
+        TaskRefused: the study is closed, the item has no such question, or the kind does not accept the answer.
     """
-    reads = kind.reads
-    task = reads.task(tasks)
-    facts = reads.around(task, op_id=op_id, guideline_version=guideline_version)
-    task.contact_at = facts.contact_at
-    current = reads.current(task)
-    if facts.delivered is not None:
-        return _outcome(task, kind.said(current))
-    choice = kind.checked(task, choice)
-    if kind.said(current) == choice:
+    task = kind.reads.task(tasks)
+    op_id = op_id or uuid4().hex
+    around = kind.reads.around(task, op_id=op_id, guideline_version=guideline_version, question=question)
+    task.contact_at = around.contact_at
+    if kind.questions is not None and around.question_id is None:
+        raise TaskRefused("not_asked", _("This is not asked about here."))
+    current = kind.reads.current(task, around.question_id)
+    if around.delivered is not None:
+        return Outcome(task, kind.answer_of(current), question)
+    answer = kind.checked(task, answer)
+    if kind.answer_of(current) == answer:
         prepared.update(task, *keep_contact(task, now))
-        return _outcome(task, choice, is_changed=False)
-    _replace(kind, task, current, choice, op_id=op_id, now=now, guideline_id=facts.guideline_id)
-    return _outcome(task, choice)
+        return Outcome(task, answer, question, is_changed=False)
+    _replace(kind, task, current, answer, around, op_id=op_id, now=now)
+    return Outcome(task, answer, question)
 
 
 @transaction.atomic
 def undo(
-    *, kind: AnswerKind[C], tasks: Tasks, op_id: str, now: datetime, only_here: bool = False
-) -> Outcome[C] | None:
+    *, kind: AnswerKind[A], tasks: Tasks, op_id: str, now: datetime, only_here: bool = False
+) -> Outcome[A] | None:
     """Take back the person's last act in the study that was not taken back yet, on whatever task it was.
 
     A row restores what was before; the outcome is that of the task it is on. With `only_here` acts on other tasks
@@ -126,25 +140,29 @@ def undo(
     if found is None:
         return None
     task = kind.reads.task(found.tasks)
-    task.contact_at = kind.reads.around(task, op_id=op_id, guideline_version=None).contact_at
-    current = kind.reads.current(task)
+    last = found.row.undoes if found.is_repeated else standing(kind.model.objects.filter(task=task))
+    question = getattr(last, kind.questions.name).uid if kind.questions else None
+    around = kind.reads.around(task, op_id=op_id, guideline_version=None, question=question)
+    task.contact_at = around.contact_at
+    current = kind.reads.current(task, around.question_id)
+    undone = undone_on(task, kind.answer_of(last))
     if found.is_repeated:
-        return _outcome(task, kind.said(current), undone=undone_on(task, kind.said(found.row.undoes)))
-    last = standing(kind.model.objects.filter(task=task))
-    before = kind.said(last.supersedes)
-    _replace(kind, task, current, before, op_id=op_id, now=now, guideline_id=last.guideline_id, undoes=last)
-    return _outcome(task, before, undone=undone_on(task, kind.said(last)))
+        return Outcome(task, kind.answer_of(current), question, undone=undone)
+    before = kind.answer_of(last.supersedes)
+    around = around._replace(guideline_id=last.guideline_id)
+    _replace(kind, task, current, before, around, op_id=op_id or uuid4().hex, now=now, undoes=last)
+    return Outcome(task, before, question, undone=undone)
 
 
 def _replace(
-    kind: AnswerKind[C],
+    kind: AnswerKind[A],
     task: LabelTask,
     current: Any,
-    choice: C,
+    answer: A,
+    around: Around,
     *,
     op_id: str,
     now: datetime,
-    guideline_id: int | None,
     undoes: Any = None,
 ) -> None:
     if current is not None:
@@ -154,23 +172,17 @@ def _replace(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
         task=task,
-        guideline_id=guideline_id,
-        is_complete=choice.is_complete,
-        is_unsure=choice.is_unsure,
-        is_check=task.item.role == LabelItem.Role.GOLD,
+        guideline_id=around.guideline_id,
+        is_complete=answer.is_complete,
+        is_unsure=answer.is_unsure,
         supersedes=current,
         undoes=undoes,
-        op_id=op_id or uuid4().hex,
+        op_id=op_id,
         made_at=now,
-        **kind.columns(task, choice),
+        **({f"{kind.questions.name}_id": around.question_id} if kind.questions else {}),
+        **kind.columns(task, answer),
     )
     prepared.insert(made)
-    n_answered = task.n_questions if choice.is_complete else 0
-    changed = keep_contact(task, now) + take_answers(task, n_answered=n_answered, now=now)
+    gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
+    changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)
     prepared.update(task, *changed)
-
-
-def _outcome(task: LabelTask, choice: C, *, is_changed: bool = True, undone: Undone | None = None) -> Outcome[C]:
-    return Outcome(
-        choice, task.state, task.n_answered, task.n_questions, task.active_ms, is_changed=is_changed, undone=undone
-    )

@@ -14,7 +14,7 @@ from annotation.querysets import LabelTaskQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The item that an undo changed, with its number on the person's way, and what was taken back there."""
+    """The task that an undo changed, with its number in the annotator's order, and what was taken back there."""
 
     uid: UUID
     number: int

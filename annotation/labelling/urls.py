@@ -1,12 +1,37 @@
-"""Addresses of what all label tasks share."""
+"""Addresses of label tasks: choices first, as the most frequent request."""
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, register_converter
 
 from annotation.labelling import views
+from annotation.labelling.kind import task_page_of
+from annotation.labelling.task_page import TaskPage
+
+
+class LabelKind:
+    """The value of a kind of study whose tasks are label work; the view gets what it says of its task page."""
+
+    regex = "[a-z]+"
+
+    def to_python(self, value: str) -> TaskPage:
+        """The task page of the kind; anything else is no match."""
+        page = task_page_of(value)
+        if page is None:
+            raise ValueError(value)
+        return page
+
+    def to_url(self, value: str) -> str:
+        """The value itself."""
+        return value
+
+
+register_converter(LabelKind, "label_kind")
 
 urlpatterns = [
+    path("work/<label_kind:kind>/<uuid:uid>/choice/", views.choice, name="label-choice"),
+    path("work/<label_kind:kind>/<uuid:uid>/undo/", views.undo, name="label-undo"),
+    path("work/<label_kind:kind>/<uuid:uid>/", views.task, name="label-task"),
     path("work/labels/<uuid:uid>/seen/", views.seen, name="label-seen"),
     path("work/labels/<uuid:uid>/skip/", views.skip, name="label-skip"),
     path("work/labels/<uuid:uid>/remark/", views.remark, name="label-remark"),

@@ -1,128 +1,200 @@
-"""Acts on a task that no kind of label work has for itself, and ways through a study."""
+"""The page of a label task of any kind, the acts on it, and the ways through a study.
+
+Only ever the annotator's own tasks and answers: nothing in here reads a system, a judge or another one's labels.
+"""
 
 from __future__ import annotations
 
-import uuid
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation import pane as panes
+from annotation.kinds import label_kinds
 from annotation.labelling import handling
-from annotation.labelling.answers import PAGES, answers, page_of
-from annotation.labelling.course import Course, course_of
+from annotation.labelling.acts import BadAct, act, number_in
 from annotation.labelling.handling import OwnTask
-from annotation.models import LabelTask, Membership
-from annotation.views.scope import annotator_behind
+from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, tasks_beside
+from annotation.labelling.recording import Outcome, payload_of, record
+from annotation.labelling.recording import undo as undo_answer
+from annotation.labelling.task_page import TaskPage, context_of
+from annotation.models import LabelTask, Membership, Study
+from annotation.querysets import LabelTaskQuerySet
+from annotation.studies import consent
+from annotation.studies.scope import annotator_behind
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, requires
 
+MAX_OP_ID = 64
 
-def state_of(task: LabelTask) -> dict[str, Any]:
-    """What the page shows of a task."""
-    return {
-        "state": task.state,
-        "n_answered": task.n_answered,
-        "n_questions": task.n_questions,
-        "is_flagged": task.is_flagged,
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
+    """What is asked, what the annotator answered, and where they are in the study."""
+    own = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
+    row = get_object_or_404(kind.rows(own), uid=uid)
+    if not consent.is_given(row.annotator):
+        return redirect("annotation:consent")
+    instead = kind.opening(request, row) if kind.opening else None
+    if instead is not None:
+        return instead
+    context = context_of(kind, row)
+    shown = render(request, kind.template, context)
+    return panes.respond(request, shown, kind.pane(context)) if kind.pane else shown
+
+
+@requires(LOGGED_IN, json=True)
+@require_POST
+@act
+def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
+    """Store one answer: `question?, op_id?, guideline?` and what the kind's form has."""
+    data = request.POST
+    outcome = record(
+        kind=kind.answers,
+        tasks=tasks,
+        answer=kind.parse(data),
+        question=_question(data.get("question", "")) if kind.answers.questions else None,
+        guideline_version=number_in(data, "guideline"),
+        op_id=data.get("op_id", "")[:MAX_OP_ID],
+        now=now,
+    )
+    return _payload(kind, outcome)
+
+
+@requires(LOGGED_IN, json=True)
+@require_POST
+@act
+def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
+    """Take the annotator's last answer back, on whatever task: `op_id?, here?`.
+
+    The payload says where that was and what was taken back, in words; `next` is the page of that task.
+    """
+    data = request.POST
+    op_id, only_here = data.get("op_id", "")[:MAX_OP_ID], data.get("here") == "1"
+    outcome = undo_answer(kind=kind.answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    if outcome is None or outcome.undone is None:
+        return {"nothing": True}
+    row, undone = outcome.task, outcome.undone
+    values = {"was": kind.in_words(row, undone.was), "number": undone.number}
+    holds = kind.in_words(row, outcome.answer)
+    message = (
+        _("Undone: %(was)s on %(number)d; it is now %(now)s.") if holds else _("Undone: %(was)s on %(number)d.")
+    )
+    return _payload(kind, outcome) | {
+        "task": str(undone.uid),
+        "message": message % (values | {"now": holds}),
+        "next": page_of(row.study.kind, undone.uid, outcome.question),
     }
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
-@answers
+@act
 def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """The person is at work."""
-    return state_of(handling.contact(tasks=tasks, now=now))
+    """The annotator is at work."""
+    return _state_of(handling.contact(tasks=tasks, now=now))
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
-@answers
+@act
 def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Put the task out of the way, and go to the next one; `undo` takes that back."""
     if request.POST.get("undo"):
-        return state_of(handling.unskip(tasks=tasks, now=now))
+        return _state_of(handling.unskip(tasks=tasks, now=now))
     reason = request.POST.get("other", "").strip() or request.POST.get("reason", "")
-    task = handling.skip(tasks=tasks, reason=reason, now=now)
-    way = course_of(study=task.study, annotator=task.annotator, at=task)
-    return state_of(task) | {"next": _onward(task.study, way)}
+    skipped = handling.skip(tasks=tasks, reason=reason, now=now)
+    return _state_of(skipped) | {"next": _onward(skipped.study, tasks_beside(skipped), skipped)}
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
-@answers
+@act
 def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Set flag and comment."""
-    task = handling.remark(
-        tasks=tasks,
-        is_flagged=request.POST.get("flag") == "1",
-        comment=request.POST.get("comment", ""),
-        now=now,
-    )
-    return state_of(task)
+    flag, comment = request.POST.get("flag") == "1", request.POST.get("comment", "")
+    return _state_of(handling.remark(tasks=tasks, is_flagged=flag, comment=comment, now=now))
 
 
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def go(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def go(request: HttpRequest, uid: UUID) -> HttpResponse:
     """To the task with the number `n`, or to the next open one after `after`, or else to where the person was.
 
     Where that is done too the next open one; at the end the page that says so.
     """
-    study, way = _way(request, uid)
-    number = _number(request.GET.get("n"))
+    study, tasks = _own_tasks(request, uid)
+    number, after = _number(request.GET.get("n")), _number(request.GET.get("after"))
     if number is not None:
-        stop = way.stops[min(max(number, 1), len(way.stops)) - 1] if way.stops else None
-        return redirect(page_of(study.kind, stop.uid) if stop else "annotation:work")
-    after = _number(request.GET.get("after"))
+        wanted = tasks[max(number, 1) - 1 :].first() or tasks.last()
+        return redirect(page_of(study.kind, wanted.uid) if wanted else "annotation:work")
     if after is not None:
-        at = after - 1 if 0 < after <= len(way.stops) else None
-        return redirect(_onward(study, Course(way.stops, at)))
-    here = Course(way.stops, _last_seen(request, study, way))
-    if here.at is not None and here.stops[here.at].is_open:
-        return redirect(page_of(study.kind, here.stops[here.at].uid))
-    return redirect(_onward(study, here))
+        return redirect(_onward(study, tasks, tasks[after - 1 :].first() if after else None))
+    last_seen = tasks.filter(last_seen_at__isnull=False).order_by("-last_seen_at").first()
+    if last_seen is not None and last_seen.state in OPEN_STATES:
+        return redirect(page_of(study.kind, last_seen.uid))
+    return redirect(_onward(study, tasks, last_seen))
 
 
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def finished(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def finished(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Nothing is left to answer, or what was skipped."""
-    study, way = _way(request, uid)
-    skipped = [(stop, page_of(study.kind, stop.uid)) for stop in way.stops if stop.state == "skipped"]
-    answered = [(stop, page_of(study.kind, stop.uid)) for stop in way.stops if stop.state in {"done", "begun"}]
-    context = {"study": study, "way": way, "skipped": skipped, "answered": answered}
+    study, tasks = _own_tasks(request, uid)
+    rows = listed(tasks)
+    context = {
+        "study": study,
+        "n_open": sum(row.is_open for row in rows),
+        "n_done": sum(row.state == LabelTask.State.DONE for row in rows),
+        "skipped": [row for row in rows if row.state == LabelTask.State.SKIPPED],
+        "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
+    }
     return page(request, "annotation/label_finished.html", context)
 
 
-def _way(request: HttpRequest, uid: uuid.UUID) -> tuple[Any, Course]:
+def _payload(kind: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:
+    feedback = kind.feedback(outcome) if kind.feedback else ""
+    return payload_of(outcome) | ({"feedback": feedback} if feedback else {})
+
+
+def _question(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as problem:
+        raise BadAct(_("A question is named by its id.")) from problem
+
+
+def _state_of(row: LabelTask) -> dict[str, Any]:
+    return {
+        "state": row.state,
+        "n_answered": row.n_answered,
+        "n_questions": row.n_questions,
+        "is_flagged": row.is_flagged,
+    }
+
+
+def _own_tasks(request: HttpRequest, uid: UUID) -> tuple[Study, LabelTaskQuerySet]:
     person = annotator_behind(request)
-    memberships = Membership.objects.filter(annotator=person, study__kind__in=list(PAGES))
+    memberships = Membership.objects.filter(annotator=person, study__kind__in=label_kinds())
     member = get_object_or_404(memberships.select_related("study"), study__uid=uid)
-    return member.study, course_of(study=member.study, annotator=person)
+    rows: LabelTaskQuerySet = LabelTask.objects.filter(study=member.study, annotator=person).order_by("position")
+    return member.study, rows
 
 
-def _onward(study: Any, way: Course) -> str:
-    stop = way.next_open
-    if stop is None and way.at is not None and way.stops[way.at].is_open:
-        stop = way.stops[way.at]
-    if stop is None:
-        return reverse("annotation:label-finished", args=[study.uid])
-    return page_of(study.kind, stop.uid)
-
-
-def _last_seen(request: HttpRequest, study: Any, way: Course) -> int | None:
-    """The index of the stop where the person was last."""
-    seen = LabelTask.objects.for_annotator(request.user).filter(study=study, last_seen_at__isnull=False)
-    uid = seen.order_by("-last_seen_at").values_list("uid", flat=True).first()
-    return next((at for at, stop in enumerate(way.stops) if stop.uid == uid), None)
+def _onward(study: Study, tasks: LabelTaskQuerySet, at: LabelTask | None) -> str:
+    uid = next_open(tasks, at)
+    return page_of(study.kind, uid) if uid else reverse("annotation:label-finished", args=[study.uid])
 
 
 def _number(text: str | None) -> int | None:

@@ -10,17 +10,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.exposures import record_exposure
 from annotation.linking.bullets import linkable_numbers
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
+from annotation.studies.exposures import record_exposure
 from benchmarks import audit
 from benchmarks.models import Insight, Summary
 from benchmarks.scoring.summhay import COVERAGES, COVERED
 
 MAX_NOTE = 4_000
-
-Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
-"""{(summary pk, insight pk): (coverage, lines)}."""
 
 
 class DecisionRefused(Exception):
@@ -73,15 +70,6 @@ def take_back(*, study: Study, summary: Summary, insight: Insight, by: Any, now:
     _retire(row)
     _log("label.adjudication_taken_back", row, by=by, now=now)
     return True
-
-
-def gold_of(studies: Any) -> Gold:
-    """The decisions that hold in some studies; where several decided, the newest. One query."""
-    rows = CoverageAdjudication.objects.filter(study__in=studies, is_current=True).order_by("made_at", "pk")
-    return {
-        (summary, insight): (coverage, tuple(lines))
-        for summary, insight, coverage, lines in rows.values_list("summary", "insight", "coverage", "lines")
-    }
 
 
 def history_of(*, study: Study, summary: Summary, insight: Insight) -> QuerySet[CoverageAdjudication]:

@@ -10,12 +10,11 @@ from uuid import UUID
 from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.labelling.dealing import Item, sample
-from annotation.linking.adjudicating import gold_of
+from annotation import clock
+from annotation.figures.collect import gold_of
 from annotation.models import CoverageLabel, Session, Snapshot, Study
+from annotation.studies.sampling import Item, sample
 from benchmarks.models import Haystack, Summary
-
-HANDED_IN = (Session.State.SUBMITTED, Session.State.EXPIRED)
 
 
 class BadList(Exception):
@@ -88,15 +87,15 @@ def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ..
     That is what was adjudicated, else what people agree on: they chose the same coverage and, if covered, share a
     line; shared lines are the answer.
     """
-    said: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
+    labels_on: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
     rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
     for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines"):
-        said[summary][insight].append((coverage, set(lines)))
-    linkable: Any = _linkable().filter(pk__in=said)
+        labels_on[summary][insight].append((coverage, set(lines)))
+    linkable: Any = _linkable().filter(pk__in=labels_on)
     asked = dict(linkable.values_list("pk", "n_insights"))
     gold = gold_of([study.pk])
     agreed = {}
-    for summary, questions in said.items():
+    for summary, questions in labels_on.items():
         answers = {}
         for insight, labels in questions.items():
             if (summary, insight) in gold:
@@ -121,7 +120,7 @@ def _handed_in(user: Any) -> QuerySet[Snapshot, Any]:
     """The primary keys of people's final texts in the studies that a researcher may see."""
     finals = Snapshot.objects.filter(
         kind=Snapshot.Kind.FINAL,
-        session__in=Session.objects.for_researcher(user).filter(state__in=HANDED_IN),
+        session__in=Session.objects.for_researcher(user).filter(state__in=clock.HANDED_IN),
         session__assignment__is_practice=False,
     )
     return finals.exclude(summary=None).values("summary")

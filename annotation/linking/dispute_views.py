@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.figures.collect import coverage_table
-from annotation.figures.page_views import readable
+from annotation.figures.page import readable
 from annotation.figures.rows import views
 from annotation.figures.table import Filters, LabelTable
-from annotation.guidelines import current_guideline, render_markdown
 from annotation.linking import adjudicating, disputes, exports
 from annotation.models import Study
+from annotation.studies.guidelines import current_guideline, render_markdown
 from benchmarks.models import Haystack, Insight, Summary
 from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.exposure import saw_insights
@@ -44,8 +44,8 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = _study(request, uid)
     if not study.coverage_labels.exists() and study.external_labels.exists():
         return redirect("annotation:study-agreement-rows", uid=study.uid)
-    whole, which = _table(study), _which(request)
-    table = _narrowed(whole, which)
+    full, which = _table(study), _which(request)
+    table = _narrowed(full, which)
     between, show = which.get("between", ""), request.GET.get("show", disputes.OPEN)
     everything = disputes.queue_of(table, between=between)
     shown = Paginator(disputes.narrowed(everything, show), A_PAGE).get_page(request.GET.get("page"))
@@ -58,7 +58,7 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "between": between,
         "show": show,
         "judges": table.judges_with_verdicts,
-        "summarizers": sorted({info.summarizer for info in whole.summaries}),
+        "summarizers": sorted({info.summarizer for info in full.summaries}),
         "summarizer": which.get("summarizer", ""),
         "judge": next((one.name for one in table.judges if one.key == between), ""),
         "n_all": len(everything),

@@ -27,7 +27,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RaterLabel:
     """What one person or judge says: coverage, the bullets it points at, and when, under which guidelines."""
 
     name: str
@@ -40,13 +40,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """One item with all that is said of it; `current` is the decision that holds."""
+    """One item with every label of it; `current` is the decision that holds."""
 
     summary: Summary
     insight: Insight
     bullets: tuple[Bullet, ...]
-    people: tuple[Said, ...]
-    judges: tuple[Said, ...]
+    people: tuple[RaterLabel, ...]
+    judges: tuple[RaterLabel, ...]
     history: tuple[tuple[CoverageAdjudication, str], ...]
     current: CoverageAdjudication | None
 
@@ -58,7 +58,9 @@ class Dispute:
     @property
     def linked_by(self) -> list[tuple[Bullet, list[str]]]:
         """Every bullet with the people who point at it."""
-        return [(bullet, [said.name for said in self.people if bullet in said.bullets]) for bullet in self.bullets]
+        return [
+            (bullet, [rater.name for rater in self.people if bullet in rater.bullets]) for bullet in self.bullets
+        ]
 
 
 def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
@@ -113,7 +115,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
 
     labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight).for_figures()
     people = tuple(
-        Said(
+        RaterLabel(
             name=label.annotator.label,
             coverage=label.coverage,
             bullets=named(label.lines),
@@ -125,7 +127,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
     )
     verdicts = Verdict.objects.valid().filter(summary=summary, insight=insight, repeat=0, judge__archived_at=None)
     judges = tuple(
-        Said(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
+        RaterLabel(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
         for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
     )
     history = tuple(history_of(study=study, summary=summary, insight=insight))

@@ -111,11 +111,6 @@ def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[An
         )
 
 
-def csv_rows(study: Study, *, with_history: bool = False) -> Iterator[list[Any]]:
-    """The rows with lines as “3 7”."""
-    return spaced(label_rows(study, with_history=with_history))
-
-
 def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """Rows with lines as “3 7”, in either order of columns."""
     at = COLUMNS.index("lines")
@@ -131,12 +126,12 @@ def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple
     rows = study.coverage_adjudications.order_by("pk")
     if not with_history:
         rows = rows.filter(is_current=True)
-    said = _said_of_decided(study)
+    labels_on = _labels_of_decided(study)
     for label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*DECISION_FIELDS).iterator(
         chunk_size=CHUNK
     ):
         lines, is_current, note, at, *item = rest
-        labels = said.get(tuple(item), [])
+        labels = labels_on.get(tuple(item), [])
         yield (
             *("adjudicated", f"{summary}/{insight}", label, str(summary)),
             *(haystack, subtopic, str(summary), system, insight),
@@ -148,11 +143,11 @@ def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """Rows of decisions with lines as “3 7” and labels as “annotator1 none; annotator2 full 3 7”."""
     at = DECISION_COLUMNS.index("labels")
     for row in spaced(rows):
-        said = ((one["annotator"], one["label"], *one["lines"]) for one in row[at])
-        yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in said), *row[at + 1 :]]
+        cells = ((one["annotator"], one["label"], *one["lines"]) for one in row[at])
+        yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in cells), *row[at + 1 :]]
 
 
-def _said_of_decided(study: Study) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+def _labels_of_decided(study: Study) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
     names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
     decided = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
     labels = study.coverage_labels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
@@ -163,9 +158,3 @@ def _said_of_decided(study: Study) -> dict[tuple[Any, ...], list[dict[str, Any]]
         one = {"annotator": names.get(person, "unknown"), "label": label, "lines": lines}
         found.setdefault((summary, insight), []).append(one)
     return found
-
-
-def objects(study: Study, *, with_history: bool = False) -> Iterator[dict[str, Any]]:
-    """The rows by column name."""
-    for row in label_rows(study, with_history=with_history):
-        yield dict(zip(COLUMNS, row, strict=True))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.linking import choosing
 from annotation.linking.planning import Checks, LinkingValues
 from annotation.models import Study
-from annotation.study_forms import NewStudyForm
+from annotation.studies.forms import NewStudyForm
 from benchmarks.models import Haystack, Summary
 
 WAYS = [

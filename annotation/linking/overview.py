@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from annotation.labelling.overview import Overview, Person, counts_of, people_of, remarks_of
-from annotation.models import CoverageLabel, LabelItem, LabelKey, Study
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, LinkingPlan, Study
+from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview_page import (
+    Card,
+    Cell,
+    Column,
+    OverviewPage,
+    Remark,
+    Table,
+    cost_column,
+    progress_columns,
+    share_columns,
+    time_column,
+    work_cards,
+)
+from annotation.templatetags.work import duration, percent
 from benchmarks.scoring.summhay import COVERAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRow(Person):
-    """One annotator: what they said by coverage (current, complete answers), and the hidden gold."""
+    """One annotator: their answers by coverage (current, complete answers), and the hidden gold."""
 
     labels: dict[str, int]
     n_unsure: int
@@ -93,3 +112,63 @@ def _gold(study: Study) -> dict[int, Counter[bool]]:
         if (summary, insight) in agreed:
             found[person][coverage == agreed[summary, insight]] += 1
     return found
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    found = overview_of(study)
+    plan: LinkingPlan | None = getattr(study, "linking_plan", None)
+    everyone = _("%(n)d for everyone") % {"n": found.n_overlap} if found.n_overlap else ""
+    done, *costs = work_cards(found, study.currency)
+    columns = [
+        *progress_columns(),
+        *share_columns((_("None"), _("Partial"), _("Full")), lambda row: row.shares),
+        Column(_("Not sure"), lambda row: row.n_unsure),
+        Column(_("No bullet yet"), lambda row: row.n_incomplete),
+        *([Column(_("Gold"), lambda row: _gold_cell(row, plan))] if found.n_gold else []),
+        time_column(),
+        Column(_("A summary"), lambda row: duration(row.ms_per_done) if row.ms_per_done else "–"),
+        cost_column(study.currency),
+    ]
+    caption = _(
+        "Labels are current, complete answers, without training. Time leaves gaps of over two minutes out."
+    )
+    return OverviewPage(
+        cards=[Card(_("Summaries"), found.n_items, everyone), done, Card(_("Labels"), found.n_labels), *costs],
+        tables=[Table(_("Annotators"), caption, columns, found.people)],
+        facts=_facts(plan, found) if plan else (),
+        remarks=[_remark(task) for task in found.remarks],
+        subject=_("Summary"),
+    )
+
+
+def _gold_cell(row: PersonRow, plan: LinkingPlan | None) -> Cell:
+    mark = plan.pass_mark if plan else None
+    is_below = row.gold_share is not None and mark is not None and row.gold_share < mark
+    return Cell(
+        f"{row.n_gold_right} / {row.n_gold}",
+        note=percent(row.gold_share),
+        badge=_("below the mark") if is_below else "",
+    )
+
+
+def _facts(plan: LinkingPlan, found: Overview) -> list[tuple[str, Any]]:
+    everyone: Any = plan.overlap_number or 0
+    if plan.overlap_share is not None:
+        everyone = _("%(share)s of the summaries") % {"share": percent(float(plan.overlap_share))}
+    facts: list[tuple[str, Any]] = [
+        (_("People for each summary"), plan.people_per_item),
+        (_("For everyone"), everyone),
+    ]
+    if found.n_training:
+        facts.append((_("Training, with feedback"), found.n_training))
+    if found.n_gold:
+        mark = "" if plan.pass_mark is None else ", " + _("pass mark") + f" {percent(float(plan.pass_mark))}"
+        facts.append((_("Hidden gold"), f"{found.n_gold}{mark}"))
+    return [*facts, (_("Bullets for an insight"), _("several") if plan.allow_several_lines else _("one"))]
+
+
+def _remark(task: LabelTask) -> Remark:
+    summary = task.item.summary
+    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
+    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

@@ -5,127 +5,79 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
 
-from annotation.guidelines import current_guideline, render_markdown
-from annotation.labelling.answers import page_of
-from annotation.labelling.config import config_json
-from annotation.labelling.course import course_of
 from annotation.linking.bullets import bullets_of
-from annotation.linking.recording import Choice
-from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, Study
+from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words, answer_of
+from annotation.models import Assignment, CoverageLabel, Exposure, LabelItem, LabelTask
+from annotation.studies import exposures
 from benchmarks.models import Insight
-from benchmarks.scoring.summhay import COVERED, Coverage
+from benchmarks.scoring.summhay import COVERED
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One insight with the person's own answer."""
+    """One insight with the annotator's own answer, and in training with the agreed one in words."""
 
     number: int
     insight: Insight
-    coverage: str
-    lines: frozenset[int]
-    is_unsure: bool
+    answer: LinkingAnswer
     feedback: str = ""
 
     @property
-    def lacks_line(self) -> bool:
+    def is_missing_line(self) -> bool:
         """Whether something is covered and nothing says where."""
-        return self.coverage in COVERED and not self.lines
+        return self.answer.coverage in COVERED and not self.answer.lines
 
     @property
     def is_answered(self) -> bool:
         """Whether it counts."""
-        return bool(self.coverage) and not self.lacks_line
+        return LINK.counts(self.answer)
+
+
+def barred(request: HttpRequest, task: LabelTask) -> HttpResponse | None:
+    """A page that says why the task cannot be shown yet; otherwise note that the haystack was seen.
+
+    Whoever is shown insights never writes on their haystack again, so what is still to be written comes first.
+    """
+    haystack = task.item.summary.haystack
+    writing = Assignment.objects.for_annotator(request.user).unfinished()
+    if writing.filter(subtopic__haystack=haystack, is_practice=False).exists():
+        return render(request, "annotation/linking_later.html", {"study": task.study}, status=409)
+    exposures.record_exposure(
+        user=request.user, haystack=haystack, reason=Exposure.Reason.LINKING, now=timezone.now()
+    )
+    return None
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
-    """The summary's bullets, the questions with answers, the way through the study, the guidelines."""
-    summary, study = task.item.summary, task.study
-    guideline = current_guideline(study)
-    bullets = bullets_of(summary)
-    way = course_of(study=study, annotator=task.annotator, at=task)
-    questions = questions_of(task)
+    """The summary's bullets, and the insights with the annotator's answers."""
+    summary = task.item.summary
+    bullets, questions = bullets_of(summary), questions_of(task)
     return {
-        "task": task,
-        "study": study,
         "subtopic": summary.subtopic,
         "haystack": summary.haystack,
         "bullets": bullets,
         "linkable": [bullet for bullet in bullets if bullet.is_linkable],
         "questions": questions,
         "n_answered": sum(question.is_answered for question in questions),
-        "way": way,
-        "previous_url": page_of(study.kind, way.previous.uid) if way.previous else "",
-        "next_url": page_of(study.kind, way.next.uid) if way.next else "",
-        "guideline": guideline,
-        "guideline_html": render_markdown(guideline.body) if guideline else "",
-        "is_open": study.state == Study.State.OPEN,
         "is_training": task.item.role == LabelItem.Role.TRAINING,
-        "allows_several": study.linking_plan.allow_several_lines,
-        "config_json": config_json(task, version=guideline.version if guideline else None),
+        "allows_several": task.study.linking_plan.allow_several_lines,
     }
 
 
 def questions_of(task: LabelTask) -> list[Question]:
-    """The insights of the summary's subtopic with what this person says of them now; two queries."""
-    labels = {
-        label.insight_id: label
-        for label in CoverageLabel.objects.filter(
-            study=task.study_id, annotator=task.annotator_id, summary=task.item.summary_id, is_current=True
-        )
-    }
-    keys = keys_of(task)
-    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
+    """The insights of the summary's subtopic with what this annotator says of them now; two queries."""
+    item = task.item
+    rows = CoverageLabel.objects.filter(task=task, is_current=True)
+    answers = {row.insight_id: answer_of(row) for row in rows}
+    is_training = item.role == LabelItem.Role.TRAINING
+    keys = {key.insight_id: key for key in item.keys.all()} if is_training else {}
     questions = []
-    for number, insight in enumerate(task.item.summary.subtopic.insights.order_by("number"), 1):
-        label = labels.get(insight.pk)
-        questions.append(
-            Question(
-                number=number,
-                insight=insight,
-                coverage=label.coverage if label else "",
-                lines=frozenset(label.lines if label else ()),
-                is_unsure=bool(label and label.is_unsure),
-                feedback=(
-                    feedback_of(keys[insight.pk], names)
-                    if label and insight.pk in keys and label.coverage and label.is_complete
-                    else ""
-                ),
-            )
-        )
+    for number, insight in enumerate(item.summary.subtopic.insights.order_by("number"), 1):
+        answer, key = answers.get(insight.pk, answer_of(None)), keys.get(insight.pk)
+        feedback = agreed_in_words(key, item.summary) if key and LINK.counts(answer) else ""
+        questions.append(Question(number, insight, answer, feedback))
     return questions
-
-
-def keys_of(task: LabelTask) -> dict[int, LabelKey]:
-    """The agreed answers of a training item by insight; of any other item none."""
-    if task.item.role != LabelItem.Role.TRAINING:
-        return {}
-    return {key.insight_id: key for key in task.item.keys.all()}
-
-
-def in_words(choice: Choice, names: dict[int, str]) -> str:
-    """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
-    if not choice.coverage:
-        return ""
-    parts = [{"none": _("none"), "partial": _("partial"), "full": _("full")}[choice.coverage]]
-    if choice.lines:
-        lines = ", ".join(names.get(line, str(line)) for line in choice.lines)
-        parts.append(_("bullet %(lines)s") % {"lines": lines})
-    if choice.is_unsure:
-        parts.append(_("not sure"))
-    return ", ".join(parts)
-
-
-def feedback_of(key: LabelKey | Choice, names: dict[int, str]) -> str:
-    """The agreed answer in words."""
-    levels = {Coverage.NONE: _("none"), Coverage.PARTIAL: _("partial"), Coverage.FULL: _("full")}
-    level = levels[Coverage(key.coverage)]
-    lines = ", ".join(names.get(line, str(line)) for line in key.lines)
-    if not lines:
-        return _("Agreed answer: %(level)s.") % {"level": level}
-    return _("Agreed answer: %(level)s, in bullet %(lines)s.") % {
-        "level": levels[Coverage(key.coverage)],
-        "lines": lines,
-    }

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Unpack
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import studies
-from annotation.labelling import readiness
-from annotation.labelling.dealing import Item, Pair, deal_items, in_blocks, sample
-from annotation.labelling.setting_up import close_ranks, new_study, present_people
 from annotation.linking.choosing import agreed_answers, authors_of
 from annotation.models import (
-    Annotator,
     Assignment,
     CoverageLabel,
     LabelItem,
     LabelKey,
-    LabelTask,
     LinkingPlan,
     Study,
 )
+from annotation.studies import tasks
+from annotation.studies.dealing import Pair
+from annotation.studies.kind import NotPossible
+from annotation.studies.lifecycle import NewStudy, new_study
+from annotation.studies.sampling import Item, sample
+from annotation.studies.tasks import Dealt
 from benchmarks import audit
 from benchmarks.models import Insight, Summary
 
@@ -52,48 +52,27 @@ class Checks:
     n_gold: int = 0
 
 
-class TooFewAgreed(Exception):
+class TooFewAgreed(NotPossible):
     """The source has not enough summaries whose answers are agreed on or decided; the message says how many."""
 
-
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """What a deal gave: new tasks, items that everyone has, and items that still lack people."""
-
-    n_new: int
-    n_overlap: int
-    n_short: int
+    field = "checks_source"
 
 
 @transaction.atomic
 def create_study(
     *,
-    details: studies.Details,
     plan: LinkingValues,
     summaries: Iterable[Summary],
-    guidelines: str,
-    by: Any,
-    now: datetime,
-    annotators: Iterable[Annotator] = (),
-    researchers: Iterable[Any] = (),
-    seed: int | None = None,
     checks: Checks | None = None,
+    **values: Unpack[NewStudy],
 ) -> Study:
     """Make a linking study with its items and tasks, not yet open; its maker is one of its researchers.
 
     Raises:
         TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
     """
-    study = new_study(
-        kind=Study.Kind.LINKING,
-        details=details,
-        guidelines=guidelines,
-        annotators=annotators,
-        researchers=researchers,
-        seed=seed,
-        by=by,
-        now=now,
-    )
+    by, now = values["by"], values["now"]
+    study = new_study(Study.Kind.LINKING, **values)
     LinkingPlan.objects.create(study=study, **asdict(plan))
     if checks is not None:
         _add_checks(study, checks, now=now)
@@ -128,49 +107,31 @@ def add_summaries(*, study: Study, summaries: Iterable[Summary], by: Any, now: d
 
 @transaction.atomic
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every item the people it lacks. With `rebalance`, tasks that nobody opened are dealt anew, to all.
+    """Give every summary its missing annotators. With `rebalance`, tasks that nobody opened are assigned anew.
 
     Nobody gets a summary of their own, nor one on a haystack that they still have to write on, nor a training or
     gold item that they labelled before.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
-    plan = study.linking_plan
-    people = present_people(study)
     if rebalance:
-        readiness.untouched(study).delete()
-    tasks = list(study.label_tasks.values_list("annotator_id", "item_id"))
-    _draw_overlap(study, plan, dealt={item for _person, item in tasks})
-    items = {item.pk: item for item in study.label_items.select_related("summary")}
-    overlap = {pk for pk, item in items.items() if item.is_overlap}
-    pairs = deal_items(
-        list(items),
-        list(people),
-        overlap=overlap,
-        per_item=plan.people_per_item,
-        seed=study.seed,
-        barred=_barred(study, items, people),
-        held=tasks,
-    )
-    _write_tasks(study, items, people, pairs, now=now)
-    if pairs:
-        audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=len(pairs))
-    return Dealt(len(pairs), len(overlap), n_short(study))
+        tasks.untouched(study).delete()
+    _draw_overlap(study, assigned=set(study.label_tasks.values_list("item_id", flat=True)))
+    return tasks.deal(study=study, by=by, now=now, **_how(study))
 
 
 def n_short(study: Study) -> int:
     """Items that have fewer people than the plan wants; of those for everyone, that somebody could still get."""
-    people = set(present_people(study))
-    items = {item.pk: item for item in study.label_items.select_related("summary")}
-    barred = _barred(study, items, people)
-    held = set(study.label_tasks.values_list("annotator_id", "item_id"))
-    holders = Counter(item for _person, item in held)
-    missing = Counter(item for person in people for item in items if (person, item) not in barred | held)
-    wanted = study.linking_plan.people_per_item
-    return sum(missing[pk] > 0 if item.is_overlap else holders[pk] < wanted for pk, item in items.items())
+    return tasks.n_short(study, **_how(study))
 
 
-def _draw_overlap(study: Study, plan: LinkingPlan, *, dealt: set[int]) -> None:
+def _how(study: Study) -> dict[str, Any]:
+    """Summaries are assigned one by one."""
+    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": _barred(study)}
+
+
+def _draw_overlap(study: Study, *, assigned: set[int]) -> None:
     """Mark items that everyone gets, drawn among those that nobody has yet."""
+    plan = study.linking_plan
     items = list(study.label_items.filter(role=LabelItem.Role.ORDINARY).select_related("summary"))
     target = plan.overlap_number or 0
     if plan.overlap_share is not None:
@@ -181,7 +142,7 @@ def _draw_overlap(study: Study, plan: LinkingPlan, *, dealt: set[int]) -> None:
     free = [
         Item(item.pk, (item.summary.system_id, item.summary.subtopic_id))
         for item in items
-        if not item.is_overlap and item.pk not in dealt
+        if not item.is_overlap and item.pk not in assigned
     ]
     chosen = sample(free, missing, seed=study.seed, label="overlap")[:missing]
     LabelItem.objects.filter(pk__in=[item.pk for item in chosen]).update(is_overlap=True)
@@ -216,9 +177,11 @@ def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
         )
 
 
-def _barred(study: Study, items: dict[int, LabelItem], people: Iterable[int]) -> set[Pair]:
+def _barred(study: Study) -> set[Pair]:
+    people = list(tasks.present_people(study))
+    items = {item.pk: item for item in study.label_items.select_related("summary")}
     checks = {item.summary_id: pk for pk, item in items.items() if item.role != LabelItem.Role.ORDINARY}
-    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=list(people)).exclude(study=study)
+    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
     known = {
         (person, checks[summary])
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
@@ -226,7 +189,7 @@ def _barred(study: Study, items: dict[int, LabelItem], people: Iterable[int]) ->
     own = authors_of(item.summary.pk for item in items.values())
     writing = set(
         Assignment.objects.unfinished()
-        .filter(annotator__in=list(people), is_practice=False)
+        .filter(annotator__in=people, is_practice=False)
         .values_list("annotator_id", "subtopic__haystack_id")
     )
     return known | {
@@ -235,34 +198,3 @@ def _barred(study: Study, items: dict[int, LabelItem], people: Iterable[int]) ->
         for pk, item in items.items()
         if (person, item.summary_id) in own or (person, item.summary.haystack_id) in writing
     }
-
-
-def _write_tasks(
-    study: Study, items: dict[int, LabelItem], people: dict[int, str], pairs: Iterable[Pair], *, now: datetime
-) -> None:
-    """New tasks come after those a person has, training first; places are counted from 1 without holes."""
-    dealt: dict[int, list[int]] = defaultdict(list)
-    for person, item in pairs:
-        dealt[person].append(item)
-    blocks = {pk: item.block for pk, item in items.items()}
-    made = []
-    for person, new in dealt.items():
-        n_held = close_ranks(study, person)
-        first = [pk for pk in new if items[pk].role == LabelItem.Role.TRAINING]
-        order = [
-            pk
-            for part in (first, [pk for pk in new if pk not in set(first)])
-            for pk in in_blocks(part, block_of=blocks, seed=study.seed, person=people[person])
-        ]
-        made += [
-            LabelTask(
-                study=study,
-                annotator_id=person,
-                item=items[pk],
-                position=place,
-                n_questions=items[pk].n_questions,
-                created_at=now,
-            )
-            for place, pk in enumerate(order, n_held + 1)
-        ]
-    LabelTask.objects.bulk_create(made, batch_size=500)

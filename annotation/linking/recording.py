@@ -1,205 +1,126 @@
-"""Answers of coverage linking: one row per choice, the newest supersedes, nothing is ever changed or lost.
-
-`record` is the hot path: its queries are prepared, as many and as quick whatever the history.
-"""
+"""Answers of coverage linking: how far does a summary cover an insight, and in which bullets?"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
-from annotation.labelling.undoing import Undone, last_act, standing, undone_on
-from annotation.linking.bullets import linkable_numbers
-from annotation.linking.reading import around, current_label, task_for_choice
-from annotation.models import CoverageLabel, LabelItem, LabelTask
-from benchmarks import prepared
-from benchmarks.scoring.summhay import COVERAGES, COVERED
+from annotation.labelling.acts import BadAct, unsure_in
+from annotation.labelling.handling import TaskRefused
+from annotation.labelling.reading import ItemQuestions
+from annotation.labelling.recording import AnswerKind, Outcome
+from annotation.linking.bullets import bullets_of, linkable_numbers
+from annotation.models import CoverageLabel, LabelItem, LabelKey
+from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 CLEARED = ""
+MAX_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The whole answer to one question: coverage ("" clears it) and the lines that cover, counted from 1."""
+class LinkingAnswer:
+    """The answer to one question: coverage ("" clears it) and the lines that cover, counted from 1."""
 
-    coverage: str
+    coverage: str = CLEARED
     lines: tuple[int, ...] = ()
     is_unsure: bool = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether it says all that is asked: something covered needs a line."""
+        """Whether nothing is left open: something covered needs a line."""
         return self.coverage not in COVERED or bool(self.lines)
 
-    @property
-    def counts(self) -> bool:
-        """Whether it is an answer."""
-        return self.coverage != CLEARED and self.is_complete
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How question and task stand after a choice; `key` is the agreed answer, told only in training.
-
-    `undone` says what an undo took back.
-    """
-
-    insight: UUID
-    choice: Choice
-    state: str
-    n_answered: int
-    n_questions: int
-    active_ms: int
-    key: Choice | None = None
-    is_changed: bool = True
-    undone: Undone | None = None
-
-
-@transaction.atomic
-def record(
-    *,
-    tasks: Tasks,
-    insight: UUID,
-    coverage: str,
-    lines: Iterable[int],
-    op_id: str,
-    now: datetime,
-    is_unsure: bool = False,
-    guideline_version: int | None = None,
-) -> Outcome:
-    """Store one choice; the same `op_id` again stores nothing more. None of an insight clears its lines.
+def parse(data: QueryDict) -> LinkingAnswer:
+    """The answer in a form: `coverage, line*, unsure?`.
 
     Raises:
-        LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
-        TaskRefused: not a question of this task, not a line of the summary, more lines than allowed, study closed.
+        BadAct: a line is not a whole number.
+        TaskRefused: "not sure" without an answer.
     """
-    task = task_for_choice(tasks)
-    facts = around(task, insight=insight, guideline_version=guideline_version, op_id=op_id)
-    task.contact_at = facts.contact_at
-    if facts.insight_id is None:
-        raise TaskRefused("not_asked", _("This insight is not asked about here."))
-    current = current_label(task, facts.insight_id)
-    if facts.delivered is not None:
-        return _outcome(task, insight, _said(current))
-    choice = _checked(task, Choice(coverage, tuple(dict.fromkeys(lines)), is_unsure))
-    if _said(current) == choice:
-        prepared.update(task, *keep_contact(task, now))
-        return _outcome(task, insight, choice, is_changed=False)
-    guideline_id = facts.guideline_id or facts.newest_guideline_id
-    _replace(task, current, choice, op_id=op_id, now=now, insight_id=facts.insight_id, guideline_id=guideline_id)
-    return _outcome(task, insight, choice)
+    coverage, lines = data.get("coverage", ""), data.getlist("line")[:MAX_LINES]
+    if not all(re.fullmatch("[0-9]{1,9}", line) for line in lines):
+        raise BadAct(_("Lines are whole numbers."))
+    return LinkingAnswer(coverage, tuple(map(int, lines)), unsure_in(data, answer=coverage))
 
 
-@transaction.atomic
-def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome | None:
-    """Take back the person's last choice in the study that was not taken back yet, on whatever summary it was.
-
-    A row restores what was before; the outcome is that of the task it is on. With `only_here` choices on other
-    tasks stay. None when there is nothing to take back; the same `op_id` again takes back nothing more.
-    """
-    found = last_act(model=CoverageLabel, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
-    if found is None:
-        return None
-    task: Any = locked(found.tasks)
-    made = CoverageLabel.objects.filter(task=task).select_related("insight", "supersedes")
-    last = found.row.undoes if found.is_repeated else standing(made)
-    current = made.get(insight=last.insight_id, is_current=True)
-    undone = undone_on(task, _said(last))
-    if found.is_repeated:
-        return _outcome(task, last.insight.uid, _said(current), undone=undone)
-    before = _said(last.supersedes)
-    _replace(
-        task,
-        current,
-        before,
-        op_id=op_id,
-        now=now,
-        insight_id=last.insight_id,
-        guideline_id=last.guideline_id,
-        undoes=last,
-    )
-    return _outcome(task, last.insight.uid, before, undone=undone)
+def in_words(task: Any, answer: LinkingAnswer) -> str:
+    """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
+    if answer.coverage == CLEARED:
+        return ""
+    parts = [_level(answer.coverage)]
+    if answer.lines:
+        parts.append(_("bullet %(lines)s") % {"lines": _letters(task.item.summary, answer.lines)})
+    if answer.is_unsure:
+        parts.append(_("not sure"))
+    return ", ".join(parts)
 
 
-def _checked(task: LabelTask, choice: Choice) -> Choice:
-    if choice.coverage not in (*COVERAGES, CLEARED):
+def feedback(outcome: Outcome[LinkingAnswer]) -> str:
+    """The agreed answer in words, once a question of a training item is answered."""
+    item = outcome.task.item
+    if item.role != LabelItem.Role.TRAINING or outcome.question is None or not LINK.counts(outcome.answer):
+        return ""
+    key = item.keys.filter(insight__uid=outcome.question).first()
+    return agreed_in_words(key, item.summary) if key else ""
+
+
+def agreed_in_words(key: LabelKey, summary: Summary) -> str:
+    """The agreed answer as an annotator in training reads it."""
+    words = {"level": _level(key.coverage), "lines": _letters(summary, key.lines)}
+    if not key.lines:
+        return _("Agreed answer: %(level)s.") % words
+    return _("Agreed answer: %(level)s, in bullet %(lines)s.") % words
+
+
+def _level(coverage: str) -> str:
+    return {Coverage.NONE: _("none"), Coverage.PARTIAL: _("partial"), Coverage.FULL: _("full")}[Coverage(coverage)]
+
+
+def _letters(summary: Summary, lines: Iterable[int]) -> str:
+    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(summary)}
+    return ", ".join(names.get(line, str(line)) for line in lines)
+
+
+def answer_of(label: CoverageLabel | None) -> LinkingAnswer:
+    """The answer in a row; the cleared one of None."""
+    return LinkingAnswer() if label is None else LinkingAnswer(label.coverage, tuple(label.lines), label.is_unsure)
+
+
+def _checked(task: Any, answer: LinkingAnswer) -> LinkingAnswer:
+    if answer.coverage not in (*COVERAGES, CLEARED):
         raise TaskRefused("invalid", _("Coverage is none, partial or full."))
-    if choice.coverage not in COVERED:
-        return Choice(choice.coverage, (), choice.is_unsure and choice.coverage != CLEARED)
-    if len(choice.lines) > 1 and not task.study.linking_plan.allow_several_lines:
+    if answer.coverage not in COVERED:
+        return LinkingAnswer(answer.coverage, (), answer.is_unsure and answer.coverage != CLEARED)
+    lines = set(answer.lines)
+    if len(lines) > 1 and not task.study.linking_plan.allow_several_lines:
         raise TaskRefused("one_line", _("Choose the one bullet that covers the insight best."))
-    known = linkable_numbers(task.item.summary)
-    if not set(choice.lines) <= known:
+    if not lines <= linkable_numbers(task.item.summary):
         raise TaskRefused("no_such_line", _("The summary has no such bullet."))
-    return Choice(choice.coverage, tuple(sorted(choice.lines)), choice.is_unsure)
+    return LinkingAnswer(answer.coverage, tuple(sorted(lines)), answer.is_unsure)
 
 
-def _replace(
-    task: LabelTask,
-    current: CoverageLabel | None,
-    choice: Choice,
-    *,
-    op_id: str,
-    now: datetime,
-    insight_id: int,
-    guideline_id: int | None,
-    undoes: CoverageLabel | None = None,
-) -> None:
-    if current is not None:
-        current.is_current = False
-        prepared.update(current, "is_current")
-    made = CoverageLabel(
-        study_id=task.study_id,
-        annotator_id=task.annotator_id,
-        summary_id=task.item.summary.pk,
-        insight_id=insight_id,
-        guideline_id=guideline_id,
-        task=task,
-        coverage=choice.coverage,
-        lines=list(choice.lines),
-        is_linked=bool(choice.lines),
-        is_complete=choice.is_complete,
-        is_unsure=choice.is_unsure,
-        is_training=task.item.role == LabelItem.Role.TRAINING,
-        supersedes=current,
-        undoes=undoes,
-        op_id=op_id or uuid4().hex,
-        made_at=now,
-    )
-    prepared.insert(made)
-    gained = int(choice.counts) - int(_said(current).counts)
-    changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)
-    prepared.update(task, *changed)
+def _columns(task: Any, answer: LinkingAnswer) -> dict[str, Any]:
+    return {
+        "summary_id": task.item.summary_id,
+        "coverage": answer.coverage,
+        "lines": list(answer.lines),
+        "is_linked": bool(answer.lines),
+        "is_training": task.item.role == LabelItem.Role.TRAINING,
+    }
 
 
-def _said(label: CoverageLabel | None) -> Choice:
-    if label is None:
-        return Choice(CLEARED)
-    return Choice(label.coverage, tuple(label.lines), label.is_unsure)
-
-
-def _outcome(
-    task: LabelTask, insight: UUID, choice: Choice, *, is_changed: bool = True, undone: Undone | None = None
-) -> Outcome:
-    key = None
-    if choice.counts and task.item.role == LabelItem.Role.TRAINING:
-        row = task.item.keys.filter(insight__uid=insight).first()
-        key = Choice(row.coverage, tuple(row.lines)) if row is not None else None
-    return Outcome(
-        insight,
-        choice,
-        task.state,
-        task.n_answered,
-        task.n_questions,
-        task.active_ms,
-        key,
-        is_changed=is_changed,
-        undone=undone,
-    )
+LINK: AnswerKind[LinkingAnswer] = AnswerKind(
+    model=CoverageLabel,
+    needed=("study__linking_plan__allow_several_lines", "item__summary__text"),
+    answer_of=answer_of,
+    checked=_checked,
+    columns=_columns,
+    questions=ItemQuestions("insight", Insight, group="subtopic", of_item="item__summary__subtopic"),
+)

@@ -1,3 +1,4 @@
+import annotation.kinds
 import django.db.models.deletion
 import uuid
 from django.conf import settings
@@ -66,7 +67,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('name', models.CharField(max_length=120, unique=True)),
-                ('kind', models.CharField(choices=[('writing', 'timed writing'), ('linking', 'coverage linking'), ('verification', 'key point verification'), ('validation', 'entailment validation'), ('external', 'labels made elsewhere')], max_length=12)),
+                ('kind', models.CharField(choices=annotation.kinds.choices, max_length=12)),
                 ('state', models.CharField(choices=[('draft', 'being set up'), ('open', 'open'), ('closed', 'closed'), ('archived', 'archived')], default='draft', max_length=8)),
                 ('description', models.TextField(blank=True)),
                 ('hourly_rate', models.DecimalField(decimal_places=2, default=25, max_digits=7)),
@@ -81,7 +82,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['writing', 'linking', 'verification', 'validation', 'external'])), name='study_kind_known'), models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'open', 'closed', 'archived'])), name='study_state_known'), models.CheckConstraint(condition=models.Q(('hourly_rate__gte', 0)), name='study_rate_not_negative')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind', ''), _negated=True), name='study_has_kind'), models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'open', 'closed', 'archived'])), name='study_state_known'), models.CheckConstraint(condition=models.Q(('hourly_rate__gte', 0)), name='study_rate_not_negative')],
             },
         ),
         migrations.CreateModel(

@@ -11,7 +11,7 @@ from annotation.querysets import AnswerQuerySet
 
 
 class Answer(models.Model):
-    """One whole answer of one person to one item; the newest is current.
+    """One answer of an annotator to an item; the newest is current.
 
     `is_complete` is false while something asked is still open; such an answer counts for nothing. `is_check` marks
     answers to attention checks, which enter no figure. `supersedes` is the answer that this one took the place of,

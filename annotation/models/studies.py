@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation import kinds
 from annotation.querysets import (
     AnnotatorQuerySet,
     AssignmentQuerySet,
@@ -18,6 +20,7 @@ from annotation.querysets import (
     MembershipQuerySet,
     StudyQuerySet,
 )
+from annotation.states import AssignmentState, StudyState
 from benchmarks.models import Haystack, Subtopic
 
 
@@ -101,22 +104,20 @@ class Consent(models.Model):
 class Study(models.Model):
     """A set of tasks of one kind with its annotators, guidelines, overlap and limits."""
 
-    class Kind(models.TextChoices):
-        WRITING = "writing", "timed writing"
-        LINKING = "linking", "coverage linking"
-        VERIFICATION = "verification", "key point verification"
-        VALIDATION = "validation", "entailment validation"
-        EXTERNAL = "external", "labels made elsewhere"
+    class Kind(StrEnum):
+        """The kinds that come with the app; their labels are where they are registered."""
 
-    class State(models.TextChoices):
-        DRAFT = "draft", "being set up"
-        OPEN = "open", "open"
-        CLOSED = "closed", "closed"
-        ARCHIVED = "archived", "archived"
+        WRITING = "writing"
+        LINKING = "linking"
+        VERIFICATION = "verification"
+        VALIDATION = "validation"
+        EXTERNAL = "external"
+
+    State = StudyState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120, unique=True)
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=12, choices=kinds.choices)
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
     description = models.TextField(blank=True)
     hourly_rate = models.DecimalField(max_digits=7, decimal_places=2, default=25)
@@ -138,13 +139,8 @@ class Study(models.Model):
     class Meta:
         ordering = ["-created_at"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(kind__in=["writing", "linking", "verification", "validation", "external"]),
-                name="study_kind_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=["draft", "open", "closed", "archived"]), name="study_state_known"
-            ),
+            models.CheckConstraint(condition=~Q(kind=""), name="study_has_kind"),
+            models.CheckConstraint(condition=Q(state__in=StudyState.values), name="study_state_known"),
             models.CheckConstraint(condition=Q(hourly_rate__gte=0), name="study_rate_not_negative"),
         ]
 
@@ -271,11 +267,7 @@ class Membership(models.Model):
 class Assignment(models.Model):
     """One writing task of one person; its documents and their order are frozen when it is made."""
 
-    class State(models.TextChoices):
-        ASSIGNED = "assigned", "to do"
-        STARTED = "started", "started"
-        DONE = "done", "done"
-        WITHDRAWN = "withdrawn", "withdrawn"
+    State = AssignmentState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="assignments")
@@ -304,7 +296,7 @@ class Assignment(models.Model):
         ordering = ["created_at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["assigned", "started", "done", "withdrawn"]),
+                condition=Q(state__in=AssignmentState.values),
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
@@ -313,12 +305,14 @@ class Assignment(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["study", "annotator", "subtopic"],
-                condition=~Q(state="withdrawn") & Q(is_practice=False),
+                condition=~Q(state=AssignmentState.WITHDRAWN.value) & Q(is_practice=False),
                 name="assignment_once_per_subtopic",
             ),
             models.UniqueConstraint(
                 fields=["annotator"],
-                condition=Q(is_practice=True, state__in=["assigned", "started"]),
+                condition=Q(
+                    is_practice=True, state__in=[AssignmentState.ASSIGNED.value, AssignmentState.STARTED.value]
+                ),
                 name="assignment_one_open_practice",
             ),
         ]

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
+from annotation.states import LabelTaskState
 from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
 from benchmarks.scoring.summhay import COVERAGES
 
@@ -134,11 +135,7 @@ class LabelKey(models.Model):
 class LabelTask(models.Model):
     """An item for one person, at a place of their own order; `active_ms` leaves gaps of over 120 s out."""
 
-    class State(models.TextChoices):
-        TODO = "todo", "to do"
-        BEGUN = "begun", "begun"
-        DONE = "done", "done"
-        SKIPPED = "skipped", "skipped"
+    State = LabelTaskState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_tasks")
@@ -163,17 +160,17 @@ class LabelTask(models.Model):
         ordering = ["study", "annotator", "position"]
         indexes = [models.Index(fields=["annotator", "last_seen_at"], name="labeltask_last_contact")]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=["todo", "begun", "done", "skipped"]), name="labeltask_state_known"
-            ),
+            models.CheckConstraint(condition=Q(state__in=LabelTaskState.values), name="labeltask_state_known"),
             models.UniqueConstraint(fields=["annotator", "item"], name="labeltask_once_per_item"),
             models.UniqueConstraint(fields=["study", "annotator", "position"], name="labeltask_place_unique"),
             models.CheckConstraint(condition=Q(n_answered__lte=F("n_questions")), name="labeltask_answers_asked"),
             models.CheckConstraint(
-                condition=~Q(state="done") | Q(n_answered=F("n_questions")), name="labeltask_done_is_answered"
+                condition=~Q(state=LabelTaskState.DONE.value) | Q(n_answered=F("n_questions")),
+                name="labeltask_done_is_answered",
             ),
             models.CheckConstraint(
-                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="labeltask_skip_has_reason"
+                condition=~Q(state=LabelTaskState.SKIPPED.value) | ~Q(skip_reason=""),
+                name="labeltask_skip_has_reason",
             ),
         ]
 

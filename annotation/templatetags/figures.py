@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from annotation.leaderboard.board import Line
+from benchmarks.scoring.leaderboard import WORDS
+from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat
 
 register = template.Library()
@@ -70,3 +74,42 @@ def _shown(value: float, is_share: bool, signed: bool) -> str:
     rounded = round(100 * value, 1) if is_share else round(value, 3)
     text = f"{rounded + 0.0:{'+' if signed else ''}.{1 if is_share else 3}f}"
     return text.replace("-", "−")
+
+
+@register.simple_tag
+def board_figure(line: Line, name: str) -> SafeString:
+    """A figure of a leaderboard's row: scores in percent, words as they are."""
+    stat = line.row.stats[name]
+    if name == WORDS:
+        return SafeString("—") if stat.value is None else format_html("{}", f"{stat.value:.1f}")
+    return figure(stat, True, False, False)
+
+
+@register.simple_tag
+def board_cell(line: Line, name: str, best: Mapping[str, float]) -> SafeString:
+    """A cell of a block, the best system's marked."""
+    stat = line.row.stats[name]
+    shown = figure(stat, True, False, False)
+    is_best = not line.is_people and stat.value is not None and stat.value == best[name]
+    return format_html('<span class="is-best">{}</span>', shown) if is_best else shown
+
+
+@register.simple_tag
+def human_minutes(found: Minutes | None) -> SafeString:
+    """Minutes of people with their interval; what is never reached is said so."""
+    if found is None:
+        return SafeString("–")
+    value = _minutes(found.value)
+    if found.low is None or found.high is None:
+        return format_html('<span title="{}; {}">{}</span>', found.method, found.reason, value)
+    return format_html(
+        '<span title="{}">{}</span> <span class="interval">{} – {}</span>',
+        found.method,
+        value,
+        _minutes(found.low),
+        _minutes(found.high),
+    )
+
+
+def _minutes(value: float) -> str:
+    return f"{value:.0f}" if math.isfinite(value) else _("not reached")

@@ -25,9 +25,9 @@ def duration(milliseconds: int) -> str:
 
 @register.filter
 def about_minutes(minutes: float) -> str:
-    """Minutes of reading, rounded up to whole ones, as “61 min” or “1 h 01 min”."""
-    whole = -(-int(minutes * 100) // 100)
-    return duration(whole * 60_000) if whole else _("under a minute")
+    """Minutes of reading, rounded up, as “61 min” or “1 h 01 min”."""
+    rounded = -(-int(minutes * 100) // 100)
+    return duration(rounded * 60_000) if rounded else _("under a minute")
 
 
 @register.filter

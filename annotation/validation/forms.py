@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.study_forms import NewStudyForm
+from annotation.studies.forms import NewStudyForm
 from annotation.validation.planning import ValidationValues
 from benchmarks.models import Judge, PointVerdict, Question
 
@@ -24,7 +24,7 @@ class PairsForm(forms.Form):
         help_text=_("By lot, so that each answer of the judge, each category and each system has its share."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None, responses__point_verdicts__premise="response")
         names = rows.order_by("dataset").values_list("dataset", flat=True).distinct()

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 
-from annotation.labelling.overview import Overview, Person, counts_of, people_of, remarks_of
-from annotation.models import EntailmentLabel, Study
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import EntailmentLabel, LabelTask, Study
+from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview_page import (
+    Card,
+    Column,
+    OverviewPage,
+    Remark,
+    Table,
+    cost_column,
+    fast_column,
+    median_column,
+    progress_columns,
+    share_columns,
+    time_column,
+    work_cards,
+)
 from benchmarks.models import Entailment
 
 
@@ -48,3 +67,43 @@ def overview_of(study: Study) -> Overview:
     return Overview(
         people=people, **counts_of(study), remarks=remarks_of(study, "item__response__question", "item__key_point")
     )
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    found, plan = overview_of(study), study.validation_plan
+    n = study.label_items.order_by().values("response").distinct().count()
+    columns = [
+        *progress_columns(),
+        *share_columns((_("Yes"), _("Neutral"), _("No")), lambda row: row.shares),
+        Column(_("Not sure"), lambda row: row.n_unsure),
+        time_column(),
+        median_column(),
+        fast_column(),
+        cost_column(study.currency),
+    ]
+    caption = _(
+        "Answers are current ones. Time leaves gaps of over two minutes out. A short time is a reason to look at "
+        "the answers and proves nothing."
+    )
+    shown = _("Verdict shown: people see what the judge said before they answer.")
+    return OverviewPage(
+        cards=[
+            Card(_("Verdicts"), found.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),
+            *work_cards(found, study.currency),
+        ],
+        tables=[Table(_("Annotators"), caption, columns, found.people)],
+        facts=[
+            (_("Judge"), plan.judge),
+            (_("People for each response"), plan.people_per_item),
+            (_("Verdict"), _("shown to people") if plan.shows_verdict else _("hidden from people")),
+        ],
+        remarks=[_remark(task) for task in found.remarks],
+        subject=_("Point"),
+        notice=shown if plan.shows_verdict else "",
+    )
+
+
+def _remark(task: LabelTask) -> Remark:
+    question = task.item.response.question
+    return Remark(task, str(task.item.key_point), reverse("benchmarks:question-detail", args=[question.uid]))

@@ -1,20 +1,21 @@
-"""Validation studies: a stratified sample of a judge's verdicts, dealt to people by whole responses."""
+"""Validation studies: a stratified sample of a judge's verdicts, assigned by response."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from annotation import studies
-from annotation.labelling import wholes
-from annotation.labelling.dealing import Item, sample
-from annotation.labelling.setting_up import new_study
-from annotation.labelling.wholes import Dealt
-from annotation.models import Annotator, LabelItem, Study, ValidationPlan
+from annotation.models import LabelItem, Study, ValidationPlan
+from annotation.studies import tasks
+from annotation.studies.kind import NotPossible
+from annotation.studies.lifecycle import NewStudy, new_study
+from annotation.studies.sampling import Item, sample
+from annotation.studies.tasks import Dealt
 from benchmarks import audit
 from benchmarks.models import Judge, PointVerdict
 
@@ -29,43 +30,31 @@ class ValidationValues:
     shows_verdict: bool = False
 
 
-class NothingToValidate(Exception):
+class NothingToValidate(NotPossible):
     """The judge has given no verdict on what was chosen."""
+
+    field = "dataset"
 
 
 @transaction.atomic
 def create_study(
     *,
-    details: studies.Details,
     plan: ValidationValues,
     judge: Judge,
     n: int,
-    guidelines: str,
-    by: Any,
-    now: datetime,
     dataset: str = "",
-    annotators: Iterable[Annotator] = (),
-    researchers: Iterable[Any] = (),
-    seed: int | None = None,
+    **values: Unpack[NewStudy],
 ) -> Study:
-    """Make a validation study on `n` verdicts of a judge, dealt and not yet open.
+    """Make a validation study on `n` verdicts of a judge, assigned and not yet open.
 
     Raises:
         NothingToValidate: there is no verdict to sample.
     """
-    study = new_study(
-        kind=Study.Kind.VALIDATION,
-        details=details,
-        guidelines=guidelines,
-        annotators=annotators,
-        researchers=researchers,
-        seed=seed,
-        by=by,
-        now=now,
-    )
+    by, now = values["by"], values["now"]
+    study = new_study(Study.Kind.VALIDATION, **values)
     ValidationPlan.objects.create(study=study, judge=judge, **asdict(plan))
     if not add_pairs(study=study, n=n, dataset=dataset, by=by, now=now):
-        raise NothingToValidate
+        raise NothingToValidate(_("This judge has no verdicts on that question set."))
     deal(study=study, by=by, now=now)
     return study
 
@@ -105,14 +94,14 @@ def verdicts_of(judge: Judge, *, dataset: str = "") -> Any:
 
 
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every response the people it lacks; what somebody left unfinished goes whole to somebody else."""
+    """Give every response its missing annotators; what somebody left unfinished goes to somebody else as one."""
     wanted = study.validation_plan.people_per_item
-    return wholes.deal(study=study, whole="response", wanted=wanted, by=by, now=now, rebalance=rebalance)
+    return tasks.deal(study=study, group="response", wanted=wanted, by=by, now=now, rebalance=rebalance)
 
 
 def n_short(study: Study) -> int:
     """Responses that fewer people have than the plan wants."""
-    return wholes.n_short(study, whole="response", wanted=study.validation_plan.people_per_item)
+    return tasks.n_short(study, group="response", wanted=study.validation_plan.people_per_item)
 
 
 def _items(study: Study, pairs: Sequence[tuple[int, int]], now: datetime) -> list[LabelItem]:

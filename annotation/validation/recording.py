@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.labelling import recording
-from annotation.labelling.handling import TaskRefused, Tasks
-from annotation.labelling.recording import AnswerKind, Outcome
+from annotation.labelling.acts import BadAct, number_in, unsure_in
+from annotation.labelling.handling import TaskRefused
+from annotation.labelling.recording import AnswerKind
 from annotation.models import EntailmentLabel
 from benchmarks.models import Entailment
 
@@ -18,8 +18,8 @@ CLEARED = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The whole answer to one pair: "" clears it; `snippet` is (start, end) in code points of the response."""
+class PairAnswer:
+    """The answer to one pair: "" clears it; `snippet` is (start, end) in code points of the response."""
 
     answer: str = CLEARED
     snippet: tuple[int, int] | None = None
@@ -31,75 +31,71 @@ class Answered:
         return self.answer != CLEARED
 
 
-def record(
-    *, tasks: Tasks, choice: Answered, op_id: str, now: datetime, guideline_version: int | None = None
-) -> Outcome[Answered]:
-    """Store an answer; a cleared one keeps no passage.
+def parse(data: QueryDict) -> PairAnswer:
+    """The answer in a form: `answer, start?, end?, unsure?`; places in code points.
 
     Raises:
-        LabelTask.DoesNotExist: not a task of this person.
-        TaskRefused: study closed, not an answer, or a passage outside the response.
+        BadAct: a passage without a start or an end.
+        TaskRefused: "not sure" without an answer.
     """
-    return recording.record(
-        kind=PAIR, tasks=tasks, choice=choice, op_id=op_id, now=now, guideline_version=guideline_version
-    )
+    start, end = number_in(data, "start"), number_in(data, "end")
+    if (start is None) != (end is None):
+        raise BadAct(_("A passage has a start and an end."))
+    answer = data.get("answer", "")
+    snippet = None if start is None or end is None else (start, end)
+    return PairAnswer(answer, snippet, unsure_in(data, answer=answer))
 
 
-def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome[Answered] | None:
-    """Take the person's last act in the study back, on whatever pair; None when there is nothing."""
-    return recording.undo(kind=PAIR, tasks=tasks, op_id=op_id, now=now, only_here=only_here)
-
-
-def in_words(choice: Answered) -> str:
+def in_words(task: Any, answer: PairAnswer) -> str:
     """An answer as the page names it; a cleared one is empty."""
-    if choice.answer == CLEARED:
+    if answer.answer == CLEARED:
         return ""
-    parts = [{"yes": _("yes"), "no": _("no"), "neutral": _("neutral")}[choice.answer]]
-    if choice.snippet is not None:
+    parts = [{"yes": _("yes"), "no": _("no"), "neutral": _("neutral")}[answer.answer]]
+    if answer.snippet is not None:
         parts.append(_("with a passage"))
-    if choice.is_unsure:
+    if answer.is_unsure:
         parts.append(_("not sure"))
     return ", ".join(parts)
 
 
-def said(label: Any) -> Answered:
-    """What a row says; None says nothing."""
+def answer_of(label: EntailmentLabel | None) -> PairAnswer:
+    """The answer in a row; the cleared one of None."""
     if label is None:
-        return Answered()
-    snippet = None if label.snippet_start is None else (label.snippet_start, label.snippet_end)
-    return Answered(label.answer, snippet, label.is_unsure)
+        return PairAnswer()
+    start, end = label.snippet_start, label.snippet_end
+    return PairAnswer(label.answer, None if start is None or end is None else (start, end), label.is_unsure)
 
 
-def _checked(task: Any, choice: Answered) -> Answered:
+def _checked(task: Any, answer: PairAnswer) -> PairAnswer:
     if task.item.response_id is None:
         raise TaskRefused("not_asked", _("This is no pair to validate."))
-    if choice.answer not in {CLEARED, *Entailment.values}:
+    if answer.answer not in {CLEARED, *Entailment.values}:
         raise TaskRefused("invalid", _("Answers are yes, no or neutral."))
-    if choice.answer == CLEARED:
-        return Answered()
-    if choice.snippet is not None:
-        start, end = choice.snippet
+    if answer.answer == CLEARED:
+        return PairAnswer()
+    if answer.snippet is not None:
+        start, end = answer.snippet
         if not 0 <= start < end <= len(task.item.response.text):
             raise TaskRefused("no_such_passage", _("The response has no such passage."))
-    return choice
+    return answer
 
 
-def _columns(task: Any, choice: Answered) -> dict[str, Any]:
-    start, end = choice.snippet or (None, None)
+def _columns(task: Any, answer: PairAnswer) -> dict[str, Any]:
+    start, end = answer.snippet or (None, None)
     return {
         "response_id": task.item.response_id,
         "key_point_id": task.item.key_point_id,
-        "answer": choice.answer,
+        "answer": answer.answer,
         "snippet_start": start,
         "snippet_end": end,
         "verdict_shown": task.study.validation_plan.shows_verdict,
     }
 
 
-PAIR: AnswerKind[Answered] = AnswerKind(
+PAIR: AnswerKind[PairAnswer] = AnswerKind(
     model=EntailmentLabel,
     needed=("item__response__text", "item__key_point", "study__validation_plan__shows_verdict"),
-    said=said,
+    answer_of=answer_of,
     checked=_checked,
     columns=_columns,
 )

@@ -11,7 +11,7 @@ import numpy as np
 from annotation.figures.people import Agreement, agreement, as_json
 from annotation.figures.plain import stat_json
 from annotation.figures.table import Rater
-from annotation.labelling.overview import TOO_FAST_MS
+from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
@@ -33,7 +33,7 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """What one person said to a task and how fast: labels with count and share, median seconds an item."""
+    """The answers of one annotator to a task and their speed: labels with count and share, seconds an item."""
 
     name: str
     pseudonym: str

@@ -20,7 +20,7 @@ from annotation.verification.research_forms import ChoiceForm
 from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
 from benchmarks.scoring.retention import Rule
-from benchmarks.web.downloads import csv_download, download, json_download, jsonl_download
+from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -55,7 +55,7 @@ def _page(
         "here": "dataset",
         "form": form,
         "found": found,
-        "whole": found.whole(),
+        "overall": found.overall(),
         "counts": [(name, n) for name, n in found.counts.items() if n],
         "groups": [
             (title, rows)
@@ -135,12 +135,9 @@ def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
-    """The dataset, its manifest, its key points as a table, or the labels; of a version, by default the newest."""
+    """The dataset, its manifest or its key points as a table; of a version, by default the newest."""
     study = verification_study(request, uid)
     number = request.GET.get("version", "")
-    if name in {"labels.csv", "labels.jsonl"}:
-        which = request.GET.get("which", "current")
-        return _labels(study, name, which if which in exports.WHICH else "current")
     try:
         found = datasets.dataset_of(study, number=int(number) if number.isdecimal() and len(number) < 9 else None)
     except datasets.NoVersion as problem:
@@ -173,15 +170,7 @@ def _dataset(
     content = exports.lines(study, found, dataset=chosen)
     if not is_manifest:
         return download(content, name=name, content_type="application/x-ndjson", about=study)
-    told = exports.manifest(
+    manifest = exports.manifest(
         study, found, dataset=chosen, sha256=exports.hashed(content), name=name, now=timezone.now()
     )
-    return json_download(told, name=f"{name}.manifest.json", about=study, indent=2)
-
-
-def _labels(study: Study, name: str, which: str) -> HttpResponseBase:
-    title = f"labels-{study.uid}-{which}"
-    if name == "labels.csv":
-        rows = exports.label_rows(study, which=which)
-        return csv_download(exports.LABEL_COLUMNS, rows, name=f"{title}.csv", about=study)
-    return jsonl_download(exports.label_objects(study, which=which), name=f"{title}.jsonl", about=study)
+    return json_download(manifest, name=f"{name}.manifest.json", about=study, indent=2)

@@ -79,7 +79,7 @@ class Dataset:
         """The people chosen."""
         return tuple(person for person in self.table.people if person.key in self.choice.annotators)
 
-    def whole(self, resampling: Resampling = DEFAULT) -> Share:
+    def overall(self, resampling: Resampling = DEFAULT) -> Share:
         """Kept of all that are decided."""
         return self._share("", np.ones(len(self.is_kept), dtype=bool), resampling)
 

@@ -1,4 +1,4 @@
-"""The documents of a question as a verifier reads them: all of them whole, the passages of one key point marked.
+"""The documents of a question as an annotator reads them: complete, with the passages of one key point marked.
 
 Documents without a mark are the same for everybody, so they are rendered and compressed once; only those with one
 are made for each page.
@@ -39,7 +39,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """What is marked for a task: passages, and quotes that no document holds. None of both: nothing is to be."""
+    """What is marked for a task: passages, and quotes that no document holds."""
 
     passages: tuple[Passage, ...] = ()
     lost: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a researcher sees of key points when reviewing: passages in their surroundings, and who said what."""
+"""Key points as a researcher reviews them: passages in their surroundings, and the answers of each rater."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class RaterAnswer:
     """One person's current answer; `is_chosen` says whether it makes the dataset."""
 
     name: str
@@ -65,8 +65,8 @@ def _passage(span: Span) -> Passage:
     )
 
 
-def sayings_of(study: Study, points: Iterable[int], *, chosen: Iterable[str] = ()) -> dict[int, list[Saying]]:
-    """Who said what of some key points, in the order of the study's people; two queries."""
+def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = ()) -> dict[int, list[RaterAnswer]]:
+    """The answers to some key points, in the order of the study's people; two queries."""
     wanted = set(chosen)
     members = study.memberships.select_related("annotator").order_by("number")
     names = {member.annotator_id: (member.annotator.label, str(member.annotator.uid)) for member in members}
@@ -74,11 +74,11 @@ def sayings_of(study: Study, points: Iterable[int], *, chosen: Iterable[str] = (
     labels = (
         PointLabel.objects.filter(study=study, key_point__in=list(points)).for_figures().select_related("task")
     )
-    found: dict[int, list[Saying]] = defaultdict(list)
+    found: dict[int, list[RaterAnswer]] = defaultdict(list)
     for label in sorted(labels, key=lambda row: order.get(row.annotator_id, len(order))):
         name, uid = names.get(label.annotator_id, ("?", ""))
         found[label.key_point_id].append(
-            Saying(
+            RaterAnswer(
                 name=name,
                 grounded=label.grounded,
                 keyness=label.keyness,

@@ -139,7 +139,7 @@ def manifest(
 ) -> dict[str, Any]:
     """What the file holds and how it came about; `sha256` is that of its bytes. A few queries."""
     rows = questions_in(study, dataset=dataset)
-    whole, n_questions = found.whole(), rows.count()
+    overall, n_questions = found.overall(), rows.count()
     n_kept, n_with_points = kept_in(rows, found.kept_points)
     version = study.dataset_versions.filter(number=found.choice.number).first()
     people = [person.pseudonym for person in found.chosen]
@@ -165,9 +165,9 @@ def manifest(
             "questions": n_questions,
             "questions_without_key_points": n_questions - n_with_points,
             "key_points_kept": n_kept,
-            "study": {"key_points": found.table.n_items, "decided": whole.n_decided, **found.counts},
+            "study": {"key_points": found.table.n_items, "decided": overall.n_decided, **found.counts},
         },
-        "retention": stat_json({"share": whole.share}),
+        "retention": stat_json({"share": overall.share}),
         "guideline_versions": sorted(guidelines),
     }
 
@@ -210,7 +210,7 @@ def point_rows(study: Study, found: Dataset, *, only_kept: bool = True) -> Itera
             )
 
 
-def label_rows(study: Study, *, which: str = "current") -> Iterator[tuple[Any, ...]]:
+def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
     """One row for each judgment, in the order of `LABEL_COLUMNS`: task 1, and after a yes task 2.
 
     Current and first answers are those to ordinary items; `import_labels` reads them. With history every row that
@@ -248,9 +248,3 @@ def label_rows(study: Study, *, which: str = "current") -> Iterator[tuple[Any, .
                 active_ms,
                 at.isoformat(),
             )
-
-
-def label_objects(study: Study, *, which: str = "current") -> Iterator[dict[str, Any]]:
-    """The rows by column name."""
-    for row in label_rows(study, which=which):
-        yield dict(zip(LABEL_COLUMNS, row, strict=True))

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
-from annotation.study_forms import NewStudyForm, details_of
+from annotation.studies.forms import NewStudyForm
 from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
 
@@ -43,7 +43,7 @@ class QuestionsForm(forms.Form):
         help_text=_("The same seed draws and deals the same. Empty: from the name of the study."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None)
         for name in ("dataset", *FILTERS):
@@ -107,6 +107,11 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
             self.add_error("n_attention_checks", _("They need questions that everyone gets."))
         return data
 
+    @property
+    def has_questions(self) -> bool:
+        """Whether there is any question set to choose."""
+        return bool(self.fields["dataset"].choices)  # type: ignore[attr-defined]
+
     def plan(self) -> VerificationValues:
         """The settings for the verbs."""
         data = self.cleaned_data
@@ -118,21 +123,14 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
         )
 
 
-def initial_from(study: Study) -> dict[str, Any]:
-    """What the form of a new study shows when it starts from the settings of another; the questions are open."""
+def initial_of(study: Study) -> dict[str, Any]:
+    """What the form of a new study shows of the plan of another; the questions are open."""
     plan = study.verification_plan
-    newest = study.guidelines.order_by("-version").first()
     return {
-        **details_of(study),
-        "name": _("%(name)s (copy)") % {"name": study.name[:110]},
-        "due_at": None,
         "control_percent": _percent(plan.control_share),
         "people_per_question": plan.people_per_question,
         "plain_percent": _percent(plan.share_without_highlight),
         "n_attention_checks": plan.n_attention_checks,
-        "guidelines": newest.body if newest else "",
-        "annotators": list(study.memberships.current().values_list("annotator_id", flat=True)),
-        "researchers": list(study.researchers.values_list("pk", flat=True)),
         "dataset": study.label_items.values_list("question__dataset", flat=True).first(),
     }
 

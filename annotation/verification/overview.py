@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 
-from annotation.labelling.overview import Overview, Person, counts_of, people_of, remarks_of
-from annotation.models import Grounded, Keyness, PointLabel, Study
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-Share = tuple[str, int, float | None]
-"""An answer, how often it was given, and its share."""
+from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
+from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview_page import (
+    Card,
+    Column,
+    OverviewPage,
+    Remark,
+    Share,
+    Table,
+    cost_column,
+    fast_column,
+    median_column,
+    progress_columns,
+    share_columns,
+    time_column,
+    work_cards,
+)
+from annotation.templatetags.work import percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +105,85 @@ def overview_of(study: Study) -> Overview:
 def _shares(counts: dict[str, int], names: list[str]) -> list[Share]:
     n = sum(counts.values())
     return [(name, counts[name], counts[name] / n if n else None) for name in names]
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    found, plan = overview_of(study), study.verification_plan
+    rows = study.label_items.order_by()
+    n_control = rows.filter(is_overlap=True).values("question").distinct().count()
+    checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", found.n_gold) % {
+        "n": found.n_gold
+    }
+    return OverviewPage(
+        cards=[
+            Card(
+                _("Questions"),
+                rows.values("question").distinct().count(),
+                _("%(n)d for everyone") % {"n": n_control},
+            ),
+            Card(_("Key points"), found.n_ordinary, checks if found.n_gold else ""),
+            *work_cards(found, study.currency),
+        ],
+        tables=[_progress(found, study), _answers(found)] if found.people else [],
+        facts=[
+            (_("For everyone"), _("%(share)s of the questions") % {"share": percent(float(plan.control_share))}),
+            (_("People for each other question"), plan.people_per_question),
+            (_("Attention checks"), found.n_gold),
+            (_("Key points without a highlight"), percent(float(plan.share_without_highlight))),
+        ],
+        remarks=[_remark(task) for task in found.remarks],
+        subject=_("Key point"),
+    )
+
+
+def _progress(found: Overview, study: Study) -> Table:
+    caption = _(
+        "Speed is of key points that are done. Time leaves gaps of over two minutes out. A short time is a reason "
+        "to look at the answers and proves nothing: what is plain can be quick."
+    )
+    checks = Column(
+        _("Checks right"),
+        lambda row: _("%(k)d of %(n)d") % {"k": row.n_checks_right, "n": row.n_checks} if row.n_checks else "–",
+    )
+    columns = [
+        *progress_columns(),
+        time_column(),
+        Column(
+            _("An hour"),
+            lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
+        ),
+        median_column(),
+        fast_column(),
+        *([checks] if found.n_gold else []),
+        cost_column(study.currency),
+    ]
+    return Table(_("Progress"), caption, columns, found.people)
+
+
+def _answers(found: Overview) -> Table:
+    caption = _(
+        "Current, complete answers, without attention checks. The second judgment is asked after a yes; a point "
+        "is kept by yes and agree."
+    )
+    in_text, after_yes = _("Found in the text"), _("Key point, after a yes")
+    columns = [
+        Column(_("Key points"), lambda row: row.n_labels),
+        *share_columns((_("Yes"), _("No")), lambda row: row.grounded_shares, in_text),
+        *share_columns((_("Agree"), _("Neutral"), _("Disagree")), lambda row: row.keyness_shares, after_yes),
+        Column(_("Kept"), lambda row: percent(row.keep_share)),
+        Column(_("Not sure"), lambda row: row.n_unsure),
+        Column(_("Second judgment open"), lambda row: row.n_incomplete),
+    ]
+    return Table(_("Answers"), caption, columns, found.people)
+
+
+def _remark(task: LabelTask) -> Remark:
+    item = task.item
+    return Remark(
+        task,
+        str(item.key_point),
+        reverse("benchmarks:question-detail", args=[item.question.uid]),
+        note=Truncator(item.question.text).chars(90),
+        badge=_("attention check") if item.role == LabelItem.Role.GOLD else "",
+    )

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.guidelines import current_guideline, render_markdown
-from annotation.labelling.config import config_json
-from annotation.labelling.place import place_of, ways
-from annotation.models import LabelTask, PointLabel, Study
-from annotation.pane import direction_of
-from annotation.verification.documents import Highlight
-from annotation.verification.recording import said
-from benchmarks.models import QuestionDocument
+from annotation.models import LabelTask, PointLabel
+from annotation.pane import Pane, direction_of
+from annotation.verification.documents import documents_of, highlight_for, pane_of
+from annotation.verification.recording import answer_of
 
 
-def page_context(task: LabelTask, documents: list[QuestionDocument], highlight: Highlight) -> dict[str, Any]:
-    """The question, the key point, the person's own answer, the way through the study, the guidelines."""
-    study, question = task.study, task.item.question
-    guideline = current_guideline(study)
-    place = place_of(task)
-    version = guideline.version if guideline else None
+def page_context(task: LabelTask) -> dict[str, Any]:
+    """The question, its documents with the passages to highlight, the key point, the annotator's own answer."""
+    question = task.item.question
+    documents = documents_of(question)
+    highlight = highlight_for(task.item, documents)
     return {
-        "task": task,
-        "study": study,
         "question": question,
         "key_point": task.item.key_point,
         "direction": direction_of(question.language),
-        "answer": said(PointLabel.objects.filter(task=task, is_current=True).first()),
+        "answer": answer_of(PointLabel.objects.filter(task=task, is_current=True).first()),
         "documents": [(document, highlight.in_document(document)) for document in documents],
         "highlight": highlight,
-        "place": place,
-        "guideline": guideline,
-        "guideline_html": render_markdown(guideline.body) if guideline else "",
-        "is_open": study.state == Study.State.OPEN,
-        **ways(task, place),
-        "config_json": config_json(task, version=version, n_done_besides=place.n_done_besides(task)),
     }
+
+
+def pane(context: dict[str, Any]) -> Pane:
+    """The texts of the documents, to be stitched into the page."""
+    documents = [document for document, _passages in context["documents"]]
+    return pane_of(context["question"], documents, context["highlight"])

@@ -1,4 +1,4 @@
-"""Verification studies: set up, add questions and people, deal. Questions go whole; work begun is never taken."""
+"""Verification studies: set up, add questions and people, assign. No question is split; begun work stays."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import studies
-from annotation.labelling import wholes
-from annotation.labelling.dealing import Item, sample
-from annotation.labelling.dealing_groups import Asked, control_group
-from annotation.labelling.setting_up import new_study
-from annotation.labelling.wholes import Dealt
-from annotation.models import Annotator, LabelItem, Study, VerificationPlan
+from annotation.models import LabelItem, Study, VerificationPlan
+from annotation.studies import tasks
+from annotation.studies.kind import NotPossible
+from annotation.studies.lifecycle import NewStudy, new_study
+from annotation.studies.sampling import Item, control_group, sample
+from annotation.studies.tasks import Dealt
 from benchmarks import audit
 from benchmarks.models import KeyPoint, Question
 
@@ -37,38 +36,26 @@ class VerificationValues:
     n_attention_checks: int = 0
 
 
-class NoRoomForChecks(Exception):
+class NoRoomForChecks(NotPossible):
     """Attention checks sit among the questions that everyone gets, and there is no such question."""
+
+    field = "n_attention_checks"
 
 
 @transaction.atomic
 def create_study(
     *,
-    details: studies.Details,
     plan: VerificationValues,
     questions: Iterable[Question],
-    guidelines: str,
-    by: Any,
-    now: datetime,
-    annotators: Iterable[Annotator] = (),
-    researchers: Iterable[Any] = (),
-    seed: int | None = None,
+    **values: Unpack[NewStudy],
 ) -> Study:
     """Make a verification study with its items and tasks, not yet open; its maker is one of its researchers.
 
     Raises:
         NoRoomForChecks: attention checks are wanted and nothing is given to everyone.
     """
-    study = new_study(
-        kind=Study.Kind.VERIFICATION,
-        details=details,
-        guidelines=guidelines,
-        annotators=annotators,
-        researchers=researchers,
-        seed=seed,
-        by=by,
-        now=now,
-    )
+    by, now = values["by"], values["now"]
+    study = new_study(Study.Kind.VERIFICATION, **values)
     VerificationPlan.objects.create(study=study, **asdict(plan))
     add_questions(study=study, questions=questions, by=by, now=now)
     deal(study=study, by=by, now=now)
@@ -95,7 +82,7 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     known = set(study.label_items.values_list("question_id", flat=True).distinct())
     new = {row.pk: row for row in questions if row.pk not in known}
     points = _points_of(new)
-    asked = [Asked(pk, len(points[pk]), new[pk].category, new[pk].domain) for pk in sorted(new) if points.get(pk)]
+    asked = [Item(pk, (new[pk].category, new[pk].domain)) for pk in sorted(new) if points.get(pk)]
     if not asked:
         return 0
     control = control_group(asked, seed=study.seed + len(known), share=Fraction(plan.control_share))
@@ -124,17 +111,17 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
 
 
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every question the people it lacks. With `rebalance`, questions that nobody opened are shared anew.
+    """Give every question its missing annotators. With `rebalance`, questions that nobody opened are shared anew.
 
-    A question that somebody left unfinished goes whole to somebody else; what was answered stays.
+    A question that somebody left unfinished goes to somebody else as one; what was answered stays.
     """
     wanted = study.verification_plan.people_per_question
-    return wholes.deal(study=study, whole="question", wanted=wanted, by=by, now=now, rebalance=rebalance)
+    return tasks.deal(study=study, group="question", wanted=wanted, by=by, now=now, rebalance=rebalance)
 
 
 def n_short(study: Study) -> int:
-    """Questions that fewer people have than the plan wants; of those for everyone, that somebody lacks."""
-    return wholes.n_short(study, whole="question", wanted=study.verification_plan.people_per_question)
+    """Questions that fewer people have than the plan wants; of those for everyone, that somebody does not have."""
+    return tasks.n_short(study, group="question", wanted=study.verification_plan.people_per_question)
 
 
 def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.labelling import recording
-from annotation.labelling.handling import TaskRefused, Tasks
-from annotation.labelling.recording import AnswerKind, Outcome
-from annotation.models import Grounded, Keyness, PointLabel
+from annotation.labelling.acts import unsure_in
+from annotation.labelling.handling import TaskRefused
+from annotation.labelling.recording import AnswerKind
+from annotation.models import Grounded, Keyness, LabelItem, PointLabel
 
 CLEARED = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """The whole answer to one key point: `grounded` "" clears it, `keyness` "" leaves the second question open."""
+    """The answer to one key point: `grounded` "" clears it, `keyness` "" leaves the second question open."""
 
     grounded: str = CLEARED
     keyness: str = ""
@@ -30,31 +30,17 @@ class Judgments:
         return self.grounded == Grounded.NO or (self.grounded == Grounded.YES and bool(self.keyness))
 
 
-def record(
-    *,
-    tasks: Tasks,
-    choice: Judgments,
-    op_id: str,
-    now: datetime,
-    guideline_version: int | None = None,
-) -> Outcome[Judgments]:
-    """Store both judgments; whatever keyness comes with a no is not kept.
+def parse(data: QueryDict) -> Judgments:
+    """The answer in a form: `grounded, keyness?, unsure?`.
 
     Raises:
-        LabelTask.DoesNotExist: not a task of this person.
-        TaskRefused: study closed, not an answer, or keyness before a yes.
+        TaskRefused: "not sure" without an answer.
     """
-    return recording.record(
-        kind=POINT, tasks=tasks, choice=choice, op_id=op_id, now=now, guideline_version=guideline_version
-    )
+    grounded = data.get("grounded", "")
+    return Judgments(grounded, data.get("keyness", ""), unsure_in(data, answer=grounded))
 
 
-def undo(*, tasks: Tasks, op_id: str, now: datetime, only_here: bool = False) -> Outcome[Judgments] | None:
-    """Take the person's last act in the study back, on whatever key point; None when there is nothing."""
-    return recording.undo(kind=POINT, tasks=tasks, op_id=op_id, now=now, only_here=only_here)
-
-
-def in_words(choice: Judgments) -> str:
+def in_words(task: Any, judgments: Judgments) -> str:
     """An answer as the page names it; a cleared one is empty."""
     words = {
         "yes": _("yes"),
@@ -63,43 +49,40 @@ def in_words(choice: Judgments) -> str:
         "neutral": _("neutral"),
         "disagree": _("disagree"),
     }
-    parts = [words[value] for value in (choice.grounded, choice.keyness) if value]
-    return ", ".join([*parts, _("not sure")] if choice.is_unsure else parts)
+    parts = [words[value] for value in (judgments.grounded, judgments.keyness) if value]
+    return ", ".join([*parts, _("not sure")] if judgments.is_unsure else parts)
 
 
-def said(label: Any) -> Judgments:
-    """What a row says; None says nothing."""
+def answer_of(label: PointLabel | None) -> Judgments:
+    """The answer in a row; the cleared one of None."""
     return Judgments() if label is None else Judgments(label.grounded, label.keyness, label.is_unsure)
 
 
-def _checked(task: Any, choice: Judgments) -> Judgments:
-    if not _is_verification(task):
+def _checked(task: Any, judgments: Judgments) -> Judgments:
+    if task.item.question_id is None or task.item.key_point_id is None:
         raise TaskRefused("not_asked", _("This is no key point to verify."))
-    if choice.grounded not in {CLEARED, *Grounded.values} or choice.keyness not in {"", *Keyness.values}:
+    if judgments.grounded not in {CLEARED, *Grounded.values} or judgments.keyness not in {"", *Keyness.values}:
         raise TaskRefused("invalid", _("Answers are yes or no, then agree, neutral or disagree."))
-    if choice.grounded == Grounded.YES:
-        return choice
-    if choice.keyness and choice.grounded == CLEARED:
+    if judgments.grounded == Grounded.YES:
+        return judgments
+    if judgments.keyness and judgments.grounded == CLEARED:
         raise TaskRefused("yes_first", _("Say first that the point can be found in the text."))
-    return Judgments(choice.grounded, "", choice.is_unsure and choice.grounded != CLEARED)
+    return Judgments(judgments.grounded, "", judgments.is_unsure and judgments.grounded != CLEARED)
 
 
-def _is_verification(task: Any) -> bool:
-    return task.item.question_id is not None and task.item.key_point_id is not None
-
-
-def _columns(task: Any, choice: Judgments) -> dict[str, Any]:
+def _columns(task: Any, judgments: Judgments) -> dict[str, Any]:
     return {
         "key_point_id": task.item.key_point_id,
-        "grounded": choice.grounded,
-        "keyness": choice.keyness,
+        "grounded": judgments.grounded,
+        "keyness": judgments.keyness,
+        "is_check": task.item.role == LabelItem.Role.GOLD,
     }
 
 
-POINT = AnswerKind(
+POINT: AnswerKind[Judgments] = AnswerKind(
     model=PointLabel,
     needed=("item__key_point", "item__question"),
-    said=said,
+    answer_of=answer_of,
     checked=_checked,
     columns=_columns,
 )

@@ -147,7 +147,7 @@ def agreement_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
 
 
 def people_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
-    """What each person said and how fast."""
+    """The answers of each annotator and their speed."""
     for one in found.tasks:
         for row in one.persons:
             for label, count, share in row.shares:

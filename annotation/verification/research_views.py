@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotation.figures.page_views import readable
+from annotation.figures.page import readable
 from annotation.models import Study
 from annotation.verification import autods as filters
 from annotation.verification import choosing as sets

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
 from annotation.verification import adjudicating, datasets, spotchecks
-from annotation.verification.evidence import passages_of, sayings_of
+from annotation.verification.evidence import answers_on, passages_of
 from annotation.verification.labels import collect
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
 from annotation.verification.research_views import verification_study
@@ -147,12 +147,12 @@ def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     rows = [one for one in found if not (only_open and one.point in decided)]
     shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
     points = KeyPoint.objects.select_related("question").in_bulk([one.point for one in shown])
-    said = sayings_of(study, points, chosen=chosen)
+    answers = answers_on(study, points, chosen=chosen)
     context = {
         "study": study,
         "here": "disagreements",
         "page": shown,
-        "rows": [(one, points[one.point], said[one.point], one.point in decided) for one in shown],
+        "rows": [(one, points[one.point], answers[one.point], one.point in decided) for one in shown],
         "n_all": len(found),
         "n_decided": sum(one.point in decided for one in found),
         "only_open": only_open,
@@ -191,7 +191,7 @@ def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpRe
         "point": found,
         **_values(request, current),
         "passages": passages_of(found),
-        "sayings": sayings_of(study, [found.pk], chosen=chosen)[found.pk],
+        "answers": answers_on(study, [found.pk], chosen=chosen)[found.pk],
         "form": form,
         "history": history,
         "place": places.index(found.pk) + 1 if found.pk in places else None,

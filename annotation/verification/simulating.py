@@ -11,11 +11,11 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import studies
-from annotation.guidelines import default_guidelines
 from annotation.models import Annotator, LabelItem, LabelTask, PointLabel, Study
+from annotation.studies import lifecycle
+from annotation.studies.guidelines import default_guidelines
 from annotation.verification.planning import VerificationValues, create_study
-from annotation.verification.simulation import Rates, Said, Truth, answers_of, times_of, true_answers
+from annotation.verification.simulation import Answer, Rates, Truth, answers_of, times_of, true_answers
 from benchmarks.models import Question
 
 IN_A_QUERY = 500
@@ -66,7 +66,7 @@ def simulate(
         raise StudyExists(_("There is a study “%(name)s”; nothing was written into it.") % {"name": name})
     rows = {label: Annotator.objects.create(label=label, created_at=now) for label in people}
     study = create_study(
-        details=studies.Details(
+        details=lifecycle.Details(
             name=name, description=_("Simulated annotators of known error rates; no person did this work.")
         ),
         plan=plan,
@@ -87,7 +87,7 @@ def simulate(
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     study.refresh_from_db()
     ordinary = [truth[pk] for pk in _item_pks(study, LabelItem.Role.ORDINARY)]
-    return Simulation(study, tuple(done), len(ordinary), sum(row.said.is_kept for row in ordinary))
+    return Simulation(study, tuple(done), len(ordinary), sum(row.answer.is_kept for row in ordinary))
 
 
 def _item_pks(study: Study, role: str) -> list[int]:
@@ -115,7 +115,7 @@ def _answer(
 ) -> Simulated:
     tasks = list(study.label_tasks.filter(annotator=annotator).select_related("item").order_by("position"))
     own = {task.item_id: truth[task.item_id] for task in tasks}
-    said = answers_of(own, rates=rates, person=annotator.label, seed=seed)
+    given = answers_of(own, rates=rates, person=annotator.label, seed=seed)
     times = times_of(own, rates=rates, person=annotator.label, seed=seed)
     at = now - timedelta(milliseconds=sum(times.values()))
     labels = []
@@ -124,7 +124,7 @@ def _answer(
         at += timedelta(milliseconds=times[task.item_id])
         task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, 1, times[task.item_id]
         task.last_seen_at = task.done_at = at
-        labels.append(_label(task, said[task.item_id], guideline=guideline, at=at))
+        labels.append(_label(task, given[task.item_id], guideline=guideline, at=at))
     LabelTask.objects.bulk_update(
         tasks,
         ["state", "n_answered", "active_ms", "begun_at", "last_seen_at", "done_at"],
@@ -133,20 +133,20 @@ def _answer(
     PointLabel.objects.bulk_create(labels, batch_size=IN_A_QUERY)
     wrong: dict[str, int] = defaultdict(int)
     for item, right in own.items():
-        wrong["grounded"] += said[item].grounded != right.said.grounded
-        wrong["keep"] += said[item].is_kept != right.said.is_kept
+        wrong["grounded"] += given[item].grounded != right.answer.grounded
+        wrong["keep"] += given[item].is_kept != right.answer.is_kept
     return Simulated(annotator.label, len(tasks), wrong["grounded"], wrong["keep"])
 
 
-def _label(task: Any, said: Said, *, guideline: Any, at: datetime) -> PointLabel:
+def _label(task: Any, answer: Answer, *, guideline: Any, at: datetime) -> PointLabel:
     return PointLabel(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
         task=task,
         guideline=guideline,
         key_point_id=task.item.key_point_id,
-        grounded=said.grounded,
-        keyness=said.keyness,
+        grounded=answer.grounded,
+        keyness=answer.keyness,
         is_complete=True,
         is_check=task.item.role == LabelItem.Role.GOLD,
         op_id=f"simulated-{task.uid.hex}",

@@ -22,7 +22,7 @@ class RateOutOfRange(ValueError):
     """A rate of less than nothing or more than always."""
 
 
-class Said(NamedTuple):
+class Answer(NamedTuple):
     """The two judgments; `keyness` is empty after a no."""
 
     grounded: str
@@ -41,14 +41,14 @@ class Truth(NamedTuple):
     keyness: str
 
     @property
-    def said(self) -> Said:
-        """What somebody says who makes no error."""
-        return Said("yes", self.keyness) if self.grounded else Said("no", "")
+    def answer(self) -> Answer:
+        """The answer of somebody who makes no error."""
+        return Answer("yes", self.keyness) if self.grounded else Answer("no", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often somebody turns yes and no around, and, after a yes, says another of the three, each as likely.
+    """How often somebody confuses yes and no and, after a yes, gives another of the three answers, each as likely.
 
     `seconds` is the median time for a key point.
     """
@@ -78,7 +78,7 @@ def true_answers(
     return found
 
 
-def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int) -> dict[K, Said]:
+def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int) -> dict[K, Answer]:
     """What somebody says of each key point."""
     found = {}
     for point, true in truth.items():
@@ -87,7 +87,7 @@ def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int
         keyness = true.keyness
         if dice.random() < rates.keyness:
             keyness = dice.choice([other for other in KEYNESS if other != keyness])
-        found[point] = Said("yes", keyness) if is_grounded else Said("no", "")
+        found[point] = Answer("yes", keyness) if is_grounded else Answer("no", "")
     return found
 
 

@@ -58,7 +58,7 @@ def draw(
 
 
 def mark(*, check: SpotCheck, position: int, is_right: bool, note: str = "", now: datetime) -> SpotCheckMark:
-    """Say of the answer at a position (from 1) whether it is right; it can be said anew until the check is closed.
+    """Mark the answer at a position (from 1) as right or wrong; the mark can change until the check is closed.
 
     Raises:
         Closed: the check is closed.

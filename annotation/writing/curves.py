@@ -12,12 +12,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.contamination import saw_insights_before_the_end
-from annotation.earnings import last_known_ms
 from annotation.models import Session, SessionEvent, Snapshot, Study
+from annotation.writing.contamination import saw_insights_before_the_end
+from annotation.writing.earnings import last_known_ms
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge
-from benchmarks.scoring.curves import Curve, CurveRule, SessionCurve, marks, measures_of, progress
+from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot, Series, inline_svg
 
@@ -130,7 +130,7 @@ def study_report(
     rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
     limit = max((result.session.limit_ms for result in results), default=study.writing_plan.limit_ms)
     at_marks = marks(limit_ms=limit, mark_every_ms=study.writing_plan.mark_every_ms)
-    lines = [_curve_of(result) for result in counted]
+    lines = [result.curve for result in counted]
     return StudyReport(
         study=study,
         judge=judge,
@@ -142,17 +142,6 @@ def study_report(
         limit_ms=limit,
         with_late=with_late,
         n_late=sum(result.late is not None for result in counted),
-    )
-
-
-def _curve_of(result: SessionResult) -> SessionCurve:
-    final = result.last
-    shown = [*result.snapshots, final] if final else result.snapshots  # the later one of two at a mark counts
-    points = {one.mark_ms: measures_of(one.score.scores) if one.score else None for one in shown}
-    return SessionCurve(
-        key=f"{result.pseudonym} · {result.session.assignment.subtopic.name}",
-        end_ms=final.mark_ms if final else max(points, default=0),
-        points=points,
     )
 
 

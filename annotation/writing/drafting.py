@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from annotation import clock
 from annotation.clock import State
 from annotation.models import DraftRevision, SessionEvent
-from annotation.writing.clockwork import LARGEST_MS, LockedSession, Sessions, locked
+from annotation.writing.locking import LARGEST_MS, LockedSession, Sessions, locked
 from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
 LONG_DRAFT = 200
@@ -306,7 +306,7 @@ def _under_another_id(draft: Draft) -> Draft:
 
 
 def record_events(held: LockedSession, message: Message) -> None:
-    """Append what the browser tells of; an event sent twice is one row."""
+    """Append the events that the browser reports; an event sent twice is one row."""
     if message.events:
         SessionEvent.objects.bulk_create(
             [

@@ -15,7 +15,6 @@ import orjson
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
-from annotation.earnings import earning_of
 from annotation.models import (
     ActivePeriod,
     ClockCredit,
@@ -27,6 +26,7 @@ from annotation.models import (
     Study,
 )
 from annotation.writing import curves
+from annotation.writing.earnings import earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
 from benchmarks.models import Judge

@@ -1,7 +1,7 @@
 """Saves that brought more new words than a person types in the time: a prompt for review, never an exclusion.
 
 Pure. A browser with a connection saves what was typed within a few seconds, so that one save holds few new words.
-More at once has a plain reason if the browser was offline or put kept text back, which is said beside the numbers.
+More at once has a plain reason if the browser was offline or put kept text back, which the page shows as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text that reached the server after the end of a session: kept whole, told of, never scored by itself.
+"""Text that reached the server after the end of a session: kept complete, shown, never scored by itself.
 
 The final snapshot stays what it is. A researcher may accept a late text, with a reason: it is then a second final
 text with a name of its own, which enters figures only where somebody asks for it.
@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from annotation import clock
 from annotation.models import DraftRevision, LateDecision, Session
-from annotation.writing.clockwork import LockedSession, locked
 from annotation.writing.drafting import SessionClosed
-from annotation.writing.marks import SCORING_TASK
+from annotation.writing.locking import LockedSession, locked
+from annotation.writing.snapshots import SCORING_TASK
 from annotation.writing.timeline import Change, changes
 from benchmarks import audit
-from benchmarks.hints import hint
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.scoring.text import lines_from_text
-
-ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED)
 
 
 class NotDecidable(Exception):
@@ -120,7 +119,7 @@ def accept(*, session: Session, op_id: str, by: Any, reason: str, now: datetime)
             return newest
         held.put(late_text_id=revision.pk)
         decision = _record(held, revision, is_accepted=True, by=by, reason=reason)
-        hint(SCORING_TASK)
+        enqueue(SCORING_TASK)
     return decision
 
 
@@ -135,7 +134,7 @@ def decline(*, session: Session, op_id: str, by: Any, reason: str, now: datetime
 
 def _decidable(held: LockedSession, op_id: str) -> DraftRevision:
     held.settle()
-    if held.state.state.value not in ENDED:
+    if held.state.state not in clock.HANDED_IN:
         raise NotDecidable
     late = DraftRevision.objects.filter(session=held.row.pk, op_id=op_id, reject_code=SessionClosed.code).first()
     if late is None:

@@ -16,11 +16,11 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from annotation import clock
-from annotation.eligibility import Code, NotEligible
-from annotation.guidelines import current_guideline, render_markdown
 from annotation.models import Assignment, Guideline, Session, WritingPlan
+from annotation.studies.guidelines import current_guideline, render_markdown
 from annotation.writing import late
-from annotation.writing.clockwork import clock_of, to_ms
+from annotation.writing.eligibility import Code, NotEligible
+from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.starting import AIDS, limit_of
 from benchmarks.scoring.text import lines_from_text
 
@@ -183,7 +183,7 @@ def _rendered(body: str) -> SafeString:
 
 
 def why_not(error: NotEligible) -> dict[str, Any]:
-    """Why a task can't be started, said to the person it concerns."""
+    """Why a task can't be started, for the person it concerns."""
     codes = error.codes
     if Code.NO_CONSENT in codes:
         text = _("Please read the page on consent first, and decide whether you agree.")

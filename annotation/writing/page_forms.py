@@ -1,4 +1,4 @@
-"""The forms around a session: what is promised before it, and said after it."""
+"""The forms around a session: the promise before it, and the questions after it."""
 
 from __future__ import annotations
 

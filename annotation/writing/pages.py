@@ -17,19 +17,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import assigning, consent
-from annotation.eligibility import NotEligible
+from annotation import clock
 from annotation.models import Assignment, Session
 from annotation.pane import pane_for, respond
-from annotation.writing import afterwards, sessions
-from annotation.writing.clockwork import Own, lapse_of
+from annotation.studies import consent
+from annotation.writing import afterwards, assigning, sessions
+from annotation.writing.eligibility import NotEligible
+from annotation.writing.locking import OwnSession, lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.sessions import OtherSession
 from benchmarks.web.permissions import requires
 
 DO_WORK = "annotation.do_work"
-ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
 
 
 @requires(DO_WORK)
@@ -67,7 +67,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     row = _own(request, uid, now)
     if row.state == Session.State.READY:
         return redirect("annotation:session-start", row.assignment.uid)
-    if row.state in ENDED:
+    if row.state in clock.OVER:
         return redirect("annotation:session-after", row.uid)
     if not consent.lets_work(request.user):
         return redirect("annotation:consent")
@@ -94,7 +94,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The questions after a session; once answered or declined, or where none are asked, the person's own work."""
     now = timezone.now()
     row = _own(request, uid, now)
-    if row.state not in ENDED:
+    if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     if row.assignment.is_practice:
         messages.success(request, _("That was the practice session. Nothing of it counts; you know the page now."))
@@ -125,7 +125,7 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     """A person's own work after its end, to read; remarks on the measured time go here."""
     now = timezone.now()
     row = _own(request, uid, now)
-    if row.state not in ENDED:
+    if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     form = TimeForm(request.POST if request.method == "POST" else None)
     if not row.assignment.is_practice and form.is_valid():
@@ -138,7 +138,7 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     """The person's session with all that a page of it needs, its clock brought to `now`."""
-    own = Own(user_id=request.user.pk or 0, uid=uid)
+    own = OwnSession(user_id=request.user.pk or 0, uid=uid)
     row = own.for_page()
     if row is not None and sessions.settle(session=row, now=now) is not row:
         row = own.for_page()

@@ -14,11 +14,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation import clock
 from annotation.models import Session, Snapshot, Study
 from annotation.writing import curves, exports, late, session_page, sessions
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
-from annotation.writing.results import ENDED
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.web.downloads import download, json_download
@@ -214,7 +214,7 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("A credit needs a number of minutes and a reason."))
         return redirect("annotation:session-results", uid=session.uid)
-    is_over = session.state in ENDED
+    is_over = session.state in clock.OVER
     if is_over and form.cleaned_data["minutes"] < 0:
         messages.error(request, _("This session is over: minutes can be given back, which opens it, not taken."))
         return redirect("annotation:session-results", uid=session.uid)
@@ -231,7 +231,7 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.add_clockcredit")
 @require_POST
 def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Grant or decline what an annotator asked for; whoever is second is told, and changes nothing."""
+    """Grant or decline what an annotator asked for; a second answer is refused with a message."""
     session = _session(request, uid)
     form = AnswerForm(request.POST, session=session)
     if not form.is_valid():

@@ -11,20 +11,21 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
+from annotation import clock
 from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
 from benchmarks.models import Judge
 from benchmarks.scores import scores_of
+from benchmarks.scoring.curves import SessionCurve, measures_of
 from benchmarks.scoring.summhay import Scores, SummaryScore
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
-ENDED = (Session.State.SUBMITTED, Session.State.EXPIRED)
 LATE = "late"
 """What a late text that was accepted calls itself beside `mark` and `final`."""
 
 
 @dataclass(frozen=True)
 class ScoredSnapshot:
-    """A snapshot with its score by one judge; None while the judge has not spoken."""
+    """A snapshot with its score by one judge; None while there is no verdict."""
 
     pk: int | None
     mark_ms: int
@@ -68,18 +69,40 @@ class SessionResult:
         return (self.late if self.with_late else None) or self.final
 
     @property
+    def curve(self) -> SessionCurve:
+        """The scores along active time; of two texts at a mark the later one counts."""
+        final = self.last
+        points = {
+            one.mark_ms: measures_of(one.score.scores) if one.score else None
+            for one in ([*self.snapshots, final] if final else self.snapshots)
+        }
+        return SessionCurve(
+            key=f"{self.pseudonym} · {self.session.assignment.subtopic.name}",
+            end_ms=final.mark_ms if final else max(points, default=0),
+            points=points,
+        )
+
+    @property
     def counts(self) -> bool:
         """Whether the session enters figures: over, not voided, not excluded."""
-        return self.session.state in ENDED and not self.is_excluded
+        return self.session.state in clock.HANDED_IN and not self.is_excluded
 
 
 def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
     """A study's sessions, oldest first, with what results need."""
+    return _with_facts(Session.objects.filter(assignment__study=study))
+
+
+def sessions_in(studies: QuerySet[Study]) -> QuerySet[Session, Session]:
+    """The sessions of several studies, likewise."""
+    return _with_facts(Session.objects.filter(assignment__study__in=studies))
+
+
+def _with_facts(sessions: QuerySet[Session, Session]) -> QuerySet[Session, Session]:
     current = Exclusion.objects.filter(session=OuterRef("pk"), lifted_at=None)
     reported = SessionReport.objects.filter(session=OuterRef("pk"), used_no_model=False)
     rows: QuerySet[Session, Session] = (
-        Session.objects.filter(assignment__study=study)
-        .select_related("assignment__subtopic__haystack", "assignment__study", "annotator")
+        sessions.select_related("assignment__subtopic__haystack", "assignment__study", "annotator")
         .annotate(is_excluded=Exists(current), used_a_model=Exists(reported))
         .order_by("created_at", "pk")
     )

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
 from annotation.writing import growth
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import Document, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
 
@@ -34,7 +34,7 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
         with transaction.atomic():
             summaries = _as_summaries(written=batch, now=now)
             run = judging.request_run(
-                judge=judging.default_judge(now=now), summaries=summaries, reason="session", now=now
+                judge=judging.default_judge(now=now), subjects=summaries, reason="session", now=now
             )
         if run is not None:
             runs.append(run)

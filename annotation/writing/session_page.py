@@ -8,10 +8,11 @@ from typing import Any
 
 from django.db.models.functions import Coalesce
 
-from annotation.contamination import saw_insights_before_the_end
-from annotation.earnings import last_known_ms
+from annotation import clock
 from annotation.models import DraftRevision, GrowthCheck, Session, SessionEvent, Snapshot
 from annotation.writing import late, timeline
+from annotation.writing.contamination import saw_insights_before_the_end
+from annotation.writing.earnings import last_known_ms
 from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_of
 from benchmarks.models import Insight, Judge
 from benchmarks.scoring.summhay import InsightScore
@@ -40,7 +41,9 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     row = sessions_of(session.assignment.study).get(pk=session.pk)
     [result] = session_results(sessions=[row], judge=judge, present_only=present_only)
     last = result.final or (result.snapshots[-1] if result.snapshots else None)
-    copy_check = Snapshot.objects.filter(session=session, kind="final").values_list("copy_check__lines", flat=True)
+    copy_check = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL).values_list(
+        "copy_check__lines", flat=True
+    )
     return {
         "session": row,
         "active_ms": last_known_ms(row),
@@ -57,7 +60,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "copied": [line for line in (copy_check.first() or []) if line["is_flagged"]],
         "events": row.events.annotate(at=Coalesce("happened_at", "at_server")).order_by("at", "pk")[:500],
         "late_texts": late.late_texts(row),
-        "may_decide_late": session.state in late.ENDED,
+        "may_decide_late": session.state in clock.HANDED_IN,
         "jumps": _jumps(session),
     }
 

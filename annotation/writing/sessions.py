@@ -14,9 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from annotation import assigning, clock
+from annotation import clock
 from annotation.clock import Refusal, State
-from annotation.exposures import record_exposure
 from annotation.models import (
     Annotator,
     Assignment,
@@ -29,8 +28,10 @@ from annotation.models import (
     Snapshot,
     Study,
 )
-from annotation.writing import drafting, snapshots
-from annotation.writing.clockwork import (
+from annotation.studies.exposures import record_exposure
+from annotation.writing import assigning, drafting, settling
+from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, sha256_of, status_of
+from annotation.writing.locking import (
     HEAVY,
     LockedSession,
     Sessions,
@@ -40,8 +41,7 @@ from annotation.writing.clockwork import (
     rows_of,
     to_ms,
 )
-from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, sha256_of, status_of
-from annotation.writing.marks import FilledBy
+from annotation.writing.snapshots import FilledBy
 from annotation.writing.starting import frozen_settings
 from annotation.writing.wire import Message
 from benchmarks import audit
@@ -123,12 +123,12 @@ def _only_one_clock(held: LockedSession, tab_id: str) -> None:
 
 def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
     """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
-    return snapshots.settle(session=session, now=now, filled_by=filled_by)
+    return settling.settle(session=session, now=now, filled_by=filled_by)
 
 
 def settle_study(*, study: Study, now: datetime) -> int:
     """Settle all sessions of a study before it is shown or exported; gives how many had something due."""
-    return snapshots.settle_due(
+    return settling.settle_due(
         now=now, filled_by=FilledBy.EXPORT, among=Session.objects.filter(assignment__study=study)
     )
 
@@ -208,7 +208,7 @@ def claim_tab(*, session: Sessions, message: Message, now: datetime) -> tuple[St
 
 
 def heartbeat(*, session: Sessions, message: Message, now: datetime) -> Status:
-    """A sign of life, with events; it settles the clock and tells how it stands."""
+    """A heartbeat, with events; it settles the clock and gives its state."""
     with locked(session, now=now) as held:
         drafting.touch(held, message.tab_id)
         drafting.record_events(held, message)
@@ -216,7 +216,7 @@ def heartbeat(*, session: Sessions, message: Message, now: datetime) -> Status:
 
 
 def record_events(*, session: Sessions, message: Message, now: datetime) -> Status:
-    """Store what a browser tells of, from any of its tabs, without a sign of life."""
+    """Store the events of a browser, from any of its tabs, without a heartbeat."""
     with locked(session, now=now) as held:
         held.settle()
         drafting.record_events(held, message)

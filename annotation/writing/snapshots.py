@@ -1,79 +1,77 @@
-"""Settle sessions by the passing of time alone: one on sight, or all that are due.
-
-Snapshots follow from the accepted revisions, so that a request, the worker and an export make the same ones.
-"""
+"""Make snapshots of a session from its accepted revisions; whoever does it, and whenever, makes the same ones."""
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-
-from django.db.models import Q
-from django.db.models.query import QuerySet
+from enum import StrEnum
 
 from annotation import clock
-from annotation.models import Session, Snapshot
-from annotation.writing.clockwork import Sessions, locked, rows_of
-from annotation.writing.marks import FilledBy, materialise
+from annotation.models import DraftRevision, Snapshot
+from benchmarks.engine.wakeup import enqueue
 
-BATCH = 500
-
-logger = logging.getLogger(__name__)
+SCORING_TASK = "annotation.tasks.score_snapshots"
 
 
-def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
-    """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
-    row = session if isinstance(session, Session) else rows_of(session).get()
-    if not is_due(row, now):
-        return row
-    with locked(row, now=now, filled_by=filled_by) as held:
-        held.settle()
-    return Session.objects.get(pk=row.pk)
+class FilledBy(StrEnum):
+    """Who came by first once a snapshot was due."""
+
+    REQUEST = "request"
+    WORKER = "worker"
+    EXPORT = "export"
 
 
-def is_due(row: Session, now: datetime) -> bool:
-    """Whether time alone has changed something since the row was written."""
-    return row.state == Session.State.RUNNING and (row.next_due_at is None or row.next_due_at <= now)
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """An accepted revision without its text."""
+
+    pk: int
+    active_ms: int
 
 
-def settle_due(
+def materialise(
     *,
+    session_id: int,
+    marks: Sequence[int],
+    final_ms: int | None,
+    filled_by: FilledBy,
     now: datetime,
-    filled_by: FilledBy = FilledBy.WORKER,
-    among: QuerySet[Session, Session] | None = None,
 ) -> int:
-    """Settle every session that is due, each in a transaction of its own; gives how many were settled.
+    """Store the snapshots at `marks` and, at the end, the final one; a snapshot that is there stays untouched.
 
-    Without `among` it takes at most a batch, and leaves a session that somebody else holds to them. One that
-    fails does not stop the others.
+    Call it under the lock of the session, with marks that active time is strictly past. Gives how many were due.
     """
-    rows = Session.objects.all() if among is None else among
-    due = rows.filter(Q(next_due_at__lte=now) | Q(next_due_at=None), state=Session.State.RUNNING)
-    settled = 0
-    for pk in due.order_by("next_due_at").values_list("pk", flat=True)[: BATCH if among is None else None]:
-        try:
-            with locked(
-                Session.objects.filter(pk=pk), now=now, filled_by=filled_by, skip_locked=among is None
-            ) as held:
-                held.settle()
-            settled += 1
-        except Session.DoesNotExist:
-            logger.debug("session %s is in other hands", pk)
-        except Exception:
-            logger.exception("session %s could not be settled", pk)
-    return settled
-
-
-def fill_missing(*, session: Session, now: datetime) -> int:
-    """Make whatever snapshots a settled session should have and has not; gives how many were made."""
-    with locked(session, now=now, filled_by=FilledBy.WORKER) as held:
-        held.settle()
-        have = set(Snapshot.objects.filter(session=held.row.pk).values_list("mark_ms", flat=True))
-        final = clock.final_mark(held.state)
-        return materialise(
-            session_id=held.row.pk,
-            marks=[mark for mark in clock.due_marks(held.state) if mark not in have],
-            final_ms=None if final in have else final,
-            filled_by=FilledBy.WORKER,
-            now=now,
+    wanted = [*((mark, Snapshot.Kind.MARK) for mark in marks)]
+    if final_ms is not None:
+        wanted.append((final_ms, Snapshot.Kind.FINAL))
+    if not wanted:
+        return 0
+    last_ms = max(mark for mark, _ in wanted)
+    accepted = DraftRevision.objects.filter(session=session_id, accepted=True, active_ms__lte=last_ms)
+    stamps = [_Stamp(*row) for row in accepted.order_by("rev").values_list("pk", "active_ms")]
+    chosen = {mark: clock.snapshot_at(stamps, mark) for mark, _ in wanted}
+    texts = dict(
+        DraftRevision.objects.filter(pk__in={stamp.pk for stamp in chosen.values() if stamp}).values_list(
+            "pk", "text"
         )
+    )
+    Snapshot.objects.bulk_create(
+        [
+            Snapshot(
+                session_id=session_id,
+                mark_ms=mark,
+                kind=kind,
+                revision_id=stamp.pk if stamp else None,
+                text=texts[stamp.pk] if stamp else "",
+                staleness_ms=mark - stamp.active_ms if stamp else None,
+                filled_by=filled_by,
+                created_at=now,
+            )
+            for mark, kind in wanted
+            for stamp in [chosen[mark]]
+        ],
+        ignore_conflicts=True,
+    )
+    enqueue(SCORING_TASK)  # the table of snapshots is the outbox; a lost message is a delay until the next sweep
+    return len(wanted)

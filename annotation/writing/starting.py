@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Assignment, Guideline, WritingPlan
-from annotation.studies import limit_ms_of
+from annotation.writing.planning import limit_ms_of
 
 PRACTICE_LIMIT_MS = 180_000
 PRACTICE_MARK_MS = 60_000

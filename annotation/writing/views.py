@@ -22,13 +22,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import consent_gate
-from annotation.consent_gate import kept_without_consent
 from annotation.models import Session
+from annotation.studies import consent_gate
+from annotation.studies.consent_gate import kept_without_consent
 from annotation.writing import drafting, sessions
-from annotation.writing.clockwork import HEAVY, Own
 from annotation.writing.drafting import DraftRefused, Refused, SessionClosed, Status, sha256_of
 from annotation.writing.late import new_words
+from annotation.writing.locking import HEAVY, OwnSession
 from annotation.writing.wire import (
     BadMessage,
     Message,
@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
-Endpoint = Callable[[HttpRequest, Own, datetime], Status | dict[str, Any]]
+Endpoint = Callable[[HttpRequest, OwnSession, datetime], Status | dict[str, Any]]
 
 MESSAGES = {
     "conflict": gettext_lazy(
@@ -64,7 +64,7 @@ HTTP_STATUS = {"closed": 410}
 
 def keep_text(request: HttpRequest, uid: UUID) -> JsonResponse:
     """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
-    session = Own(user_id=request.user.pk or 0, uid=uid)
+    session = OwnSession(user_id=request.user.pk or 0, uid=uid)
     try:
         message = _with_draft(request.body)
         if message is None:
@@ -98,7 +98,7 @@ def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonRespon
     @kept_without_consent(keep_text)
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
-        mine = Own(user_id=request.user.pk or 0, uid=uid)
+        mine = OwnSession(user_id=request.user.pk or 0, uid=uid)
         try:
             outcome = endpoint(request, mine, timezone.now())
         except BadMessage as error:
@@ -128,7 +128,7 @@ def _status(status: Status) -> dict[str, Any]:
 
 
 def _refusal(refusal: Refused) -> dict[str, Any]:
-    """A refusal as JSON. It never tells the revision: with it the next key would overwrite a text unseen."""
+    """A refusal as JSON. It never holds the revision: with it the next key would overwrite a text unseen."""
     data = _status(refusal.status) | {"code": refusal.code, "message": str(MESSAGES[refusal.code])}
     data.pop("rev", None)
     if isinstance(refusal, DraftRefused):
@@ -149,7 +149,7 @@ def _message(request: HttpRequest, **expected: bool) -> Message:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def draft(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def draft(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Save what was typed."""
     return drafting.save(session=mine, message=_message(request, needs_draft=True), now=now)
 
@@ -157,7 +157,7 @@ def draft(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resolve(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def resolve(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Go on with one of two texts."""
     return drafting.choose(session=mine, message=_message(request, resolves=True), now=now)
 
@@ -165,7 +165,7 @@ def resolve(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_GET
 @answers_json
-def state(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def state(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """How the session stands."""
     return sessions.look(session=mine.rows().defer(*HEAVY), tab_id=request.GET.get("tab_id", ""), now=now)
 
@@ -173,7 +173,7 @@ def state(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def heartbeat(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def heartbeat(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """A sign of life."""
     return sessions.heartbeat(session=mine, message=_message(request), now=now)
 
@@ -181,7 +181,7 @@ def heartbeat(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def pause(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def pause(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Stop the clock."""
     return sessions.pause(session=mine, message=_message(request), now=now)
 
@@ -189,7 +189,7 @@ def pause(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resume(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def resume(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Let the clock run again."""
     return sessions.resume(session=mine, message=_message(request), now=now)
 
@@ -197,7 +197,7 @@ def resume(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def submit(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def submit(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """End the session."""
     return sessions.submit(session=mine, message=_message(request), now=now)
 
@@ -205,7 +205,7 @@ def submit(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def claim(request: HttpRequest, mine: Own, now: datetime) -> dict[str, Any]:
+def claim(request: HttpRequest, mine: OwnSession, now: datetime) -> dict[str, Any]:
     """Go on in this tab, with the text and its revision."""
     status, text = sessions.claim_tab(session=mine, message=_message(request), now=now)
     return _status(status) | {"text": text, "sha256": sha256_of(text)}
@@ -214,7 +214,7 @@ def claim(request: HttpRequest, mine: Own, now: datetime) -> dict[str, Any]:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def events(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def events(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """What was searched, pasted, left; no sign of life by itself."""
     return sessions.record_events(session=mine, message=_message(request), now=now)
 
@@ -222,7 +222,7 @@ def events(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def notes(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def notes(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Keep the notes: `{tab_id, op_id, text, typed_at}`."""
     data = read_object(request.body)
     return sessions.write_notes(
@@ -238,7 +238,7 @@ def notes(request: HttpRequest, mine: Own, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def read(request: HttpRequest, mine: Own, now: datetime) -> Status:
+def read(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
     """Keep which documents are marked as read: `{tab_id, documents: [numbers]}`, all of them."""
     data = read_object(request.body)
     tab_id = read_identifier(data, "tab_id")

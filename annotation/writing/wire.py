@@ -47,7 +47,7 @@ class BadMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a browser tells of; `seq` counts within its tab, `at_ms` is its own clock."""
+    """An event that the browser reports; `seq` counts within its tab, `at_ms` is its own clock."""
 
     seq: int
     type: str
@@ -71,7 +71,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A whole POST: the tab, its draft if there is one, its events."""
+    """A complete POST: the tab, its draft if there is one, its events."""
 
     tab_id: str
     draft: Draft | None = None

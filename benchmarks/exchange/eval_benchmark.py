@@ -11,18 +11,32 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from benchmarks.exchange import labels, strict_json, systems
+from benchmarks.exchange import files, labels, strict_json, systems
 from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
 from benchmarks.exchange.rows import Row
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
 
 PREDICTIONS = "predictions_"
 EXPECTED = "a list of objects with summary, reference_insights and annotation"
+EXAMPLE = """[{
+  "topic_id": "harbour-01", "topic": "The rebuilding of a small harbour",
+  "subtopic_id": "costs", "subtopic": "What the works cost and who pays",
+  "summkey": "summary_subtopic_keywords_some-model",
+  "summary": ["What is known of the costs:", "- The mole became a third dearer [1]."],
+  "reference_insights": [
+    {"insight_id": "costs-1", "insight_name": "Price of the mole",
+     "insight": "The new mole costs 4.2 million, a third more than planned."}],
+  "annotation": [
+    {"insight_id": "costs-1", "coverage": "partially_covered", "candidate_id": "1"}],
+  "predictions_some-judge": [
+    {"insight_id": "costs-1", "coverage": "FULL_COVERAGE", "bullet_id": 2}]
+}]
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkEntry:
-    """One summary with everything that was said of it."""
+    """One summary with its reference insights, labels and predictions."""
 
     haystack_key: str
     haystack_title: str
@@ -36,32 +50,23 @@ class BenchmarkEntry:
 
 
 def parse(
-    source: Path | BinaryIO, *, problems: Problems | None = None, limit_bytes: int | None = None
+    source: Path | BinaryIO,
+    *,
+    problems: Problems | None = None,
+    limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
 ) -> tuple[BenchmarkEntry, ...]:
     """Read a file; raises `ImportFailed` if there is any error: all or nothing."""
     problems = Problems() if problems is None else problems
-    rows = _read(source, problems, limit_bytes)
+    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+        rows = _loaded(stream.read().removeprefix(files.BOM), problems)
     entries = [_entry(value, f"[{index}]", problems) for index, value in enumerate(rows)]
     if problems.n_errors:
         raise ImportFailed(problems)
     return tuple(entry for entry in entries if entry is not None)
 
 
-def _read(source: Path | BinaryIO, problems: Problems, limit_bytes: int | None) -> list[Any]:
-    limit = -1 if limit_bytes is None else limit_bytes + 1
-    if isinstance(source, Path):
-        try:
-            with source.open("rb") as file:
-                body = file.read(limit)
-        except OSError as error:
-            reason = Got(f"one that cannot be opened: {error.strerror}")
-            problems.error("unreadable", "", "", expected="a file", got=reason)
-            raise ImportFailed(problems) from None
-    else:
-        body = source.read(limit)
-    if limit_bytes is not None and len(body) > limit_bytes:
-        problems.error("too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file"))
-        raise ImportFailed(problems)
+def _loaded(body: bytes, problems: Problems) -> list[Any]:
     try:
         rows = strict_json.loads(body)
     except strict_json.NotJson as error:

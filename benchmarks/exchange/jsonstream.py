@@ -5,25 +5,21 @@ Only JSON is read here; what the values mean is the business of the format.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import ijson
 
 from benchmarks.exchange import strict_json
+from benchmarks.exchange.files import BOM, size_of
 
 MAX_DEPTH = 60
 EXPLAIN_BYTES = 64 * 1024 * 1024
 BUFFER_BYTES = 256 * 1024
 PAIR_BYTES = len(r"\ud83d\ude00") - 1
-BOM = b"\xef\xbb\xbf"
 
 TOO_LARGE = "it holds a number that is too large"
 
-Progress = Callable[[int, int], None]
 Events = Iterator[tuple[str, Any]]
 
 
@@ -37,10 +33,6 @@ class FlawedFile(UnreadableFile):
     def __init__(self, flawed: strict_json.Flawed) -> None:
         super().__init__("JSON that holds what can't be kept")
         self.flawed = flawed
-
-
-class FileTooLarge(UnreadableFile):
-    """The file has more bytes than the limit allows."""
 
 
 class NotAnObject(UnreadableFile):
@@ -57,11 +49,10 @@ class _Twice(ValueError):
 
 
 class _Reader:
-    """Counts what is read, and stops where the limit ends."""
+    """Looks for what the parser lets pass."""
 
-    def __init__(self, stream: BinaryIO, *, total: int, limit: int | None, progress: Progress | None) -> None:
-        self.stream, self.total, self.limit, self.progress = stream, total, limit, progress
-        self.seen = 0
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
         self.first = True
         self.tail = b""
         self.may_hold_half_pairs = False
@@ -71,14 +62,9 @@ class _Reader:
         if size == 0:  # ijson asks for nothing first, to learn the type
             return b""
         chunk = self.stream.read(BUFFER_BYTES if size < 0 else size)
-        self.seen += len(chunk)
-        if self.limit is not None and self.seen > self.limit:
-            raise FileTooLarge(_too_large(self.seen, self.limit))
         if self.first:
             self.first = False
             chunk = chunk.removeprefix(BOM)
-        if self.progress is not None:
-            self.progress(self.seen, self.total)
         joined = self.tail + chunk
         if b"\\u" in joined:  # the parser silently makes a question mark of half a pair
             self.may_hold_half_pairs |= strict_json.LONE_ESCAPE.search(joined) is not None
@@ -86,33 +72,22 @@ class _Reader:
         return chunk
 
 
-def read_object(
-    source: Path | BinaryIO,
-    *,
-    lists: frozenset[str],
-    limit_bytes: int | None = None,
-    progress: Progress | None = None,
-) -> Iterator[tuple[str, int | None, Any]]:
+def read_object(stream: BinaryIO, *, lists: frozenset[str]) -> Iterator[tuple[str, int | None, Any]]:
     """Yield (key, None, value) for each field of the outermost object.
 
     A field named in `lists` that holds a list comes as (key, position, item) one item at a time, after
-    (key, None, []). A repeated field is yielded again. `progress` gets bytes read and bytes in all (0: unknown).
-    Raises `UnreadableFile` or one of its kinds. A second, plain reading then finds the place, which the stream
-    parser does not know.
+    (key, None, []). A repeated field is yielded again. Raises `UnreadableFile` or one of its kinds. A
+    second, plain reading then finds the place, which the stream parser does not know.
     """
-    with _opened(source) as stream:
-        total = _size(stream)
-        if limit_bytes is not None and total > limit_bytes:
-            raise FileTooLarge(_too_large(total, limit_bytes))
-        reader = _Reader(stream, total=total, limit=limit_bytes, progress=progress)
-        try:
-            yield from _fields(ijson.basic_parse(reader, use_float=True, buf_size=BUFFER_BYTES), lists)
-            if reader.may_hold_half_pairs:
-                _look_again(stream)
-        except (ijson.JSONError, ValueError, OverflowError) as error:
+    reader = _Reader(stream)
+    try:
+        yield from _fields(ijson.basic_parse(reader, use_float=True, buf_size=BUFFER_BYTES), lists)
+        if reader.may_hold_half_pairs:
             _look_again(stream)
-            reason = str(error).splitlines()[0] if isinstance(error, ijson.JSONError | _Twice) else TOO_LARGE
-            raise UnreadableFile(f"invalid JSON: {reason}") from error
+    except (ijson.JSONError, ValueError, OverflowError) as error:
+        _look_again(stream)
+        reason = str(error).splitlines()[0] if isinstance(error, ijson.JSONError | _Twice) else TOO_LARGE
+        raise UnreadableFile(f"invalid JSON: {reason}") from error
 
 
 def _fields(events: Events, lists: frozenset[str]) -> Iterator[tuple[str, int | None, Any]]:
@@ -158,36 +133,6 @@ def _build(event: str, value: Any, events: Events, depth: int) -> Any:
     return value
 
 
-@contextmanager
-def _opened(source: Path | BinaryIO) -> Iterator[BinaryIO]:
-    if isinstance(source, Path):
-        try:
-            with source.open("rb") as stream:
-                yield stream
-        except OSError as error:
-            raise UnreadableFile(f"one that cannot be opened: {error.strerror or error}") from error
-    else:
-        yield source
-
-
-def _size(stream: BinaryIO) -> int:
-    if not stream.seekable():
-        return 0
-    here = stream.tell()
-    end = stream.seek(0, io.SEEK_END)
-    stream.seek(here)
-    return end - here
-
-
-def _too_large(size: int, limit: int) -> str:
-    return f"a file of {megabytes(size)}, where at most {megabytes(limit)} are read"
-
-
-def megabytes(size: int) -> str:
-    """A size in MB of 1,048,576 bytes, as a person reads it."""
-    return f"{size / 1024 / 1024:,.1f} MB" if size < 10 * 1024 * 1024 else f"{size / 1024 / 1024:,.0f} MB"
-
-
 def _look_again(stream: BinaryIO) -> None:
     """Read a file plainly, unless it is too large, and raise what is found with its place."""
     if not stream.seekable() or _from_start(stream) > EXPLAIN_BYTES:
@@ -205,4 +150,4 @@ def _look_again(stream: BinaryIO) -> None:
 
 def _from_start(stream: BinaryIO) -> int:
     stream.seek(0)
-    return _size(stream)
+    return size_of(stream)

@@ -6,16 +6,15 @@ The shape of a line is in `long2rag_schema`; here are the rules between its part
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import orjson
 from pydantic import ValidationError
 
-from benchmarks.exchange import strict_json
+from benchmarks.exchange import files, strict_json
 from benchmarks.exchange.long2rag_schema import EXPECTED, KNOWN, KeyPointPart, QuestionPart, SpanPart
-from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
+from benchmarks.exchange.problems import Got, Problems, report_flaws
 from benchmarks.exchange.questions import (
     CATEGORIES,
     DOMAINS,
@@ -28,8 +27,20 @@ from benchmarks.exchange.questions import (
 )
 from benchmarks.exchange.spans import locate
 
-BOM = b"\xef\xbb\xbf"
 LISTS = ("documents", "key_points", "responses")
+EXAMPLE = """\
+{"key": "mole-cost", "question": "Why did the new mole cost more than planned?", "category": "causal", \
+"domain": "economics", "documents": [{"key": "council", "title": "Minutes of the council", "text": "The council \
+met on Monday. The mole became a third dearer because the sand under it had to be replaced by stone."}, {"key": \
+"letter", "text": "Stone came by ship, and every ship that waited for weather was paid by the day."}], \
+"key_points": [{"key": "sand", "text": "The ground was sand and had to be replaced by stone.", "autods": 0.91, \
+"spans": [{"document": "council", "text": "the sand under it had to be replaced by stone"}]}, {"key": "ships", \
+"text": "Ships that waited for weather were paid by the day.", "spans": [{"document": "letter", "text": "every \
+ship that waited for weather was paid by the day"}]}], "responses": [{"system": "some-model", "text": "The \
+ground was too soft, so stone had to be shipped in."}]}
+{"key": "gulls", "question": "What could gulls do to the harbour next year?", "documents": ["Gulls nest on the \
+roof of the fish hall, twelve pairs this year."], "key_points": ["They may nest on other roofs too."]}
+"""
 
 
 def parse(
@@ -37,10 +48,11 @@ def parse(
     *,
     problems: Problems | None = None,
     limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
 ) -> tuple[QuestionText, ...]:
     """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
     problems = Problems() if problems is None else problems
-    found = tuple(read(source, problems=problems, limit_bytes=limit_bytes))
+    found = tuple(read(source, problems=problems, limit_bytes=limit_bytes, progress=progress))
     if not found and not problems.n_errors:
         problems.error("empty_file", "", "", expected="a question on each line", got=Got("an empty file"))
     problems.raise_errors()
@@ -48,11 +60,15 @@ def parse(
 
 
 def read(
-    source: Path | BinaryIO | Iterable[dict[str, Any]], *, problems: Problems, limit_bytes: int | None = None
+    source: Path | BinaryIO | Iterable[dict[str, Any]],
+    *,
+    problems: Problems,
+    limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
 ) -> Iterator[QuestionText]:
     """Yield the good lines one by one; what is wrong with the others is in `problems`."""
     seen: dict[str, str] = {}
-    for where, value in _values(source, problems, limit_bytes):
+    for where, value in _values(source, problems, limit_bytes, progress):
         question = _question(where, value, problems)
         if question is None:
             continue
@@ -94,39 +110,37 @@ def as_json(question: QuestionText) -> dict[str, Any]:
 
 
 def _point_json(point: KeyPointText, keys: dict[int, str]) -> dict[str, Any]:
-    told: dict[str, Any] = {"key": point.key, "text": point.text}
+    value: dict[str, Any] = {"key": point.key, "text": point.text}
     if point.autods is not None:
-        told["autods"] = point.autods
+        value["autods"] = point.autods
     if point.spans:
-        told["spans"] = [_span_json(span, keys) for span in point.spans]
-    return told
+        value["spans"] = [_span_json(span, keys) for span in point.spans]
+    return value
 
 
 def _span_json(span: SpanText, keys: dict[int, str]) -> dict[str, Any]:
-    told: dict[str, Any] = {} if span.document is None else {"document": keys[span.document]}
-    told["text"] = span.quote
+    value: dict[str, Any] = {} if span.document is None else {"document": keys[span.document]}
+    value["text"] = span.quote
     if span.start is not None:
-        told |= {"start": span.start, "end": span.end, "match": span.match_ratio}
-    return told
+        value |= {"start": span.start, "end": span.end, "match": span.match_ratio}
+    return value
 
 
 def _values(
-    source: Path | BinaryIO | Iterable[dict[str, Any]], problems: Problems, limit_bytes: int | None
+    source: Path | BinaryIO | Iterable[dict[str, Any]],
+    problems: Problems,
+    limit_bytes: int | None,
+    progress: files.Progress | None,
 ) -> Iterator[tuple[str, Any]]:
     """Each line with its name, counted from 1; a line that is no JSON is reported."""
     if not isinstance(source, Path) and not hasattr(source, "readline"):
         yield from ((f"line {number}", value) for number, value in enumerate(source, 1))
         return
-    n_seen, number = 0, 0
-    with _opened(source, problems) as stream:
-        while line := stream.readline(-1 if limit_bytes is None else limit_bytes - n_seen + 1):
-            n_seen, number = n_seen + len(line), number + 1
-            if limit_bytes is not None and n_seen > limit_bytes:
-                problems.error(
-                    "too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file")
-                )
-                return
-            line = line.removeprefix(BOM) if number == 1 else line
+    with files.opened(
+        cast("Path | BinaryIO", source), problems, limit_bytes=limit_bytes, progress=progress
+    ) as stream:
+        for number, line in enumerate(stream, 1):
+            line = line.removeprefix(files.BOM) if number == 1 else line
             if line.strip():
                 yield from _loaded(f"line {number}", line, problems)
 
@@ -140,21 +154,6 @@ def _loaded(where: str, line: bytes, problems: Problems) -> Iterator[tuple[str, 
         report_flaws(error, problems, where=where, separator=", ")
     else:
         yield where, value
-
-
-@contextmanager
-def _opened(source: Any, problems: Problems) -> Iterator[BinaryIO]:
-    if not isinstance(source, Path):
-        yield source
-        return
-    try:
-        stream = source.open("rb")
-    except OSError as error:
-        reason = Got(f"one that cannot be opened: {error.strerror}")
-        problems.error("unreadable", "", "", expected="a file", got=reason)
-        raise ImportFailed(problems) from None
-    with stream:
-        yield stream
 
 
 def _question(where: str, value: Any, problems: Problems) -> QuestionText | None:

@@ -170,5 +170,5 @@ KNOWN: dict[str, frozenset[str]] = {
 def schema_text() -> str:
     """The JSON Schema of a line, as the documentation holds it."""
     schema = QuestionPart.model_json_schema(mode="validation")
-    told = {"$schema": SCHEMA_ID, **schema, "title": "A line of a long2rag file"}
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    schema_of_line = {"$schema": SCHEMA_ID, **schema, "title": "A line of a long2rag file"}
+    return json.dumps(schema_of_line, indent=2, ensure_ascii=False) + "\n"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.exchange import strict_json
-from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
+from benchmarks.exchange import files, strict_json
+from benchmarks.exchange.problems import Got, Problems, report_flaws
 from benchmarks.scoring.summhay import COVERAGES
 
 REQUIRED = ("annotator", "item", "label")
@@ -34,6 +34,8 @@ anna,summary-1/costs,partial,2,summary-1
 ben,summary-1/costs,full,2;3,summary-1
 anna,summary-1/delay,none,,summary-1
 """
+ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+"""A byte that is no UTF-8, as Python reads it past."""
 Numbered = tuple[str, Mapping[str, Any]]
 """Where a row is, and its fields."""
 
@@ -66,22 +68,19 @@ def split_categories(text: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def opened(path: Path, problems: Problems, *, limit_bytes: int | None = None) -> Iterator[Iterator[Numbered]]:
-    """Open a file and give its rows, read as they are asked for; JSONL by its ending, else CSV."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        reason = Got(f"one that cannot be opened: {error.strerror}")
-        problems.error("unreadable", "", "", expected="a file", got=reason)
-        raise ImportFailed(problems) from None
-    with file:
-        if limit_bytes is not None and path.stat().st_size > limit_bytes:
-            problems.error(
-                "too_large", "", "", expected=f"at most {limit_bytes:,} bytes", got=Got("a larger file")
-            )
-            raise ImportFailed(problems)
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        is_jsonl = path.suffix.lower() in {".jsonl", ".ndjson"}
+def opened(
+    path: Path,
+    problems: Problems,
+    *,
+    name: str = "",
+    limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
+) -> Iterator[Iterator[Numbered]]:
+    """Open a file and give its rows, read as they are asked for; JSONL by the ending of its `name`, else CSV."""
+    with files.opened(path, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+        wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        text = _in_utf8(wrapped, problems)
+        is_jsonl = Path(name or path).suffix.lower() in {".jsonl", ".ndjson"}
         yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems)
 
 
@@ -116,8 +115,8 @@ def read(
                 continue
             seen[key] = where
             labels.append(label)
-    except (UnicodeDecodeError, csv.Error) as error:
-        problems.error("unreadable", "", "", expected="text in UTF-8", got=Got(str(error)))
+    except csv.Error as error:
+        problems.error("unreadable", "", "", expected="rows as CSV has them", got=Got(str(error)))
     if not problems.n_errors and not labels:
         problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
     problems.raise_errors()
@@ -129,6 +128,16 @@ def read(
 def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
     """What a task allows: as told, else what a judgment on key points allows, else nothing is known (empty)."""
     return tuple(categories) or POINT_TASKS.get(task, ())
+
+
+def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
+    """The lines up to the first that holds a byte which is no text."""
+    for number, line in enumerate(text, 1):
+        if found := ESCAPED_BYTE.search(line):
+            got = Got(f"the byte 0x{ord(found[0]) - 0xDC00:02x}")
+            problems.error("unreadable", f"line {number}", "", expected="text in UTF-8", got=got)
+            problems.raise_errors()
+        yield line
 
 
 def _csv_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:

@@ -27,8 +27,8 @@ class Level(StrEnum):
 class Problem:
     """One thing wrong in one place.
 
-    `where` is a path into the file as `jq` would take it (`subtopics[0].insights[3]`, positions from 0), and
-    `kind` a stable word for the class of the problem.
+    `where` is a path into the file as `jq` would take it (`subtopics[0].insights[3]`, positions from 0), `kind` a
+    stable word for the class of the problem, and `file` the name of the file where several are read.
     """
 
     level: Level
@@ -38,6 +38,7 @@ class Problem:
     expected: str
     got: str
     message: str = ""
+    file: str = ""
 
     def __str__(self) -> str:
         """Say it in one sentence that names the row, the field and what was expected."""
@@ -48,6 +49,7 @@ class Problem:
     def as_json(self) -> dict[str, str]:
         """Plain values, the sentence included."""
         return {
+            "file": self.file,
             "kind": self.kind,
             "where": self.where,
             "field": self.field,
@@ -72,14 +74,15 @@ class KindCount:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems; counts all of them, keeps the first few of each kind."""
+    """Collects problems; counts all of them, keeps the first few of each kind. `file` is the one being read."""
 
+    file: str = ""
     counts: dict[tuple[Level, str], int] = field(default_factory=dict)
     examples: dict[tuple[Level, str], list[Problem]] = field(default_factory=dict)
 
     def error(self, kind: str, where: str, name: str, *, expected: str, got: object, message: str = "") -> None:
         """Record what makes the file unusable."""
-        self._add(Problem(Level.ERROR, kind, where, name, expected, describe(got), message))
+        self._add(Problem(Level.ERROR, kind, where, name, expected, describe(got), message, self.file))
 
     def warning(
         self,
@@ -93,7 +96,7 @@ class Problems:
         count: int = 1,
     ) -> None:
         """Record what was dropped or read with a guess; `count` rows at once."""
-        self._add(Problem(Level.WARNING, kind, where, name, expected, describe(got), message), count)
+        self._add(Problem(Level.WARNING, kind, where, name, expected, describe(got), message, self.file), count)
 
     def _add(self, problem: Problem, count: int = 1) -> None:
         key = (problem.level, problem.kind)
@@ -101,6 +104,13 @@ class Problems:
         kept = self.examples.setdefault(key, [])
         if len(kept) < EXAMPLES_PER_KIND:
             kept.append(problem)
+
+    def extend(self, other: Problems) -> None:
+        """Add what was found in another file."""
+        for key, count in other.counts.items():
+            self.counts[key] = self.counts.get(key, 0) + count
+            kept = self.examples.setdefault(key, [])
+            kept.extend(other.examples[key][: EXAMPLES_PER_KIND - len(kept)])
 
     @property
     def n_errors(self) -> int:

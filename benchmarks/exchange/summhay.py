@@ -12,12 +12,10 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from benchmarks.exchange import labels, systems
+from benchmarks.exchange import files, labels, systems
 from benchmarks.exchange.jsonstream import (
-    FileTooLarge,
     FlawedFile,
     NotAnObject,
-    Progress,
     UnreadableFile,
     read_object,
 )
@@ -36,6 +34,26 @@ from benchmarks.exchange.topics import (
 LISTS = frozenset({"subtopics", "documents"})
 LEFT_OUT_OF_TOPICS = frozenset({"articles"})
 EXPECTED = "an object with topic_id, topic, subtopics and documents"
+EXAMPLE = """{
+  "topic_id": "harbour-01",
+  "topic": "The rebuilding of a small harbour",
+  "topic_metadata": {"participants": ["mayor", "engineer"]},
+  "subtopics": [{
+    "subtopic_id": "costs", "subtopic_name": "costs", "subtopic": "What the works cost and who pays",
+    "query": "What do the harbour works cost?",
+    "insights": [{"insight_id": "costs-1", "insight_name": "Price of the mole",
+                  "insight": "The new mole costs 4.2 million, a third more than planned."}],
+    "retriever": {"keywords": {"doc-a": 0.5, "doc-b": 0.0}},
+    "summaries": {"summary_subtopic_keywords_some-model": ["- The mole became a third dearer [1]."]},
+    "eval_summaries": {"summary_subtopic_keywords_some-model": [
+      {"insight_id": "costs-1", "coverage": "PARTIAL_COVERAGE", "bullet_id": 1}]}
+  }],
+  "documents": [
+    {"document_id": "doc-a", "document_text": "The council met on Monday …", "insights_included": ["costs-1"]},
+    {"document_id": "doc-b", "document_text": "Fishing boats stayed out …", "insights_included": []}
+  ]
+}
+"""
 
 
 def parse(
@@ -44,7 +62,7 @@ def parse(
     problems: Problems | None = None,
     name: str = "",
     limit_bytes: int | None = None,
-    progress: Progress | None = None,
+    progress: files.Progress | None = None,
 ) -> TopicFile:
     """Read one haystack file.
 
@@ -52,15 +70,16 @@ def parse(
     """
     problems = Problems() if problems is None else problems
     draft = Draft(problems)
-    if not _read(source, draft, limit_bytes=limit_bytes, progress=progress):
-        raise ImportFailed(problems)
+    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+        if not _read(stream, draft):
+            raise ImportFailed(problems)
     return _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
 
 
-def _read(source: Path | BinaryIO, draft: Draft, *, limit_bytes: int | None, progress: Progress | None) -> bool:
+def _read(stream: BinaryIO, draft: Draft) -> bool:
     given: set[str] = set()
     try:
-        for key, position, value in read_object(source, lists=LISTS, limit_bytes=limit_bytes, progress=progress):
+        for key, position, value in read_object(stream, lists=LISTS):
             if position is None:
                 if key in given:
                     draft.problems.error(
@@ -82,8 +101,8 @@ def _read(source: Path | BinaryIO, draft: Draft, *, limit_bytes: int | None, pro
     except FlawedFile as error:
         report_flaws(error.flawed, draft.problems)
     except UnreadableFile as error:
-        kind = "too_large" if isinstance(error, FileTooLarge) else "unreadable"
-        draft.problems.error(kind, "", "", expected="a JSON file of one haystack", got=Got(str(error)))
+        expected = "a JSON file of one haystack"
+        draft.problems.error("unreadable", "", "", expected=expected, got=Got(str(error)))
     return False
 
 

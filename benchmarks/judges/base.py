@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,8 @@ Entailment = Literal["yes", "neutral", "no"]
 
 
 @dataclass(frozen=True)
-class InsightRef:
-    """A reference insight, by a key that the caller understands."""
+class ItemRef:
+    """An insight, key point or point to be judged, by a key that the caller understands."""
 
     key: str
     text: str
@@ -26,7 +27,7 @@ class SummaryToJudge:
 
     key: str
     lines: tuple[str, ...]
-    insights: tuple[InsightRef, ...]
+    insights: tuple[ItemRef, ...]
 
 
 @dataclass(frozen=True)
@@ -89,19 +90,26 @@ class Background:
         return Background(self.texts, self.insights + tuple(sorted(new))) if new else self
 
 
-class CoverageJudge(Protocol):
-    """Answers for a batch of summaries of one haystack: one list of verdicts per summary, in order."""
+class OfflineJudge(Protocol):
+    """A judge that answers without a model, from the texts alone."""
 
     def judge_coverage(
         self, batch: Sequence[SummaryToJudge], background: Background
     ) -> list[list[CoverageVerdict]]:
-        """Judge every insight of every summary."""
+        """Judge every insight of summaries of one haystack: one list of verdicts per summary, in order."""
         ...
-
-
-class EntailmentJudge(Protocol):
-    """Answers whether responses entail key points."""
 
     def judge_entailment(self, batch: Sequence[EntailmentItem], background: Background) -> list[EntailmentVerdict]:
-        """Judge every item, in order."""
+        """Judge whether responses entail key points, in order."""
         ...
+
+    def judge_support(
+        self, points: Sequence[ItemRef], texts: Sequence[str], background: Background
+    ) -> list[EntailmentVerdict]:
+        """Judge whether any of the texts says each point, in order; `sentence` counts the texts from 1."""
+        ...
+
+
+def digest(*content: object) -> str:
+    """Hash what an answer depends on."""
+    return hashlib.sha256(json.dumps(content).encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Text and JSON from a server, made fit for storing: what a database refuses is replaced, and it is said.
+"""Text and JSON from a server, made fit for storing: what a database refuses is replaced, with a note of it.
 
 Databases refuse NUL and halves of surrogate pairs in text, numbers that are not finite, and deep nesting.
 """
@@ -27,22 +27,22 @@ def clean_text(text: str) -> str:
 
 def clean(value: Any, *, notes: set[str] | None = None, levels: int = MOST_LEVELS) -> Any:
     """A parsed JSON value without what a database refuses; `notes` gets what was done, in a few words."""
-    said = set() if notes is None else notes
+    done = set() if notes is None else notes
     if isinstance(value, str):
-        return _text(value, said)
+        return _text(value, done)
     if isinstance(value, float) and not math.isfinite(value):
-        said.add("numbers that are not finite were left out")
+        done.add("numbers that are not finite were left out")
         return None
     if isinstance(value, int) and abs(value) >= 2**63:
-        said.add("numbers beyond 64 bits were left out")
+        done.add("numbers beyond 64 bits were left out")
         return None
     if isinstance(value, dict | list) and levels == 0:
-        said.add(f"what was nested deeper than {MOST_LEVELS} levels was left out")
+        done.add(f"what was nested deeper than {MOST_LEVELS} levels was left out")
         return None
     if isinstance(value, dict):
-        return {_text(key, said): clean(one, notes=said, levels=levels - 1) for key, one in value.items()}
+        return {_text(key, done): clean(one, notes=done, levels=levels - 1) for key, one in value.items()}
     if isinstance(value, list):
-        return [clean(one, notes=said, levels=levels - 1) for one in value]
+        return [clean(one, notes=done, levels=levels - 1) for one in value]
     return value
 
 

@@ -20,6 +20,7 @@ from benchmarks.judges.base import (
     Entailment,
     EntailmentItem,
     EntailmentVerdict,
+    ItemRef,
     SummaryToJudge,
 )
 from benchmarks.judges.lexical_terms import Space, Texts, fitted, sentences
@@ -160,9 +161,16 @@ class LexicalJudge:
             row = self.similarities([point], list(texts), background)[0]
             scores[point] = dict(zip(texts, row.tolist(), strict=True))
         return [
-            self._entailment(item, [scores[item.key_point][text] for text in group])
+            self._entailment(item.key, [scores[item.key_point][text] for text in group])
             for item, group in zip(batch, split, strict=True)
         ]
+
+    def judge_support(
+        self, points: Sequence[ItemRef], texts: Sequence[str], background: Background
+    ) -> list[EntailmentVerdict]:
+        """Compare each point with all texts; the closest one decides."""
+        scores = self.similarities([point.text for point in points], texts, background)
+        return [self._entailment(point.key, row.tolist()) for point, row in zip(points, scores, strict=True)]
 
     def similarities(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Any:
         """Scores of every insight with every text: array of shape (insights, texts), from 0 to 1."""
@@ -201,11 +209,11 @@ class LexicalJudge:
         lines = () if coverage == "none" else (match.line,)
         return CoverageVerdict(match.insight_key, coverage, lines, match.score)
 
-    def _entailment(self, item: EntailmentItem, scores: Sequence[float]) -> EntailmentVerdict:
+    def _entailment(self, key: str, scores: Sequence[float]) -> EntailmentVerdict:
         if not scores:
-            return EntailmentVerdict(item.key, "no", None, 0.0)
+            return EntailmentVerdict(key, "no", None, 0.0)
         best = max(range(len(scores)), key=scores.__getitem__)
-        return EntailmentVerdict(item.key, self.config.entailment(scores[best]), best + 1, scores[best])
+        return EntailmentVerdict(key, self.config.entailment(scores[best]), best + 1, scores[best])
 
 
 def _recall(space: Space, asked: Texts, given: Texts) -> Any:

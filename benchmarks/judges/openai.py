@@ -39,11 +39,11 @@ class AddressNotAllowed(ValueError):
 
 
 class Trouble(StrEnum):
-    """What went wrong with a request, by what helps: waiting, another shape, a person, or nothing."""
+    """What went wrong with a request, by what helps: waiting, another response format, a person, or nothing."""
 
     BUSY = "busy"
     TRANSIENT = "transient"
-    SHAPE = "shape"
+    FORMAT = "format"
     DENIED = "denied"
     REJECTED = "rejected"
 
@@ -142,13 +142,13 @@ async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
         return _failure(error, _ms(began))
     except (openai.APIConnectionError, TimeoutError) as error:
         slow = isinstance(error, TimeoutError | openai.APITimeoutError)
-        said = "The server did not answer in time." if slow else f"The server could not be reached ({error})."
+        message = "The server did not answer in time." if slow else f"The server could not be reached ({error})."
         return Failure(
-            Trouble.TRANSIENT, clean_text(said), _ms(began), may_be_paid=not _was_never_connected(error)
+            Trouble.TRANSIENT, clean_text(message), _ms(began), may_be_paid=not _was_never_connected(error)
         )
     except Exception as error:  # whatever a server sends, it is one failed attempt and no more
-        said = f"The server's answer is no chat completion ({type(error).__name__})."
-        return Failure(Trouble.TRANSIENT, said, _ms(began), may_be_paid=True)
+        message = f"The server's answer is no chat completion ({type(error).__name__})."
+        return Failure(Trouble.TRANSIENT, message, _ms(began), may_be_paid=True)
 
 
 def _ms(began: float) -> int:
@@ -224,10 +224,10 @@ def _cached(usage: Mapping[str, Any]) -> int | None:
 
 
 def _failure(error: APIStatusError, latency_ms: int) -> Failure:
-    said = _said(error)
+    message = _message(error)
     return Failure(
-        trouble=_trouble(error.status_code, str(error.code or ""), said),
-        message=f"{error.status_code}: {said}",
+        trouble=_trouble(error.status_code, str(error.code or ""), message),
+        message=f"{error.status_code}: {message}",
         latency_ms=latency_ms,
         status=error.status_code,
         wait_s=_wait_s(error.response.headers.get("retry-after")),
@@ -236,7 +236,7 @@ def _failure(error: APIStatusError, latency_ms: int) -> Failure:
     )
 
 
-def _said(error: APIStatusError) -> str:
+def _message(error: APIStatusError) -> str:
     """The server's words, without the key should it repeat it."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
@@ -245,13 +245,13 @@ def _said(error: APIStatusError) -> str:
     return text.replace(key, "…") if key else text
 
 
-def _trouble(status: int, code: str, said: str) -> Trouble:
+def _trouble(status: int, code: str, message: str) -> Trouble:
     if status in {401, 403} or code in _QUOTA:
         return Trouble.DENIED
     if status == 429:
         return Trouble.BUSY
-    if status in {400, 422} and any(word in said.lower() for word in _FORMAT_WORDS):
-        return Trouble.SHAPE
+    if status in {400, 422} and any(word in message.lower() for word in _FORMAT_WORDS):
+        return Trouble.FORMAT
     if status in {408, 409} or status >= 500:
         return Trouble.TRANSIENT
     return Trouble.DENIED if status in {402, 404} else Trouble.REJECTED

@@ -1,6 +1,8 @@
 """What a model's reply says, checked strictly; nothing is guessed but where the JSON begins and ends.
 
-A reply that cannot be used comes back as a `Problem` whose words go into the one repair attempt.
+A reply that cannot be used comes back as a `Problem` whose words go into the one repair attempt. A task says
+what its replies look like: a pydantic model for `read_reply`, or a `LabelReply` for labels and the passages that
+show them.
 """
 
 from __future__ import annotations
@@ -12,11 +14,10 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, StrictInt, ValidationError, field_validator
 
-from benchmarks.judges.base import Coverage, CoverageVerdict
 from benchmarks.judges.cleaning import MOST_CHARACTERS, clean
 
 MOST_STARTS = 50
@@ -27,41 +28,60 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a reply, or its answer on one insight, cannot be used."""
+    """Why a reply, or its answer on one item, cannot be used."""
 
     reason: str
 
 
-Answer = CoverageVerdict | Problem
+@dataclass(frozen=True)
+class LabelAnswer:
+    """The label of an item, and the numbers of the passages that show it."""
+
+    key: str
+    label: str
+    numbers: tuple[int, ...] = ()
 
 
-class _CoverageReply(BaseModel):
+class LabelReply(BaseModel):
+    """The reply on one item: a label and numbers of passages, under names that the task gives them."""
+
     model_config = ConfigDict(extra="ignore")
 
-    coverage: Coverage
-    bullet_ids: list[StrictInt] = Field(max_length=1000)
+    name: ClassVar[str]
+    """Of the schema."""
+    item: ClassVar[str]
+    """What an item is called where a reply is about several."""
+    passage: ClassVar[str]
+    labels: ClassVar[tuple[str, ...]]
 
-    @field_validator("coverage", mode="before")
+    label: str
+    numbers: list[StrictInt]
+
+    @field_validator("label", mode="before")
     @classmethod
     def _plain(cls, value: Any) -> Any:
         return value.strip().lower() if isinstance(value, str) else value
 
+    @classmethod
+    def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
+        """What is wrong with a label beside these numbers; empty if nothing is."""
+        return ""
 
-class _NumberedReply(_CoverageReply):
-    insight: StrictInt
+    @classmethod
+    def schema_of(cls, n_items: int | None) -> dict[str, Any]:
+        """The JSON schema that a strict server holds the reply to; None for one item alone."""
+        verdict: dict[str, Any] = {
+            cls.model_fields["label"].alias or "label": {"type": "string", "enum": list(cls.labels)},
+            cls.model_fields["numbers"].alias or "numbers": {"type": "array", "items": {"type": "integer"}},
+        }
+        if n_items is None:
+            return strict_object(verdict)
+        numbers = {"type": "integer", "enum": list(range(1, n_items + 1))}
+        rows = {"type": "array", "items": strict_object({cls.item: numbers, **verdict})}
+        return strict_object({"verdicts": rows})
 
 
-def coverage_schema(*, protocol: str, n_insights: int) -> dict[str, Any]:
-    """The JSON schema that a strict server holds the reply to."""
-    verdict: dict[str, Any] = {
-        "coverage": {"type": "string", "enum": ["none", "partial", "full"]},
-        "bullet_ids": {"type": "array", "items": {"type": "integer"}},
-    }
-    if protocol == "one":
-        return strict_object(verdict)
-    numbers = {"type": "integer", "enum": list(range(1, n_insights + 1))}
-    rows = {"type": "array", "items": strict_object({"insight": numbers, **verdict})}
-    return strict_object({"verdicts": rows})
+M = TypeVar("M", bound=BaseModel)
 
 
 def strict_object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -100,64 +120,66 @@ def _fenced(text: str) -> str:
     return inner.removeprefix("json").removeprefix("JSON").strip() if closing else ""
 
 
-def read_one(text: str, *, insight_key: str, lines: Collection[int]) -> Answer:
-    """Read the reply on one insight; `lines` are the numbers that a bullet may have."""
+def read_reply(text: str, model: type[M]) -> M | Problem:
+    """Read a reply that holds one object of this model."""
     try:
-        reply = _CoverageReply.model_validate(extract_json(text))
+        return model.model_validate(extract_json(text))
     except ValidationError as error:
-        return Problem(named(error))
+        return Problem(_first_error(error))
     except ValueError as error:
         return Problem(f"The reply holds {error}.")
-    return _checked(reply, insight_key=insight_key, lines=lines)
 
 
-def read_all(text: str, *, insight_keys: Sequence[str], lines: Collection[int]) -> dict[str, Answer]:
-    """Read the reply on all insights, numbered from 1; each is usable or not on its own."""
+def read_labels(
+    text: str, model: type[LabelReply], *, keys: Sequence[str], numbers: Collection[int], several: bool
+) -> dict[str, LabelAnswer | Problem]:
+    """Read the reply on one item, or on several that are counted from 1; each is usable or not on its own.
+
+    `numbers` are those of the passages.
+    """
+    if not several:
+        reply = read_reply(text, model)
+        return {keys[0]: reply if isinstance(reply, Problem) else _checked(reply, keys[0], numbers)}
     try:
         found = extract_json(text)
     except ValueError as error:
-        return dict.fromkeys(insight_keys, Problem(f"The reply holds {error}."))
+        return dict.fromkeys(keys, Problem(f"The reply holds {error}."))
     rows = found.get("verdicts") if isinstance(found, dict) else found
     if not isinstance(rows, list):
-        return dict.fromkeys(insight_keys, Problem("The reply has no list “verdicts”."))
-    numbers = Counter(row.get("insight") for row in rows if isinstance(row, dict) and is_int(row.get("insight")))
-    by_number = {row["insight"]: row for row in rows if isinstance(row, dict) and is_int(row.get("insight"))}
-    return {
-        key: _numbered(by_number.get(n), times=numbers[n], number=n, insight_key=key, lines=lines)
-        for n, key in enumerate(insight_keys, 1)
-    }
+        return dict.fromkeys(keys, Problem("The reply has no list “verdicts”."))
+    numbered = [row for row in rows if isinstance(row, dict) and _is_int(row.get(model.item))]
+    times = Counter(row[model.item] for row in numbered)
+    by_number = {row[model.item]: row for row in numbered}
+    read: dict[str, LabelAnswer | Problem] = {}
+    for n, key in enumerate(keys, 1):
+        name = f"{model.item.capitalize()} {n}"
+        if times[n] != 1:
+            read[key] = Problem(f"{name} has {times[n]} verdicts; it must have one.")
+            continue
+        try:
+            read[key] = _checked(model.model_validate(by_number[n]), key, numbers)
+        except ValidationError as error:
+            read[key] = Problem(f"{name}: {_first_error(error)}")
+    return read
 
 
-def is_int(value: Any) -> bool:
+def _is_int(value: Any) -> bool:
     """Whether it is a whole number, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _numbered(row: Any, *, times: int, number: int, insight_key: str, lines: Collection[int]) -> Answer:
-    if times != 1:
-        return Problem(f"Insight {number} has {times} verdicts; it must have one.")
-    try:
-        reply = _NumberedReply.model_validate(row)
-    except ValidationError as error:
-        return Problem(f"Insight {number}: {named(error)}")
-    return _checked(reply, insight_key=insight_key, lines=lines)
+def _checked(reply: LabelReply, key: str, numbers: Collection[int]) -> LabelAnswer | Problem:
+    """Every passage that is named is there, and the label goes with them."""
+    named = tuple(sorted(set(reply.numbers)))
+    if unknown := [number for number in named if number not in numbers]:
+        return Problem(f"There is no {reply.passage} {', '.join(map(str, unknown[:5]))}.")
+    if wrong := reply.contradiction(reply.label, named):
+        return Problem(wrong)
+    return LabelAnswer(key, reply.label, named)
 
 
-def _checked(reply: _CoverageReply, *, insight_key: str, lines: Collection[int]) -> Answer:
-    """Covered exactly when a bullet is named, and every named bullet is there."""
-    named = tuple(sorted(set(reply.bullet_ids)))
-    unknown = [number for number in named if number not in lines]
-    if unknown:
-        return Problem(f"There is no bullet {', '.join(map(str, unknown[:5]))}.")
-    if reply.coverage == "none" and named:
-        return Problem("“none” must name no bullet.")
-    if reply.coverage != "none" and not named:
-        return Problem(f"“{reply.coverage}” must name a bullet.")
-    return CoverageVerdict(insight_key, reply.coverage, named)
-
-
-def named(error: ValidationError) -> str:
+def _first_error(error: ValidationError) -> str:
     """What is wrong first, and where."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the reply"
-    return f"{place}: {first['msg']}."
+    location = ".".join(str(part) for part in first["loc"]) or "the reply"
+    return f"{location}: {first['msg']}."

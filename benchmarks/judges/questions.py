@@ -1,23 +1,22 @@
 """What a model is asked: the exact request of every call, and the key under which its answer is kept.
 
-Plain data, no database and no network. Here are requests of any kind and the question of coverage; those about
-points of responses are in `entailment`.
+Plain data, no database and no network. The questions of each task are in `benchmarks.engine.tasks`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Self
 
-from benchmarks.judges.base import InsightRef, SummaryToJudge
-from benchmarks.judges.parsing import Answer, Problem, coverage_schema, read_all, read_one
-from benchmarks.judges.prompts import default_prompt, text_of
-from benchmarks.scoring.text import LineKind, lines_from_list
+from benchmarks.judges.base import ItemRef, digest
+from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_labels
+from benchmarks.judges.prompts import default_prompt
 
 TOKENS_PER_WORD = 1.25
 TOKENS_OF_A_VERDICT = 20
@@ -28,21 +27,18 @@ TASKS = ("recall", "extraction", "support")
 """What is asked of responses; each has a prompt of its own beside that of coverage."""
 
 
-NO_OVERRIDES: Mapping[str, Any] = MappingProxyType({})
-
-
 class BadConfiguration(ValueError):
     """A stored or typed configuration cannot be used; the text says which field and why."""
 
 
 class ResponseFormat(StrEnum):
-    """How the reply is held to its shape, from the strictest; a server that refuses one is asked the next."""
+    """How the reply is held to its schema, from the strictest; a server that refuses one is asked the next."""
 
     SCHEMA = "json_schema"
     OBJECT = "json_object"
     TEXT = "text"
     NONE = ""
-    """The request asks for no shape, whatever the server knows."""
+    """The request names no format, whatever the server knows."""
 
     @property
     def below(self) -> ResponseFormat | None:
@@ -96,12 +92,14 @@ class ModelConfig:
         return asdict(self)
 
     def prompt_of(self, task: str) -> str:
-        """The wording for a task."""
+        """The wording for coverage or one of `TASKS`."""
         if task == "coverage":
             return self.prompt
-        if task == "autods":  # the score is only comparable where everybody is asked in the same words
-            return text_of("autods")
         return str(getattr(self, f"{task}_prompt")) or default_prompt(self.protocol, task)
+
+    def prompt_sha256_of(self, task: str) -> str:
+        """Hash of the wording."""
+        return hashlib.sha256(self.prompt_of(task).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -113,159 +111,144 @@ class Repair:
     longer: bool = False
 
 
-class Question(Protocol):
-    """One call, of whatever task: how it is worded, what its reply must look like, and how that is read."""
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """One call: how it is worded, what its reply must look like, and how that is read.
 
-    @property
-    def task(self) -> str:
-        """Whose prompt it has."""
+    `subject_key` is the summary, response or key point that it is about, `repeat` which of several answers.
+    """
 
-    @property
-    def subject_key(self) -> str:
-        """The summary or response that it is about."""
+    subject_key: str
+    repeat: int = 0
+    repair: Repair | None = None
+
+    task: ClassVar[str]
+    """Whose prompt it has."""
+    overrides: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Fields of the request that are as the task needs them, whatever the judge's configuration says."""
 
     @property
     def keys(self) -> tuple[str, ...]:
         """What it asks about, an answer each."""
-
-    @property
-    def repeat(self) -> int:
-        """Which of several answers to the same question."""
-
-    @property
-    def repair(self) -> Repair | None:
-        """What was wrong with the reply before."""
+        return (self.subject_key,)
 
     @property
     def n_limits(self) -> int:
         """How many times `max_tokens` a reply may have."""
+        return 1
 
     @property
     def n_verdicts(self) -> int:
         """About how many verdicts long a reply is."""
+        return 1
 
+    def prompt(self, config: ModelConfig) -> str:
+        """The system's message."""
+        return config.prompt_of(self.task)
+
+    @abstractmethod
     def user_text(self) -> str:
         """What follows the prompt."""
 
-    @property
-    def overrides(self) -> Mapping[str, Any]:
-        """Fields of the request that are as the task needs them, whatever the judge's configuration says."""
+    def schema(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and JSON schema of the reply; None where it is free text."""
+        return None
 
-    def shape(self) -> tuple[str, dict[str, Any]] | None:
-        """Name and schema of the reply; None where it has none."""
-
+    @abstractmethod
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the reply says, by key: an answer or a `Problem`; `raw` is the whole chat completion."""
 
-    def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Question | None:
+    def input_of(self, key: str) -> str:
+        """Hash of what the answer on a key is about; a stored answer with another one is stale."""
+        return digest(self.user_text())
+
+    def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Self | None:
         """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
-
-
-def repair_of(question: Question, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Repair | None:
-    """What to say when asking again; None if nothing was wrong, or it was said before."""
-    reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
-    if not reasons or question.repair is not None:
-        return None
-    return Repair(reply=reply, reason=" ".join(reasons[:5])[:MOST_REPEATED], longer=longer)
+        reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
+        if not reasons or self.repair is not None:
+            return None
+        return replace(self, repair=Repair(reply, " ".join(reasons[:5])[:MOST_REPEATED], longer))
 
 
 @dataclass(frozen=True)
-class CoverageQuestion:
-    """One call: a summary's bullets and the insights to look for, one or all of them.
+class Headings:
+    """The lines between the parts of a question: passages, one item or several, and the reply."""
 
-    `bullets` are (line number, text without marker and citations).
-    """
+    passages: str
+    item: str
+    items: str
+    reply: str
 
-    summary_key: str
-    bullets: tuple[tuple[int, str], ...]
-    insights: tuple[InsightRef, ...]
+
+@dataclass(frozen=True, kw_only=True)
+class LabelQuestion(Question):
+    """Numbered passages, and the items that are labelled by them: one, or all in one call."""
+
+    items: tuple[ItemRef, ...]
     protocol: str
-    repeat: int = 0
-    repair: Repair | None = None
-    task = "coverage"
-    overrides = NO_OVERRIDES
+
+    reply_model: ClassVar[type[LabelReply]]
+    headings: ClassVar[Headings]
 
     @property
-    def subject_key(self) -> str:
-        """The summary."""
-        return self.summary_key
+    @abstractmethod
+    def numbered(self) -> Sequence[tuple[int, str]]:
+        """The passages with their numbers."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The items."""
+        return tuple(item.key for item in self.items)
 
     @property
     def n_limits(self) -> int:
         """One for each verdict in the reply."""
-        return len(self.insights) if self.protocol == "all" else 1
+        return len(self.items) if self.protocol == "all" else 1
 
     @property
     def n_verdicts(self) -> int:
-        """One for each insight."""
-        return len(self.insights)
-
-    def shape(self) -> tuple[str, dict[str, Any]]:
-        """Name and schema of the reply."""
-        return "coverage", coverage_schema(protocol=self.protocol, n_insights=len(self.insights))
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The insights, by key."""
-        return tuple(insight.key for insight in self.insights)
-
-    def input_of(self, key: str) -> str:
-        """Hash of the texts that the verdict on an insight is about; a verdict with another one is stale."""
-        content = [self.bullets, [insight.text for insight in self.insights if insight.key == key]]
-        return hashlib.sha256(json.dumps(content).encode("utf-8", "replace")).hexdigest()
+        """One for each item."""
+        return len(self.items)
 
     def user_text(self) -> str:
-        """Bullets first, what is asked last, so that a server can reuse what calls on one summary share."""
-        said = "\n".join(f"[{number}] {text}" for number, text in self.bullets) or "(none)"
+        """Passages first, what is asked last, so that a server can reuse what calls on one subject share."""
+        names = self.headings
+        passages = "\n".join(f"[{number}] {text}" for number, text in self.numbered) or "(none)"
         if self.protocol == "one":
-            return f"Bullets:\n{said}\nInsight:\n{self.insights[0].text}\nAnswer:"
-        asked = "\n".join(f"({n}) {insight.text}" for n, insight in enumerate(self.insights, 1))
-        return f"Bullets:\n{said}\nInsights:\n{asked}\nAnswer:"
+            return f"{names.passages}\n{passages}\n{names.item}\n{self.items[0].text}\n{names.reply}"
+        asked = "\n".join(f"({n}) {item.text}" for n, item in enumerate(self.items, 1))
+        return f"{names.passages}\n{passages}\n{names.items}\n{asked}\n{names.reply}"
 
-    def read(self, reply: str, raw: Mapping[str, Any]) -> dict[str, Answer]:
-        """What the reply says on every insight, by its key."""
-        numbers = {number for number, _ in self.bullets}
-        if self.protocol == "one":
-            key = self.insights[0].key
-            return {key: read_one(reply, insight_key=key, lines=numbers)}
-        return read_all(reply, insight_keys=self.keys, lines=numbers)
+    def schema(self) -> tuple[str, dict[str, Any]]:
+        """A label and numbers of passages for each item."""
+        n_items = len(self.items) if self.protocol == "all" else None
+        return self.reply_model.name, self.reply_model.schema_of(n_items)
 
-    def repaired(self, *, reply: str, answers: Mapping[str, Answer], longer: bool) -> CoverageQuestion | None:
-        """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
-        repair = repair_of(self, reply=reply, answers=answers, longer=longer)
-        return replace(self, repair=repair) if repair else None
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, LabelAnswer | Problem]:
+        """What the reply says on every item."""
+        numbers = {number for number, _ in self.numbered}
+        several = self.protocol == "all"
+        return read_labels(reply, self.reply_model, keys=self.keys, numbers=numbers, several=several)
 
 
-def questions_on(
-    summary: SummaryToJudge, *, protocol: str, repeats: int = 1, lacking: Mapping[int, set[str]] | None = None
-) -> Iterator[CoverageQuestion]:
-    """The calls that judge one summary; `lacking` limits them to {repeat: insight keys}.
+def item_groups(
+    items: Sequence[ItemRef], *, protocol: str, missing: Mapping[int, Collection[str]]
+) -> Iterator[tuple[int, tuple[ItemRef, ...]]]:
+    """(repeat, items of one call) for what is missing by {repeat: keys}.
 
-    With all insights in one call, one that lacks asks for all of them, as they influence each other.
+    With all items in one call, one that is missing asks for all, as they influence each other.
     """
-    said = _bullets(summary.lines)
-    for repeat in range(repeats):
-        wanted = [
-            insight for insight in summary.insights if lacking is None or insight.key in lacking.get(repeat, ())
-        ]
-        if wanted and protocol == "all":
-            yield CoverageQuestion(summary.key, said, summary.insights, protocol, repeat)
-        elif protocol == "one":
-            for insight in wanted:
-                yield CoverageQuestion(summary.key, said, (insight,), protocol, repeat)
-
-
-def _bullets(lines: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Lines that can say something: no headings and no opening words, unless there is nothing else."""
-    known = [line for line in lines_from_list(lines) if line.n_words]
-    points = [line for line in known if line.kind in {LineKind.BULLET, LineKind.OTHER}]
-    return tuple((line.number, line.plain) for line in points or known)
+    for repeat, keys in missing.items():
+        wanted = tuple(item for item in items if item.key in keys)
+        groups = [tuple(items)] if wanted and protocol == "all" else [(item,) for item in wanted]
+        for group in groups:
+            yield repeat, group
 
 
 def request_body(config: ModelConfig, question: Question, response_format: ResponseFormat) -> dict[str, Any]:
     """The exact body that is sent; every repeat has a seed of its own where there is one."""
     messages = [
-        {"role": "system", "content": config.prompt_of(question.task)},
+        {"role": "system", "content": question.prompt(config)},
         {"role": "user", "content": question.user_text()},
     ]
     tokens = config.max_tokens * question.n_limits
@@ -284,12 +267,12 @@ def request_body(config: ModelConfig, question: Question, response_format: Respo
 
 
 def _response_format(question: Question, response_format: ResponseFormat) -> dict[str, Any]:
-    shape = question.shape()
-    if shape is None or response_format in {ResponseFormat.TEXT, ResponseFormat.NONE}:
+    named_schema = question.schema()
+    if named_schema is None or response_format in {ResponseFormat.TEXT, ResponseFormat.NONE}:
         return {}
     if response_format is ResponseFormat.OBJECT:
         return {"response_format": {"type": "json_object"}}
-    name, schema = shape
+    name, schema = named_schema
     described = {"name": name, "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 

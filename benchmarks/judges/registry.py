@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.judges.base import CoverageJudge
+from benchmarks.judges.base import OfflineJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 
 _OF_KIND = {
@@ -21,15 +21,8 @@ class UnknownJudgeKind(LookupError):
     """No code answers for this kind of judge."""
 
 
-def coverage_judge(kind: str, config: Mapping[str, Any]) -> CoverageJudge:
-    """Make the judge that answers coverage questions."""
-    if kind == "lexical":
-        return LexicalJudge(LexicalConfig.from_mapping(config))
-    raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
-
-
-def entailment_judge(kind: str, config: Mapping[str, Any]) -> LexicalJudge:
-    """Make the judge that says offline which points a text says."""
+def offline_judge(kind: str, config: Mapping[str, Any]) -> OfflineJudge:
+    """Make the judge that answers without a model: on coverage, and on which points a text says."""
     if kind == "lexical":
         return LexicalJudge(LexicalConfig.from_mapping(config))
     raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")

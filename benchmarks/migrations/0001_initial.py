@@ -287,7 +287,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='benchmarks.judge')),
-                ('task', models.CharField(choices=[('coverage', 'coverage of insights by summaries'), ('recall', 'key points that responses entail'), ('extraction', 'points that responses make'), ('support', "support of the responses' points"), ('autods', 'AutoDS scores of key points')], default='coverage', max_length=10)),
+                ('task', models.CharField(default='coverage', max_length=20)),
                 ('state', models.CharField(choices=[('pending', 'waiting'), ('running', 'running'), ('paused', 'paused'), ('done', 'done'), ('cancelled', 'cancelled')], default='pending', max_length=9)),
                 ('reason', models.CharField(blank=True, help_text='What asked for it: session, import, person …', max_length=60)),
                 ('message', models.TextField(blank=True)),
@@ -300,7 +300,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'running', 'paused', 'done', 'cancelled'])), name='judgerun_state_known'), models.CheckConstraint(condition=models.Q(('task__in', ['coverage', 'recall', 'extraction', 'support', 'autods'])), name='judgerun_task_known'), models.CheckConstraint(condition=models.Q(('concurrency__gte', 1), ('concurrency__lte', 256), ('repeats__gte', 1), ('repeats__lte', 20)), name='judgerun_options_in_range')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'running', 'paused', 'done', 'cancelled'])), name='judgerun_state_known'), models.CheckConstraint(condition=models.Q(('task', ''), _negated=True), name='judgerun_has_task'), models.CheckConstraint(condition=models.Q(('concurrency__gte', 1), ('concurrency__lte', 256), ('repeats__gte', 1), ('repeats__lte', 20)), name='judgerun_options_in_range')],
             },
         ),
         migrations.CreateModel(

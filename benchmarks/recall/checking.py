@@ -17,7 +17,7 @@ MOST_OF_A_NOTE = 2000
 
 @transaction.atomic
 def check(*, point: ResponsePoint, is_right: bool, note: str, by: Any, now: datetime) -> ResponsePointCheck:
-    """Say whether a response makes a point as extracted; the newest word of each person counts."""
+    """Say whether a response makes a point as extracted; the newest check of each person counts."""
     made = ResponsePointCheck.objects.create(
         point=point, is_right=is_right, note=note.strip()[:MOST_OF_A_NOTE], made_by=by, made_at=now
     )

@@ -235,7 +235,7 @@ def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
     return found
 
 
-def whole(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
+def overall(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
     """The figures of responses that one judge judged."""
     return scores([row.answer for row in rows], resampling=resampling)
 
@@ -245,14 +245,14 @@ def by_dimension(rows: Sequence[Judged], dimension: str, *, resampling: Resampli
     groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for row in rows:
         groups[row.group(dimension), row.judge].append(row)
-    order = sorted(groups, key=lambda key: (_place(key[0], dimension), key[1]))
+    order = sorted(groups, key=lambda key: (_order(key[0], dimension), key[1]))
     with shared_draws():
         return tuple(
-            Group(name, judge, whole(groups[name, judge], resampling=resampling)) for name, judge in order
+            Group(name, judge, overall(groups[name, judge], resampling=resampling)) for name, judge in order
         )
 
 
-def _place(name: str, dimension: str) -> tuple[int, str]:
+def _order(name: str, dimension: str) -> tuple[int, str]:
     edges = {"document_length": DOCUMENT_EDGES, "response_length": RESPONSE_EDGES}.get(dimension)
     if edges is None:
         return (name == NOT_NAMED, name)

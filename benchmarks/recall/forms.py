@@ -8,7 +8,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks import judging
+from benchmarks.engine import judging
+from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.judges.registry import lexical_config
 from benchmarks.models import Judge, JudgeRun, Question, Response
 
@@ -26,9 +27,10 @@ def _judges() -> list[tuple[str, Any]]:
     return [(OFFLINE, _("the offline judge (lexical)")), *((str(judge.uid), str(judge)) for judge in models)]
 
 
-class ResponseRunForm(forms.Form):
+class ResponseRunForm(RunOptionsForm):
     """Which responses a judge is to look at, for which task."""
 
+    field_order = ("judge", "task", "dataset")
     judge = forms.ChoiceField(label=_("Judge"), choices=_judges)
     task = forms.ChoiceField(
         label=_("Task"),
@@ -40,7 +42,6 @@ class ResponseRunForm(forms.Form):
         help_text=_("Recall needs nothing else. Precision needs extraction first and support after it."),
     )
     dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
-    concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
     repeats = forms.IntegerField(
         label=_("Answers per key point"),
         min_value=1,
@@ -48,10 +49,6 @@ class ResponseRunForm(forms.Form):
         initial=1,
         help_text=_("Of models, recall only."),
     )
-    budget = forms.DecimalField(
-        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Optional: the run pauses before it is passed. It needs a price."),
-    )  # fmt: skip
 
     def judge_of(self, *, now: datetime | None = None) -> Judge:
         """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.recall.figures import Group, Judged, Table, by_dimension, cross, lengths, whole
+from benchmarks.recall.figures import Group, Judged, Table, by_dimension, cross, lengths, overall
 from benchmarks.recall.plain import stats
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, best_and_second, recall
@@ -20,10 +20,10 @@ OVERALL = ""
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of the table of categories; `place` is 1 for the best of its column, 2 for the second, else 0."""
+    """A figure of the table of categories; `rank` is 1 for the best of its column, 2 for the second, else 0."""
 
     stat: Stat | None
-    place: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def page_of(table: Table, judge: str) -> Page:
         words = lengths(rows)
         return Page(
             judge=judge,
-            overall=whole(rows),
+            overall=overall(rows),
             systems=tuple((group, words[group.name][0]) for group in by_dimension(rows, "system")),
             categories=category_table(rows),
             splits=tuple(Split(key, title, by_dimension(rows, key)) for key, title in titles.items()),
@@ -97,8 +97,8 @@ def category_table(rows: tuple[Judged, ...]) -> CategoryTable:
 
     def cell(system: str, name: str) -> Cell:
         best, second = marks[name]
-        place = 1 if system in best else 2 if system in second else 0
-        return Cell(cells[name].get(system), place if len(cells[name]) > 1 else 0)
+        rank = 1 if system in best else 2 if system in second else 0
+        return Cell(cells[name].get(system), rank if len(cells[name]) > 1 else 0)
 
     names = (*columns, OVERALL)
     return CategoryTable(names, tuple((system, tuple(cell(system, name) for name in names)) for system in systems))
@@ -107,8 +107,8 @@ def category_table(rows: tuple[Judged, ...]) -> CategoryTable:
 def length_plot(rows: tuple[Judged, ...]) -> Plot | None:
     """Mean words of each system's responses against its recall, with intervals."""
     words = lengths(rows)
-    series, said = [], []
-    for place, (system, (length, _mean)) in enumerate(words.items()):
+    series, described = [], []
+    for number, (system, (length, _mean)) in enumerate(words.items()):
         stat = recall([row.answer for row in rows if row.system == system])
         if stat.value is None:
             continue
@@ -116,9 +116,9 @@ def length_plot(rows: tuple[Judged, ...]) -> Plot | None:
             ([100 * stat.low], [100 * stat.high]) if stat.low is not None and stat.high is not None else ([], [])
         )
         series.append(
-            Series(system, [length], [100 * stat.value], kind="points", lows=low, highs=high, colour=place)
+            Series(system, [length], [100 * stat.value], kind="points", lows=low, highs=high, colour=number)
         )
-        said.append(
+        described.append(
             _("%(system)s: %(words)d words, %(recall).1f") % {
                 "system": system, "words": round(length), "recall": 100 * stat.value,
             }
@@ -134,7 +134,7 @@ def length_plot(rows: tuple[Judged, ...]) -> Plot | None:
         x_range=(0, right),
         x_ticks=ticks(0, right),
         caption=_("%(n)d responses; 95 %% intervals resample questions.") % {"n": len(rows)},
-        alt="; ".join(said),
+        alt="; ".join(described),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, whole
+from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, overall
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
 from benchmarks.scoring.stat import Stat
@@ -44,6 +44,7 @@ def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
         },
         "n_unjudged": found.n_unjudged,
         "n_without_key_points": found.n_without_key_points,
+        "n_not_extracted": found.n_not_extracted,
         "n_without_points": found.n_without_points,
         "n_points_unjudged": {by.value: count for by, count in found.n_points_unjudged.items()},
     }
@@ -69,10 +70,10 @@ def report(table: Table) -> dict[str, Any]:
     """{overall, by: {dimension: rows}}: figures of several judges are never mixed, every row names its judge."""
     with shared_draws():
         judge = table.single_judge
-        overall = row_json(whole(table.rows), judge=judge) if judge else _no_overall(table)
+        figures = row_json(overall(table.rows), judge=judge) if judge else _no_overall(table)
         by = {name: [group_json(group) for group in by_dimension(table.rows, name)] for name in DIMENSIONS}
     return {
-        "overall": overall,
+        "overall": figures,
         "by": by,
         "judges": list(table.judges),
         "n_responses": table.n_responses,

@@ -29,7 +29,7 @@ class KeyPointRow:
 
 @dataclass(frozen=True, slots=True)
 class PointRow:
-    """An extracted point, what supports it, and how many people call it right; `own` is the reader's word."""
+    """An extracted point, what supports it, and how many people call it right; `own` is the reader's check."""
 
     point: ResponsePoint
     documents: PointVerdict | None
@@ -51,33 +51,33 @@ class ResponsePage:
 
 
 def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponsePage:
-    """Read what a judge says of a response; the first one that said anything, unless another is named."""
-    speaking = PointVerdict.objects.filter(response=response).order_by().values("judge")
-    taking = Extraction.objects.filter(response=response).order_by().values("judge")
-    judges = list(Judge.objects.filter(pk__in=speaking.union(taking)).order_by("name", "-version"))
+    """Read a judge's verdicts on a response; those of the first judge that has any, unless another is named."""
+    judging = PointVerdict.objects.filter(response=response).order_by().values("judge")
+    extracting = Extraction.objects.filter(response=response).order_by().values("judge")
+    judges = list(Judge.objects.filter(pk__in=judging.union(extracting)).order_by("name", "-version"))
     judge = next((one for one in judges if str(one.uid) == judge_uid), judges[0] if judges else None)
-    said: dict[tuple[str, int | None], PointVerdict] = {}
+    verdicts: dict[tuple[str, int | None], PointVerdict] = {}
     if judge is not None:
         for verdict in PointVerdict.objects.filter(response=response, judge=judge, repeat=0):
-            said[verdict.premise, verdict.key_point_id or verdict.point_id] = verdict
+            verdicts[verdict.premise, verdict.key_point_id or verdict.point_id] = verdict
     key_points = [
-        KeyPointRow(point, said.get((Premise.RESPONSE.value, point.pk)))
+        KeyPointRow(point, verdicts.get((Premise.RESPONSE.value, point.pk)))
         for point in response.question.key_points.order_by("number")
     ]
     extraction = Extraction.objects.filter(response=response, judge=judge).first() if judge else None
     points = list(extraction.points.order_by("number")) if extraction else []
-    return ResponsePage(judges, judge, key_points, extraction, _rows(points, said, user))
+    return ResponsePage(judges, judge, key_points, extraction, _rows(points, verdicts, user))
 
 
 def point_row(point: ResponsePoint, *, user: Any) -> PointRow:
     """One point, after somebody has checked it."""
-    verdicts = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
-    said: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in verdicts}
-    return _rows([point], said, user)[0]
+    rows = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
+    verdicts: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in rows}
+    return _rows([point], verdicts, user)[0]
 
 
 def _rows(
-    points: list[ResponsePoint], said: dict[tuple[str, int | None], PointVerdict], user: Any
+    points: list[ResponsePoint], verdicts: dict[tuple[str, int | None], PointVerdict], user: Any
 ) -> list[PointRow]:
     newest: dict[int, dict[int | None, ResponsePointCheck]] = defaultdict(dict)
     for row in ResponsePointCheck.objects.filter(point__in=[point.pk for point in points]).order_by("pk"):
@@ -85,8 +85,8 @@ def _rows(
     return [
         PointRow(
             point=point,
-            documents=said.get((Premise.DOCUMENTS.value, point.pk)),
-            key_points=said.get((Premise.KEY_POINTS.value, point.pk)),
+            documents=verdicts.get((Premise.DOCUMENTS.value, point.pk)),
+            key_points=verdicts.get((Premise.KEY_POINTS.value, point.pk)),
             n_right=sum(row.is_right for row in newest[point.pk].values()),
             n_wrong=sum(not row.is_right for row in newest[point.pk].values()),
             own=newest[point.pk].get(user.pk),

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
 from benchmarks.scoring.intervals import (
+    COEFFICIENT,
+    SHARE,
     Figure,
     Floats,
     Formula,
@@ -51,7 +54,7 @@ Measure = Callable[..., Stat]
 
 def percent_agreement(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Mean share of agreeing pairs per item; not corrected for chance."""
-    return _over_items(ratings, ratio, "percent agreement", resampling)
+    return _over_items(ratings, ratio, "percent agreement", resampling, bounds=SHARE)
 
 
 def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -60,7 +63,8 @@ def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) ->
     method = f"Randolph's kappa, q = {q}"
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method=method)
-    return _over_items(ratings, lambda totals: above_chance(ratio(totals), 1 / q), method, resampling)
+    formula = partial(_randolph, q=q)
+    return _over_items(ratings, formula, method, resampling, bounds=(-1 / (q - 1), 1.0))
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -110,7 +114,7 @@ def krippendorff_alpha(
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
     formula = alpha_formula(level, np.array(scale, dtype=np.float64))
     stat = figure_of(
-        Figure(method, formula, ONE_USED),
+        Figure(method, formula, ONE_USED, COEFFICIENT),
         coincidences(counts),
         clusters=ratings.clusters,
         n_items=n_items,
@@ -133,7 +137,7 @@ def cohen_kappa(
         return Stat.undefined("no item was rated by both", method=method)
     cells = np.zeros((n_items, q * q))
     cells[np.arange(n_items), both.codes[:, 0] * q + both.codes[:, 1]] = 1
-    figure = Figure(method, cohen_formula(weights, q), ONE_USED)
+    figure = Figure(method, cohen_formula(weights, q), ONE_USED, COEFFICIENT)
     return figure_of(
         figure, cells, clusters=both.clusters, n_items=n_items, n_pairs=n_items, resampling=resampling
     )
@@ -171,11 +175,11 @@ def disagreement(ratings: Ratings) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True)
 class CategoryAgreement:
-    """How far raters agree when one of them gives a category, and how often it is given."""
+    """How far raters agree when one of them gives a category, and how often it is given (None: nobody rated)."""
 
     category: str
     agreement: Stat
-    share: float
+    share: float | None
 
 
 def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> tuple[CategoryAgreement, ...]:
@@ -190,19 +194,30 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
         CategoryAgreement(
             category,
             figure_of(
-                Figure("specific agreement", ratio, reason),
+                Figure("specific agreement", ratio, reason, SHARE),
                 np.column_stack([agreeing[:, code], counts[:, code]]),
                 clusters=pairable.clusters,
                 n_items=int((counts[:, code] > 0).sum()),
                 resampling=resampling,
             ),
-            float(counts[:, code].sum()) / total if total else 0.0,
+            float(counts[:, code].sum()) / total if total else None,
         )
         for code, category in enumerate(pairable.categories)
     )
 
 
-def _over_items(ratings: Ratings, formula: Formula, method: str, resampling: Resampling | None) -> Stat:
+def _randolph(totals: Floats, *, q: int) -> Floats:
+    return above_chance(ratio(totals), 1 / q)
+
+
+def _over_items(
+    ratings: Ratings,
+    formula: Formula,
+    method: str,
+    resampling: Resampling | None,
+    *,
+    bounds: tuple[float, float] = COEFFICIENT,
+) -> Stat:
     """A figure of the sums (ΣP_i, items with two ratings, rated items, Σ shares of each category)."""
     counts = ratings.counts
     n_ratings = counts.sum(axis=1)
@@ -215,7 +230,7 @@ def _over_items(ratings: Ratings, formula: Formula, method: str, resampling: Res
     if n_items == 0:
         return Stat.undefined(NOTHING_TWICE, method=method)
     return figure_of(
-        Figure(method, formula, ONE_USED),
+        Figure(method, formula, ONE_USED, bounds),
         rows[rated],
         clusters=None if resampling is None else ratings.clusters_of(rated),
         n_items=n_items,

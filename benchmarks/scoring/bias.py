@@ -1,4 +1,4 @@
-"""A judge's coverage of summaries beside a human's (Table 4): by summarizer, on the whole, and with length."""
+"""A judge's coverage of summaries beside a human's (Table 4): by summarizer, overall, and by length."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import Figure, Resampling, bootstrap_ratio, figure_of, mean_of_ratios
+from benchmarks.scoring.intervals import (
+    COEFFICIENT,
+    Figure,
+    Resampling,
+    bootstrap_ratio,
+    figure_of,
+    mean_of_ratios,
+)
 from benchmarks.scoring.stat import Stat
 
 NO_SUMMARIES = "no summaries"
@@ -73,11 +80,12 @@ def _mean_difference(
         resampling=resampling,
         method="mean over insights" if by_insight else "mean over summaries",
         reason=NO_SUMMARIES,
+        bounds=COEFFICIENT,
     )
 
 
 def _mean_of_means(rows: Sequence[SummaryPair], summarizers: Sequence[str], resampling: Resampling | None) -> Stat:
-    figure = Figure("mean over summarizers", mean_of_ratios, NO_SUMMARIES)
+    figure = Figure("mean over summarizers", mean_of_ratios, NO_SUMMARIES, COEFFICIENT)
     width = len(summarizers)
     sums = np.zeros((len(rows), 2 * width))
     for index, row in enumerate(rows):

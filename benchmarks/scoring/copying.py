@@ -1,7 +1,4 @@
-"""How much of a text comes from the documents: a score for bullets, and the class of a pasted text.
-
-A prompt for review, never a verdict on a person. The paste rule has a twin in the browser; this one decides.
-"""
+"""How much of a bullet comes from the documents: a prompt for review, never a verdict on a person."""
 
 from __future__ import annotations
 
@@ -10,13 +7,11 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
 NGRAM = 5
-MIN_PASTED_WORDS = 8
 FLAG_CONTAINMENT = 0.5
 FLAG_ALIGNMENT = 80.0
 """Either is enough to ask for a review; a passage with every fifth word changed aligns at 82 to 87."""
@@ -24,14 +19,6 @@ FLAG_ALIGNMENT = 80.0
 _WORD = re.compile(r"\w+")
 _IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
 """Joiners, fillers and variation selectors that Unicode does not count among the format characters (Cf)."""
-
-
-class PasteKind(StrEnum):
-    """Where a pasted text comes from."""
-
-    OWN = "own"
-    DOCUMENT = "document"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +73,6 @@ class CopyIndex:
 def copied(text: str, documents: Mapping[int, str]) -> CopiedText:
     """Score one bullet against {number: text}; for several bullets make one `CopyIndex`."""
     return CopyIndex(documents.items()).score(text)
-
-
-def classify_paste(
-    text: str, own_texts: Iterable[str], document_texts: Iterable[str], *, min_words: int = MIN_PASTED_WORDS
-) -> PasteKind:
-    """Class of a pasted text: the writer's own, from a document, or other.
-
-    Own: it stands, white space folded and letter case kept, in one of `own_texts` (or is blank). Document: it
-    shares `min_words` consecutive words with one, whatever their case and punctuation.
-    """
-    folded = " ".join(text.split())
-    if not folded or any(folded in " ".join(own.split()) for own in own_texts):
-        return PasteKind.OWN
-    if document_ratio(text, document_texts, min_words=min_words) > 0:
-        return PasteKind.DOCUMENT
-    return PasteKind.OTHER
-
-
-def document_ratio(text: str, document_texts: Iterable[str], *, min_words: int = MIN_PASTED_WORDS) -> float:
-    """Share, 0 to 1, of the words of `text` that lie in runs of `min_words` or more shared with a document."""
-    words = _words(visible(text).lower())
-    wanted = set(_runs(words, min_words))
-    if not wanted:
-        return 0.0
-    shared = {
-        run
-        for source in document_texts
-        for run in _runs(_words(visible(source).lower()), min_words)
-        if run in wanted
-    }
-    copied = [False] * len(words)
-    for start, run in enumerate(_runs(words, min_words)):
-        if run in shared:
-            copied[start : start + min_words] = [True] * min_words
-    return sum(copied) / len(copied)
 
 
 def visible(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.intervals import BadShape, Figure, Floats, Resampling, divide, figure_of
+from benchmarks.scoring.intervals import COEFFICIENT, BadShape, Figure, Floats, Resampling, divide, figure_of
 from benchmarks.scoring.stat import Stat
 
 MIN_POINTS = 3
@@ -29,7 +29,7 @@ def pearson(
     n = len(first)
     if n < MIN_POINTS:
         return Stat.undefined(f"under {MIN_POINTS} items", n_items=n, method="Pearson")
-    figure = Figure("Pearson", r_of_moments, "one side is constant")
+    figure = Figure("Pearson", r_of_moments, "one side is constant", COEFFICIENT)
     if not np.ptp(first) or not np.ptp(second):
         return Stat.undefined(figure.reason, n_items=n, method=figure.method)
     rows = moments(first - first.mean(), second - second.mean())

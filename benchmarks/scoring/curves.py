@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.scoring.intervals import DEFAULT, Resampling, bootstrap_mean
+from benchmarks.scoring.intervals import DEFAULT, SHARE, Resampling, bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Scores, UnknownMeasure
 
@@ -140,7 +140,7 @@ def _mean(
 ) -> Stat:
     method = f"mean over sessions, {rule.value.replace('_', ' ')}"
     if values:
-        return bootstrap_mean(values, resampling=resampling, method=method)
+        return bootstrap_mean(values, resampling=resampling, method=method, bounds=SHARE)
     if not n_sessions:
         return Stat.undefined("no session lasted until here", method=method)
     return Stat.undefined("nothing covered yet" if n_scored else "not scored yet", method=method)

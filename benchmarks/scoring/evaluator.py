@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import (
     DEFAULT,
+    SHARE,
     Bools,
     Figure,
     Floats,
@@ -156,7 +157,7 @@ def _mean(
     hits, counted = _hits(merged, names)
     kept: Bools = counted.sum(axis=1) > 0
     stat = figure_of(
-        Figure(MEAN_OVER_ANNOTATORS, mean_of_ratios, NO_FIGURE),
+        Figure(MEAN_OVER_ANNOTATORS, mean_of_ratios, NO_FIGURE, SHARE),
         np.hstack([hits, counted])[kept],
         clusters=merged.clusters_of(kept),
         n_items=int(kept.sum()),
@@ -182,7 +183,7 @@ def _weighted(
     counts = rows.sum(axis=0)[len(ANSWERS) :]
     missing = [answer for answer, share, n in zip(ANSWERS, shares, counts, strict=True) if share and not n]
     reason = f"no verdict “{missing[0]}” was answered by a person" if missing else ""
-    figure = Figure(method, _weighted_by(shares), reason)
+    figure = Figure(method, _weighted_by(shares), reason, SHARE)
     return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -30,6 +30,9 @@ Formula = Callable[[Floats], Floats]
 
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5
+SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
+"""Bounds of shares, and of correlations and kappas."""
+SAME = 1e-12
 MIN_DEFINED = 0.9
 """Share of resamples that must have a value; below it the percentiles would describe a lucky part."""
 
@@ -60,11 +63,16 @@ DEFAULT = Resampling()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """How a figure is computed from totals, what this is called, and why it may be undefined."""
+    """How a figure is computed from totals, what this is called, and why it may be undefined.
+
+    `bounds` are the least and the greatest value it can have, None where there are none: an interval at a bound
+    is made from them when the figure is the same in every resample.
+    """
 
     method: str
     formula: Formula
     reason: str
+    bounds: tuple[float, float] | None = None
 
     def __call__(self, totals: Floats) -> Floats:
         """The value for each row of totals."""
@@ -73,19 +81,20 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rate(Figure):
-    """A share of hits, with Wilson's interval where all or none are hits.
+    """A share of hits; `hits` and `among` are the weights of the sums that are its numerator and denominator."""
 
-    `hits` and `among` are the weights of the sums that make up its numerator and its denominator.
-    """
-
-    hits: Floats
-    among: Floats
+    hits: Floats = field(kw_only=True)
+    among: Floats = field(kw_only=True)
 
     @classmethod
     def of(cls, method: str, reason: str, *, hits: ArrayLike = (1, 0), among: ArrayLike = (0, 1)) -> Rate:
         """A rate by its weights; by default of sums that are (hits, n)."""
         above, below = np.asarray(hits, dtype=np.float64), np.asarray(among, dtype=np.float64)
-        return cls(method, lambda totals: divide(totals @ above, totals @ below), reason, above, below)
+
+        def formula(totals: Floats) -> Floats:
+            return divide(totals @ above, totals @ below)
+
+        return cls(method, formula, reason, SHARE, hits=above, among=below)
 
     def counts(self, totals: Floats) -> tuple[int, int]:
         """Hits and n of totals of shape (1, sums)."""
@@ -106,6 +115,7 @@ class Estimate:
     n_clusters: int
     resampling: Resampling | None
     counts: tuple[int, int] | None = None
+    bounds: tuple[float, float] | None = None
 
     @cached_property
     def values(self) -> Floats:
@@ -135,8 +145,6 @@ class Estimate:
         stat = Stat(self.value, method=self.method, **common)
         if self.resampling is None:
             return stat
-        if self.counts is not None and self.counts[0] in (0, self.counts[1]):
-            return replace(wilson(*self.counts, level=self.resampling.level, method=self.method), **common)
         if n < MIN_ITEMS:
             return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} items")
         if self.n_clusters < MIN_CLUSTERS:
@@ -145,6 +153,8 @@ class Estimate:
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
         low, high = percentiles(defined, self.n_clusters, self.resampling)
+        if high - low < SAME:
+            return self._without_spread(stat, self.resampling.level)
         return replace(
             stat,
             low=low,
@@ -153,6 +163,25 @@ class Estimate:
             seed=self.resampling.seed,
             n_resamples=self.resampling.n_resamples,
         )
+
+    def _without_spread(self, stat: Stat, level: float) -> Stat:
+        """The interval of a figure that is the same in every resample, which is never of no width.
+
+        At a bound the clusters count as hits or misses, and Wilson's interval of their share is stretched over the
+        bounds: as if each cluster were one item, the most that its items can depend on each other.
+        """
+        is_low, is_high = (
+            self.bounds is not None and abs(self.value - bound) < SAME for bound in self.bounds or (0, 0)
+        )
+        if self.bounds is None or is_low == is_high:
+            return replace(stat, interval_reason="the same in every resample")
+        share = wilson(self.n_clusters if is_high else 0, self.n_clusters, level=level)
+        below, above = self.bounds
+        low, high = ((below + (above - below) * (end or 0.0)) for end in (share.low, share.high))
+        method = (
+            f"{self.method}, Wilson interval over clusters" if self.method else "Wilson interval over clusters"
+        )
+        return replace(stat, low=min(low, self.value), high=max(high, self.value), method=method)
 
 
 @dataclass(slots=True)
@@ -218,6 +247,7 @@ class Batch:
             n_clusters=n_clusters,
             resampling=self.resampling,
             counts=None if counts is None else (sum(hits for hits, _ in counts), sum(n for _, n in counts)),
+            bounds=figure.bounds,
         )
 
 
@@ -247,7 +277,7 @@ def rate(
     resampling: Resampling = DEFAULT,
     method: str = "rate",
 ) -> Stat:
-    """Share of true `hits`, shape (n,): Wilson where items are independent or all agree, else by cluster."""
+    """Share of true `hits`, shape (n,): Wilson where items are independent, else by cluster."""
     array = np.asarray(hits, dtype=np.float64)
     n = len(array)
     if clusters is None or not n:
@@ -266,11 +296,12 @@ def bootstrap_ratio(
     resampling: Resampling | None = DEFAULT,
     method: str = "",
     reason: str = "nothing to average",
+    bounds: tuple[float, float] | None = None,
 ) -> Stat:
     """Ratio of totals with its interval: a mean over items when rows hold sums and counts.
 
     Both arrays have shape (rows,); `clusters` has a key per row. `n_items` defaults to the total of the
-    denominators. Undefined, for `reason`, when that total is 0.
+    denominators. Undefined, for `reason`, when that total is 0. `bounds` are those of the ratio.
     """
     top, bottom = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
     if top.shape != bottom.shape or top.ndim != 1:
@@ -279,7 +310,7 @@ def bootstrap_ratio(
     count = round(total) if n_items is None else n_items
     if total == 0:
         return Stat.undefined(reason, n_items=count, method=method)
-    figure = Figure(method, ratio, reason)
+    figure = Figure(method, ratio, reason, bounds)
     rows = np.column_stack([top, bottom])
     return figure_of(figure, rows, clusters=clusters, n_items=count, resampling=resampling)
 
@@ -290,10 +321,13 @@ def bootstrap_mean(
     clusters: Sequence[Hashable] | None = None,
     resampling: Resampling | None = DEFAULT,
     method: str = "mean",
+    bounds: tuple[float, float] | None = None,
 ) -> Stat:
-    """Mean of `values`, shape (n,), with its interval."""
+    """Mean of `values`, shape (n,), with its interval; `bounds` are those of a value."""
     array = np.asarray(values, dtype=np.float64)
-    return bootstrap_ratio(array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method)
+    return bootstrap_ratio(
+        array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method, bounds=bounds
+    )
 
 
 def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
@@ -314,10 +348,24 @@ def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") ->
 
 
 def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tuple[float, float]:
-    """Both ends of the interval from the defined values of the resamples of `n_clusters` clusters."""
-    tail = (1 - resampling.level) / 2
+    """Both ends of the interval from the defined values of the resamples of `n_clusters` clusters.
+
+    Percentiles are too narrow for few clusters; these are expanded as Hesterberg (2015, section 4.2) does, by
+    Student's t and the n / (n − 1) that resampling loses. For 5 clusters the 95 % interval runs from the 0.1st to
+    the 99.9th percentile, for 60 from the 2.3rd to the 97.7th.
+    """
+    tail = expanded_tail(n_clusters, resampling.level)
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=1_000)
+def expanded_tail(n_clusters: int, level: float) -> float:
+    """The share of resamples beyond each end of an interval of this level."""
+    from scipy.special import stdtrit
+
+    t = float(stdtrit(n_clusters - 1, 0.5 + level / 2))
+    return NormalDist().cdf(-t * math.sqrt(n_clusters / (n_clusters - 1)))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.scoring.intervals import DEFAULT, Resampling, bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.intervals import DEFAULT, SHARE, Resampling, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.stat import Stat
 
 NO_KEY_POINTS = "no question has judged key points"
@@ -85,8 +85,9 @@ class Answer:
 class KeyPointScores:
     """The figures of a set of responses; `kpp` and `kpf` by what supports a point.
 
-    `n_without_key_points` answers are in no recall, `n_without_points` in no precision (nothing extracted);
-    `n_points_unjudged` points are in no precision, as their verdict is missing or unusable.
+    `n_without_key_points` answers are in no recall. In no precision are `n_not_extracted` answers, whose points
+    nobody extracted, `n_without_points` answers, in which none was found, and `n_points_unjudged` points, whose
+    verdict is missing or unusable.
     """
 
     n_answers: int
@@ -94,6 +95,7 @@ class KeyPointScores:
     n_key_points: int
     n_unjudged: int
     n_without_key_points: int
+    n_not_extracted: int
     n_without_points: int
     n_points_unjudged: Mapping[SupportedBy, int]
     kpr_macro: Stat
@@ -117,6 +119,7 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         resampling=resampling,
         method="key point recall, micro",
         reason=NO_KEY_POINTS,
+        bounds=SHARE,
     )
     return KeyPointScores(
         n_answers=len(answers),
@@ -124,7 +127,8 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         n_key_points=sum(answer.n_key_points for answer in answers),
         n_unjudged=sum(answer.n_unjudged for answer in answers),
         n_without_key_points=len(answers) - len(asked),
-        n_without_points=sum(not answer.n_points for answer in answers),
+        n_not_extracted=sum(answer.n_points is None for answer in answers),
+        n_without_points=sum(answer.n_points == 0 for answer in answers),
         n_points_unjudged={
             by: sum((answer.n_points or 0) - answer.n_checked(by) for answer in answers) for by in SupportedBy
         },
@@ -151,11 +155,11 @@ def band(number: float, edges: Sequence[int]) -> str:
 
 
 def best_and_second(figures: Mapping[str, Stat]) -> tuple[frozenset[str], frozenset[str]]:
-    """Who has the highest and the second highest value of a column; equals share a place."""
+    """Who has the highest and the second highest value of a column; equals share a rank."""
     values = {name: stat.value for name, stat in figures.items() if stat.value is not None}
     ranked = sorted(set(values.values()), reverse=True)[:2]
-    places = [frozenset(name for name, value in values.items() if value == place) for place in ranked]
-    return (places[0] if places else frozenset(), places[1] if len(places) > 1 else frozenset())
+    ranks = [frozenset(name for name, value in values.items() if value == highest) for highest in ranked]
+    return (ranks[0] if ranks else frozenset(), ranks[1] if len(ranks) > 1 else frozenset())
 
 
 def _precision(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
@@ -191,4 +195,5 @@ def _mean(
         clusters=[question for _, question in found],
         resampling=resampling,
         method=method,
+        bounds=SHARE,
     )

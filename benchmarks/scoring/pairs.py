@@ -22,6 +22,8 @@ from benchmarks.scoring.agreement import (
 )
 from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
 from benchmarks.scoring.intervals import (
+    COEFFICIENT,
+    SHARE,
     Batch,
     Estimate,
     Figure,
@@ -149,7 +151,7 @@ def confusion_of(batch: Batch, pairs: Sequence[Blocks], categories: Sequence[str
 
 LINK_FIGURES: Mapping[str, Figure] = {
     **{rule: Rate.of(METHODS[rule], NOTHING_LINKED) for rule in LINKING},
-    CHANCE: Figure(METHODS[CHANCE], ratio, NOTHING_LINKED),
+    CHANCE: Figure(METHODS[CHANCE], ratio, NOTHING_LINKED, SHARE),
 }
 """The figures of hits and n, by rule."""
 
@@ -181,7 +183,9 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
     }
     if has_covered:
         formulas["covered.kappa"] = (_covered_kappa(q), ONE_USED)
-    return found | {name: Figure(METHODS[name], formula, reason) for name, (formula, reason) in formulas.items()}
+    return found | {
+        name: Figure(METHODS[name], formula, reason, COEFFICIENT) for name, (formula, reason) in formulas.items()
+    }
 
 
 def _rate(name: str, hits: Floats, among: Floats, reason: str = NOTHING_SHARED) -> Rate:

@@ -66,18 +66,6 @@ class Ratings:
                 codes[row, column] = numbers[label]
         return cls(codes, tuple(categories), tuple(raters), None if clusters is None else tuple(clusters))
 
-    @classmethod
-    def from_strings(
-        cls, items: Sequence[str], *, categories: str, clusters: Sequence[Hashable] | None = None
-    ) -> Ratings:
-        """Ratings from one string per item, one character per rater, any character not allowed is a gap."""
-        width = max(map(len, items), default=0)
-        rows = [
-            {str(column + 1): mark for column, mark in enumerate(item) if mark in categories} for item in items
-        ]
-        names = [str(column + 1) for column in range(width)]
-        return cls.from_rows(rows, categories=tuple(categories), raters=names, clusters=clusters)
-
     @property
     def counts(self) -> Floats:
         """How often each category was given to each item: shape (items, categories)."""

@@ -149,7 +149,7 @@ class RankedSubset:
 
 
 def halves(clusters: Sequence[Hashable], *, seed: int) -> tuple[list[int], list[int]]:
-    """Positions of items in two halves of whole questions, drawn by seed; the first has the odd one."""
+    """Positions of items in two halves that split no question, drawn by seed; the first has the odd one."""
     names = list(dict.fromkeys(clusters))
     order = np.random.default_rng(seed).permutation(len(names))
     first = {names[at] for at in order[: (len(names) + 1) // 2]}
@@ -173,8 +173,8 @@ def ranked_subsets(
     inside, outside = by_subset(measure, parts[0]), by_subset(reporting or measure, parts[1])
     found = [RankedSubset(who, inside[who], outside[who]) for who in inside]
 
-    def place(one: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:
+    def order(one: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:
         value = one.ranked_on.value
         return (value is None, 0.0 if value is None else -value, -len(one.annotators), one.annotators)
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(found, key=order))

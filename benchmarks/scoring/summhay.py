@@ -321,13 +321,9 @@ def position_sensitivity(*, top: Stat, bottom: Stat, random: Stat) -> Stat:
     return Stat(max(distances), n_items=random.n_items, method=method)
 
 
-_REASONS = {
-    "coverage": "no insight was judged",
-    "joint": "no judged insight has gold documents",
-    "citation": "no covered insight has a linked line",
-    "precision": "no covered insight has a linked line",
-    "recall": "no covered insight has a linked line",
-}
+_NO_LINK = "no covered insight has a linked line"
+_NO_LINK_OR_GOLD = "no covered insight has both a linked line and gold documents"
+_REASONS = {"coverage": "no insight was judged", "joint": "no judged insight has gold documents"}
 
 
 def _average(
@@ -339,7 +335,10 @@ def _average(
     n_missing: int,
     n_without_gold: int,
 ) -> Scores:
-    figures = {name: mean(values[name], reason=_REASONS[name], method=rule.value) for name in MEASURES}
+    unlinked = _NO_LINK_OR_GOLD if n_without_gold else _NO_LINK
+    figures = {
+        name: mean(values[name], reason=_REASONS.get(name, unlinked), method=rule.value) for name in MEASURES
+    }
     return Scores(
         average=rule,
         n_summaries=n_summaries,

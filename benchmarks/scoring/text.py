@@ -33,6 +33,8 @@ _NOTE = re.compile(r"\s*(?:\[[^\[\]]*\]|\(?\s*(?:total\s+)?word\s*count\W*\d+\W*
 _DASH = r"\-‐‑–—"
 _CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;]*\]")
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
+_WORD = re.compile(r"\S*[^\W_]\S*")
+"""A run of signs between spaces with a letter or a digit among them."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
@@ -89,11 +91,6 @@ def parse_citations(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(citation_mentions(text)))
 
 
-def format_citations(numbers: Sequence[int]) -> str:
-    """The way the app writes citations, `[3, 7]`; nothing for no numbers."""
-    return f"[{', '.join(map(str, numbers))}]" if numbers else ""
-
-
 def without_citations(text: str) -> str:
     """`text` without its citation brackets, and without the spaces they leave behind."""
     bare = _CITATION.sub(" ", text)
@@ -145,7 +142,7 @@ def _numbered(
     n_bullets = 0
     for index, text in enumerate(texts):
         plain = _plain(text)
-        n_words = sum(1 for word in plain.split() if any(character.isalnum() for character in word))
+        n_words = len(_WORD.findall(plain))
         if n_words == 0 or _NOTE.match(text):
             kind = LineKind.OTHER
         elif _HEADING.match(text) or (not marked[index] and _BOLD_ONLY.match(text)):
@@ -165,7 +162,7 @@ def _numbered(
             kind=kind,
             bullet=n_bullets if kind is LineKind.BULLET else None,
             plain=plain,
-            citations=parse_citations(text),
+            citations=parse_citations(text) if "[" in text else (),
             n_words=n_words,
         )
 

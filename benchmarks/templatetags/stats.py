@@ -19,7 +19,7 @@ LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, 
 def stat(figure: Stat | str | None) -> SafeString:
     """Show a share as percent with its interval, or a dash that says why there is none.
 
-    A text is what a template makes of a figure that a row lacks, such as the score of what nobody has judged.
+    A text is what a template makes of a figure that is not there, such as the score of what nobody judged.
     """
     if figure is None or isinstance(figure, str):
         return SafeString("—")

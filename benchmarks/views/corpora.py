@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -20,7 +20,7 @@ from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summ
 from benchmarks.searching import KINDS, search
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 
 VIEW = "benchmarks.view_haystack"
@@ -28,7 +28,7 @@ VIEW = "benchmarks.view_haystack"
 
 @require_safe
 @requires(VIEW)
-def haystack_list(request: HttpRequest) -> HttpResponse:
+def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
     """All haystacks, filtered and sorted by the address."""
     find = request.GET.get("q", "").strip()
     archived = request.GET.get("archived") == "1"
@@ -46,7 +46,7 @@ def haystack_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def haystack_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def haystack_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One haystack: subtopics, systems, documents."""
     haystack = get_object_or_404(Haystack, uid=uid)
     find = request.GET.get("q", "").strip()
@@ -60,7 +60,7 @@ def haystack_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def document_detail(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
+def document_detail(request: HtmxHttpRequest, uid: UUID, number: int) -> HttpResponse:
     """One document with the insights it holds."""
     rows = Document.objects.select_related("haystack")
     document = get_object_or_404(rows, haystack__uid=uid, number=number)
@@ -77,7 +77,7 @@ def document_detail(request: HttpRequest, uid: UUID, number: int) -> HttpRespons
 
 @require_safe
 @requires(VIEW)
-def subtopic_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def subtopic_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One subtopic: its query, its insights, the summaries with one judge's scores."""
     subtopic = get_object_or_404(Subtopic.objects.select_related("haystack"), uid=uid)
     saw_insights(request.user, subtopic.haystack)
@@ -108,7 +108,7 @@ def _chosen(judges: list[Judge], uid: str) -> Judge | None:
 
 @require_safe
 @requires(VIEW)
-def insight_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def insight_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One reference insight: its gold documents, and how often judges found it covered."""
     insight = get_object_or_404(Insight.objects.select_related("subtopic__haystack"), uid=uid)
     haystack = insight.subtopic.haystack
@@ -126,7 +126,7 @@ def insight_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_safe
 @requires("benchmarks.view_summary")
-def summary_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def summary_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One summary of a system line by line, beside what judges say of each insight."""
     rows = Summary.objects.of_systems().select_related("subtopic", "haystack", "system")
     summary = get_object_or_404(rows, uid=uid)
@@ -143,7 +143,7 @@ def summary_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def corpora_search(request: HttpRequest) -> HttpResponse:
+def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
     """Find a text in all corpora."""
     find = request.GET.get("q", "").strip()
     only = request.GET.get("in", "")
@@ -157,7 +157,7 @@ def corpora_search(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def haystack_download(request: HttpRequest, uid: UUID) -> HttpResponseBase:
+def haystack_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
     """The haystack in the published format, with the verdicts of the published judge."""
     haystack = get_object_or_404(Haystack, uid=uid)
     saw_insights(request.user, haystack)
@@ -168,7 +168,7 @@ def haystack_download(request: HttpRequest, uid: UUID) -> HttpResponseBase:
 
 @require_POST
 @requires("benchmarks.change_haystack")
-def haystack_archive(request: HttpRequest, uid: UUID) -> HttpResponse:
+def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Archive, or bring back."""
     haystack = get_object_or_404(Haystack, uid=uid)
     if haystack.archived_at is None:
@@ -182,7 +182,7 @@ def haystack_archive(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.delete_haystack")
-def haystack_delete(request: HttpRequest, uid: UUID) -> HttpResponse:
+def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Show what would go with a haystack and what stands in the way; delete it when that is confirmed."""
     haystack = get_object_or_404(Haystack, uid=uid)
     if request.method == "POST":

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import budgets, costs, judge_desk, judging, model_tasks
-from benchmarks.hints import hint
+from benchmarks.engine import budgets, costs, judging, overview, runs, sending
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.judge_forms import BudgetForm, ModelJudgeForm, PriceForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
-from benchmarks.models import Haystack, Judge, JudgeRun, ModelPrice, Summary
-from benchmarks.recall import desk as recall_desk
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, ModelPrice, Summary
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 
 VIEW, ADD, CHANGE, RUN = (
@@ -32,32 +33,32 @@ STOP_POLLING = 286
 
 @require_safe
 @requires(VIEW)
-def judge_list(request: HttpRequest) -> HttpResponse:
+def judge_list(request: HtmxHttpRequest) -> HttpResponse:
     """All judges and the latest runs."""
     runs = JudgeRun.objects.select_related("judge")[:20]
-    return page(request, "benchmarks/judge_list.html", {"rows": judge_desk.judge_rows(), "runs": runs})
+    return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": runs})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(ADD)
-def judge_new(request: HttpRequest) -> HttpResponse:
+def judge_new(request: HtmxHttpRequest) -> HttpResponse:
     """Make a model judge."""
     return _edit(request, ModelJudgeForm(request.POST or None), None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(CHANGE)
-def judge_edit(request: HttpRequest, uid: UUID) -> HttpResponse:
+def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Make the next version of a model judge; verdicts stay with the old one."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
     return _edit(request, ModelJudgeForm(request.POST or None, initial=ModelJudgeForm.values_of(judge)), judge)
 
 
-def _edit(request: HttpRequest, form: ModelJudgeForm, judge: Judge | None) -> HttpResponse:
+def _edit(request: HtmxHttpRequest, form: ModelJudgeForm, judge: Judge | None) -> HttpResponse:
     if judge is not None:
         form.fields["name"].disabled = True
     if request.method == "POST" and form.is_valid():
-        saved = judge_desk.save_judge(
+        saved = judging.save_judge(
             name=form.cleaned_data["name"],
             config=form.config(),
             note=form.cleaned_data["note"],
@@ -71,7 +72,7 @@ def _edit(request: HttpRequest, form: ModelJudgeForm, judge: Judge | None) -> Ht
 
 @require_safe
 @requires(VIEW)
-def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A judge's configuration and runs; with `concurrency` in the query, the estimate of a run."""
     judge = get_object_or_404(Judge, uid=uid)
     is_model = judge.kind == Judge.Kind.OPENAI
@@ -82,64 +83,65 @@ def judge_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
         "about": description_of(judge.kind),
         "runs": judge.runs.all()[:20],
         "form": form,
-        **(_stale(judge, everything=request.GET.get("stale") == "all") if is_model else {}),
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
         "some_summary": Summary.objects.of_systems().first(),
     }
+    if is_model:
+        everything = request.GET.get("stale") == "all"
+        most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE
+        stale = overview.stale_answers(judge=judge, most=most)
+        has_older = not everything and any(one.has_older for one in stale)
+        context |= {"stale": stale, "n_compared": most, "has_older": has_older}
     if is_model and form.is_bound and form.is_valid():
-        try:
-            context["estimate"] = judge_desk.estimate(
-                judge=judge,
-                summaries=_chosen(form.cleaned_data),
-                repeats=form.cleaned_data["repeats"],
-                now=timezone.now(),
-            )
-        except ValueError as error:
-            context["refused"] = str(error)
+        context |= estimated(judge, JudgeRun.Task.COVERAGE, form.summaries(), form.cleaned_data["repeats"])
     return page(request, "benchmarks/judge_detail.html", context)
 
 
-def _stale(judge: Judge, *, everything: bool) -> dict[str, Any]:
-    """Verdicts on texts that changed since: among the newest, or among all when asked."""
-    most = judge_desk.MOST_COMPARED if everything else judge_desk.COMPARED_AT_ONCE
-    return {
-        "n_stale": judge_desk.stale_count(judge=judge, most=most),
-        "n_stale_points": recall_desk.stale_count(judge=judge, most=most),
-        "n_compared": most,
-        "has_older": not everything and recall_desk.has_more_verdicts(judge=judge, than=most),
-    }
-
-
-def _chosen(data: dict[str, Any]) -> list[Summary]:
-    haystacks = Haystack.objects.current()
-    if data["dataset"]:
-        haystacks = haystacks.filter(dataset=data["dataset"])
-    if data["haystack"]:
-        haystacks = haystacks.filter(pk=data["haystack"].pk)
-    return list(Summary.objects.of_systems().filter(haystack__in=haystacks))
+def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) -> dict[str, Any]:
+    """What a run would ask and cost, or why it can't be asked; for a template."""
+    try:
+        found = overview.estimate(judge=judge, task=task, subjects=subjects, repeats=repeats, now=timezone.now())
+    except ValueError as error:
+        return {"refused": str(error)}
+    return {"estimate": found}
 
 
 @require_POST
 @requires(RUN)
-def run_start(request: HttpRequest, uid: UUID) -> HttpResponse:
+def run_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Queue what was estimated."""
     judge = get_object_or_404(Judge, uid=uid)
     form = RunForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("The run was not started: look at its numbers again."))
         return redirect("benchmarks:judge-detail", judge.uid)
-    data = form.cleaned_data
-    options = judging.ModelOptions(data["concurrency"], data["repeats"], data["budget"])
-    return _start(request, judge, _chosen(data), options, reason="person")
+    return start_run(
+        request,
+        judge=judge,
+        task=JudgeRun.Task.COVERAGE,
+        subjects=form.summaries(),
+        options=form.options(),
+        reason="person",
+        back=reverse("benchmarks:judge-detail", args=[judge.uid]),
+    )
 
 
-def _start(
-    request: HttpRequest, judge: Judge, summaries: list[Summary], options: judging.ModelOptions, *, reason: str
+def start_run(
+    request: HtmxHttpRequest,
+    *,
+    judge: Judge,
+    task: str,
+    subjects: Iterable[Any],
+    options: judging.ModelOptions,
+    reason: str,
+    back: str,
 ) -> HttpResponse:
+    """Queue what is missing and show the run; where there is none, say why on the page at `back`."""
     try:
         run = judging.request_run(
             judge=judge,
-            summaries=summaries,
+            task=task,
+            subjects=subjects,
             reason=reason,
             now=timezone.now(),
             requested_by=request.user,
@@ -147,21 +149,21 @@ def _start(
         )
     except judging.JudgeUnavailable as error:
         messages.error(request, str(error))
-        return redirect("benchmarks:judge-detail", judge.uid)
+        return redirect(back)
     if run is None:
         messages.info(request, _("Nothing is lacking: all of it was judged or is being judged."))
-        return redirect("benchmarks:judge-detail", judge.uid)
-    hint(RUN_TASK, str(run.uid))
+        return redirect(back)
+    enqueue(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
 
 
 @require_safe
 @requires(VIEW)
-def judge_run(request: HttpRequest, uid: UUID) -> HttpResponse:
+def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Where a run stands; the fragment is polled while somebody works on it."""
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
-    state = judge_desk.run_state(run)
-    failed = run.items.filter(state="failed").select_related(
+    state = runs.run_state(run)
+    failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
         "summary__system", "response__system", "key_point__question"
     )[:20]
     is_last = wants_fragment(request) and not state.is_working
@@ -176,20 +178,20 @@ def judge_run(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_POST
 @requires(RUN)
-def run_change(request: HttpRequest, uid: UUID, act: str) -> HttpResponse:
+def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     """Pause, resume or cancel a run."""
     run = get_object_or_404(JudgeRun, uid=uid)
     now = timezone.now()
     if act == "pause":
-        judging.pause_run(run=run, now=now, by=request.user)
+        runs.pause_run(run=run, now=now, by=request.user)
     elif act == "cancel":
-        judging.cancel_run(run=run, now=now, by=request.user)
-    elif _may_go_on(request, run) and judging.resume_run(run=run, now=now, by=request.user):
-        hint(RUN_TASK, str(run.uid))
+        runs.cancel_run(run=run, now=now, by=request.user)
+    elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
+        enqueue(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
 
 
-def _may_go_on(request: HttpRequest, run: JudgeRun) -> bool:
+def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:
     """Take the budget that came along, if one did; where it can't be taken, say why and leave the run paused."""
     if "budget" not in request.POST:
         return True
@@ -210,13 +212,21 @@ def _may_go_on(request: HttpRequest, run: JudgeRun) -> bool:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(RUN)
-def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpResponse:
-    """One summary: what is asked in which shape, and what came back; POST asks what is lacking."""
+def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpResponse:
+    """One summary: what is asked in which shape, and what came back; POST asks what is missing."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
     rows = Summary.objects.of_systems().select_related("system", "subtopic", "haystack")
     summary = get_object_or_404(rows, uid=summary_uid)
     if request.method == "POST":
-        return _start(request, judge, [summary], judging.ModelOptions(), reason="try")
+        return start_run(
+            request,
+            judge=judge,
+            task=JudgeRun.Task.COVERAGE,
+            subjects=[summary],
+            options=judging.ModelOptions(),
+            reason="try",
+            back=reverse("benchmarks:judge-detail", args=[judge.uid]),
+        )
     form = TryForm({"summary": str(summary.uid), **request.GET.dict()}, summary=summary)
     chosen = form.cleaned_data if form.is_valid() else {}
     if chosen.get("summary", str(summary.uid)) != str(summary.uid):
@@ -228,8 +238,9 @@ def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpRespons
         verdicts = verdicts.filter(insight=insight)
     context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": [], "form": form}
     try:
-        config = model_tasks.config_of(judge)
-        found = judge_desk.requests_on(judge=Judge(pk=0), config=config, summaries=[summary])
+        found = overview.requests_on(
+            judge=Judge(pk=0), config=sending.config_of(judge), task=JudgeRun.Task.COVERAGE, subjects=[summary]
+        )
         asked = [row for row in found if insight is None or str(insight.pk) in row.question.keys]
         context["requests"] = [(row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in asked]
     except ValueError as error:
@@ -239,7 +250,7 @@ def judge_try(request: HttpRequest, uid: UUID, summary_uid: UUID) -> HttpRespons
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(CHANGE)
-def prices(request: HttpRequest) -> HttpResponse:
+def prices(request: HtmxHttpRequest) -> HttpResponse:
     """The dated price table."""
     form = PriceForm(request.POST or None, initial={"valid_from": timezone.now().date().isoformat()})
     if request.method == "POST" and form.is_valid():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -14,34 +13,34 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import judging
 from benchmarks.browse_questions import choices
-from benchmarks.hints import hint
+from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
-from benchmarks.models import Judge, Question, Response, ResponsePoint, System
-from benchmarks.recall import checking, desk, plain, reading
+from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
+from benchmarks.recall import checking, plain, reading
 from benchmarks.recall import page as recall_page
 from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import chosen_judge, figure_cells, page_of
-from benchmarks.views.judges import RUN, RUN_TASK
+from benchmarks.views.judges import RUN, estimated, start_run
 from benchmarks.web.downloads import csv_download, json_download
-from benchmarks.web.pages import page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
+TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
 FILTERS = ("dataset", "category", "domain", "system")
 
 
-def _table(request: HttpRequest) -> Table:
+def _table(request: HtmxHttpRequest) -> Table:
     dataset, category, domain, system = (request.GET.get(name, "") for name in FILTERS)
     return table(ResponseFilter(dataset=dataset, category=category, domain=domain, system=system))
 
 
 @require_safe
 @requires(VIEW)
-def recall(request: HttpRequest) -> HttpResponse:
+def recall(request: HtmxHttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
     table = _table(request)
     name = chosen_judge(table, request.GET.get("judge", ""))
@@ -51,7 +50,7 @@ def recall(request: HttpRequest) -> HttpResponse:
         "table": table,
         "found": found,
         "judge": judge,
-        "n_lacking": table.of_judge(name).n_not_judged if name else 0,
+        "n_missing": table.of_judge(name).n_not_judged if name else 0,
         "about": entailment_description_of(judge.kind) if judge else "",
         "choices": choices(),
         "systems": System.objects.filter(responses__isnull=False).distinct().order_by("key"),
@@ -75,7 +74,7 @@ def recall(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def recall_file(request: HttpRequest, name: str) -> HttpResponseBase:
+def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     """All figures as JSON or CSV, the counts of each response, or the plot."""
     table = _table(request)
     if request.GET.get("judge"):
@@ -100,7 +99,7 @@ def recall_file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(RUN)
-def recall_run(request: HttpRequest) -> HttpResponse:
+def recall_run(request: HtmxHttpRequest) -> HttpResponse:
     """Choose a judge, a task and a dataset, see what a run would ask, and start it."""
     form = ResponseRunForm(request.POST or (request.GET if "judge" in request.GET else None))
     if request.method == "POST" and form.is_valid():
@@ -115,50 +114,35 @@ def recall_run(request: HttpRequest) -> HttpResponse:
 def _estimate(form: ResponseRunForm) -> dict[str, Any]:
     data, responses = form.cleaned_data, form.responses()
     judge = form.judge_of()
+    task, repeats = data["task"], judging.repeats_of(judge=judge, task=data["task"], wanted=data["repeats"])
     context: dict[str, Any] = {
         "judge": judge,
         "about": entailment_description_of(judge.kind),
-        "states": desk.task_states(judge=judge, responses=responses),
-        "task": data["task"],
+        "states": [overview.task_state(judge=judge, task=name, subjects=responses) for name in TASKS],
+        "task": task,
         "n_responses": len(responses),
-        "n_waiting": desk.n_waiting(judge=judge, task=data["task"], responses=responses, repeats=data["repeats"]),
+        "n_waiting": len(judging.missing(judge=judge, task=task, subjects=responses, repeats=repeats)),
     }
     if judge.kind == Judge.Kind.OPENAI:
-        try:
-            context["estimate"] = desk.estimate(
-                judge=judge, task=data["task"], responses=responses, repeats=data["repeats"], now=timezone.now()
-            )
-        except ValueError as error:
-            context["refused"] = str(error)
+        context |= estimated(judge, task, responses, repeats)
     return context
 
 
-def _start(request: HttpRequest, form: ResponseRunForm) -> HttpResponse:
-    data = form.cleaned_data
-    here = f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}"
-    try:
-        run = judging.request_response_run(
-            judge=form.judge_of(now=timezone.now()),
-            task=data["task"],
-            responses=form.responses(),
-            reason="person",
-            now=timezone.now(),
-            requested_by=request.user,
-            options=judging.ModelOptions(data["concurrency"], data["repeats"], data["budget"]),
-        )
-    except judging.JudgeUnavailable as error:
-        messages.error(request, str(error))
-        return redirect(here)
-    if run is None:
-        messages.info(request, _("Nothing is lacking: all of it was judged or is being judged."))
-        return redirect(here)
-    hint(RUN_TASK, str(run.uid))
-    return redirect("benchmarks:judge-run", run.uid)
+def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
+    return start_run(
+        request,
+        judge=form.judge_of(now=timezone.now()),
+        task=form.cleaned_data["task"],
+        subjects=form.responses(),
+        options=form.options(),
+        reason="person",
+        back=f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}",
+    )
 
 
 @require_safe
 @requires(VIEW)
-def response_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A response beside its key points and its own points, as one judge sees them."""
     response = get_object_or_404(Response.objects.select_related("question", "system"), uid=uid)
     read = reading.response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
@@ -173,7 +157,7 @@ def response_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_POST
 @requires(CHECK)
-def point_check(request: HttpRequest, uid: UUID) -> HttpResponse:
+def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Say whether an extracted point is right."""
     points = ResponsePoint.objects.select_related("extraction__response__question", "extraction__judge")
     point = get_object_or_404(points, uid=uid)

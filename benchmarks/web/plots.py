@@ -1,4 +1,4 @@
-"""A plot is data: described once, drawn into the page as SVG with the page's colours, or as a file by matplotlib.
+"""A plot is data: described once and drawn by matplotlib, into the page with the page's colours or as a file.
 
 Series carry intervals; people are always drawn in the same neutral dark. Colours never carry meaning alone: each
 series has its own dash or marker and its name in the legend.
@@ -8,22 +8,38 @@ from __future__ import annotations
 
 import io
 import math
+import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree as ET
 
+from django.core.cache import cache
 from django.db.models import Model
 from django.http import HttpResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.crypto import salted_hmac
 from django.utils.safestring import SafeString
 
 from benchmarks.web.downloads import as_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Kind = Literal["line", "points", "band"]
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 COLOURS = ("#1f5a8a", "#b5531c", "#2c7a4b", "#8a3f8f", "#9a7400", "#3d6f78", "#a23b56", "#5b5b9d")
 HUMAN = "#333333"
-DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4", "4 2 1 2", "3 5")
+DASHES = (
+    "-",
+    (0, (6, 3)),
+    (0, (2, 3)),
+    (0, (8, 3, 2, 3)),
+    (0, (1, 2)),
+    (0, (10, 4)),
+    (0, (4, 2, 1, 2)),
+    (0, (3, 5)),
+)
 STYLE = {
     "svg.hashsalt": "summhay",
     "font.size": 10,
@@ -33,8 +49,15 @@ STYLE = {
 }
 """Names are drawn as they are: a dollar sign in one begins no formula."""
 OTHER_ALPHABETS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Noto Sans Arabic", "Noto Emoji")
-WIDTH, HEIGHT = 720, 400
-LEFT, RIGHT, TOP, BOTTOM = 56, 16, 16, 48
+THEME = {colour: f"var(--plot-{at})" for at, colour in enumerate(COLOURS)} | {
+    HUMAN: "var(--human)",
+    "#000000": "currentColor",
+}
+"""What a colour becomes in a page, where the theme decides."""
+KEEP_S = 3_600
+SVG = "http://www.w3.org/2000/svg"
+NAMESPACES = {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}
+_drawing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -80,155 +103,79 @@ def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
 
 
 def inline_svg(plot: Plot) -> SafeString:
-    """Draw for a page: classes instead of colours, so that the theme decides; no inline style."""
-    return format_html(
-        '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{alt}">{axes}{series}</svg>{legend}',
-        w=WIDTH,
-        h=HEIGHT,
-        alt=plot.alt or plot.title,
-        axes=_axes(plot),
-        series=format_html_join("", "{}", ((_drawn(plot, one),) for one in plot.series)),
-        legend=_legend(plot),
-    )
-
-
-def _x(plot: Plot, value: float) -> float:
-    low, high = plot.x_range
-    return round(LEFT + (value - low) / ((high - low) or 1) * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _y(plot: Plot, value: float) -> float:
-    low, high = plot.y_range
-    return round(HEIGHT - BOTTOM - (value - low) / ((high - low) or 1) * (HEIGHT - TOP - BOTTOM), 1)
-
-
-def _label(value: float) -> str:
-    return f"{value:g}"
-
-
-def _axes(plot: Plot) -> SafeString:
-    xs = plot.x_ticks or ticks(*plot.x_range)
-    ys = plot.y_ticks or ticks(*plot.y_range)
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-    rows = format_html_join(
-        "",
-        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        '<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>',
-        ((LEFT, right, _y(plot, y), _y(plot, y), LEFT - 8, _y(plot, y) + 4, _label(y)) for y in ys),
-    )
-    columns = format_html_join(
-        "",
-        '<line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        '<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>',
-        ((_x(plot, x), _x(plot, x), bottom, bottom + 5, _x(plot, x), bottom + 19, _label(x)) for x in xs),
-    )
-    return format_html(
-        '{}{}<line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        '<text class="axis-label" x="{}" y="{}" text-anchor="middle">{}</text>'
-        '<text class="axis-label" transform="translate(14 {}) rotate(-90)" text-anchor="middle">{}</text>',
-        rows,
-        columns,
-        LEFT,
-        right,
-        bottom,
-        bottom,
-        (LEFT + right) / 2,
-        HEIGHT - 8,
-        plot.x_label,
-        (TOP + bottom) / 2,
-        plot.y_label,
-    )
-
-
-def _runs(xs: Sequence[float], *columns: Sequence[float | None]) -> list[list[tuple[float, ...]]]:
-    """Split at missing values, so that a gap is drawn as a gap."""
-    runs: list[list[tuple[float, ...]]] = [[]]
-    for x, *values in zip(xs, *columns, strict=True):
-        known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            runs[-1].append((x, *known))
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
-
-
-def _drawn(plot: Plot, one: Series) -> SafeString:
-    css = f"series c{one.colour % len(COLOURS)}{' human' if one.is_human else ''}{' faint' if one.faint else ''}"
-    if one.kind == "band":
-        paths = (_band_path(plot, run) for run in _runs(one.xs, one.lows, one.highs))
-        return format_html_join("", '<path class="{} band" d="{}"/>', ((css, path) for path in paths))
-    shapes = []
-    for run in _runs(one.xs, one.ys):
-        points = [(_x(plot, x), _y(plot, y)) for x, y in run]
-        if one.kind == "line" and len(points) > 1:
-            path = "M" + "L".join(f"{x},{y}" for x, y in points)
-            dash = "" if one.is_human else DASHES[one.colour % len(DASHES)]
-            shapes.append(format_html('<path class="{}" d="{}" stroke-dasharray="{}"/>', css, path, dash))
-        if not one.faint:
-            shapes.append(
-                format_html_join(
-                    "", '<circle class="{} dot" cx="{}" cy="{}" r="3"/>', ((css, x, y) for x, y in points)
-                )
-            )
-    whiskers = _runs(one.xs, one.lows, one.highs) if one.kind == "points" and one.lows else []
-    for run in whiskers:
-        ends = ((css, _x(plot, x), _x(plot, x), _y(plot, low), _y(plot, high)) for x, low, high in run)
-        shapes.append(format_html_join("", '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>', ends))
-    return format_html_join("", "{}", ((shape,) for shape in shapes))
-
-
-def _band_path(plot: Plot, run: Sequence[tuple[float, ...]]) -> str:
-    upper = [f"{_x(plot, x)},{_y(plot, high)}" for x, _, high in run]
-    lower = [f"{_x(plot, x)},{_y(plot, low)}" for x, low, _ in reversed(run)]
-    return "M" + "L".join([*upper, *lower]) + "Z"
-
-
-def _legend(plot: Plot) -> SafeString:
-    named = [one for one in plot.series if one.label and not one.faint and one.kind != "band"]
-    entries = format_html_join(
-        "",
-        '<li><svg class="key" viewBox="0 0 28 10" aria-hidden="true">'
-        '<path class="series c{}{}" d="M0,5L28,5" stroke-dasharray="{}"/></svg> {}</li>',
-        (
-            (
-                one.colour % len(COLOURS),
-                " human" if one.is_human else "",
-                "" if one.is_human else DASHES[one.colour % len(DASHES)],
-                one.label,
-            )
-            for one in named
-        ),
-    )
-    return format_html('<ul class="legend">{}</ul>', entries) if named else SafeString("")
+    """Draw for a page, whose heading and caption stand beside it; drawn once an hour at most."""
+    key = "plot:" + salted_hmac("benchmarks.web.plots", repr(plot), algorithm="sha256").hexdigest()
+    found: str | None = cache.get(key)
+    if found is None:
+        found = _for_page(_draw(plot, "svg", is_page=True), plot.alt or plot.title)
+        cache.set(key, found, KEEP_S)
+    # What matplotlib drew, parsed and written again as XML: names in it are text, never markup.
+    return SafeString(found)
 
 
 def file_of(plot: Plot, file_format: str) -> bytes:
-    """Draw with matplotlib as svg, png or pdf; the same plot gives the same bytes."""
+    """Draw as svg, png or pdf, with title and caption; the same plot gives the same bytes."""
+    return _draw(plot, file_format, is_page=False)
+
+
+def plot_download(plot: Plot, *, file_format: str, name: str, about: Model | None = None) -> HttpResponse:
+    """Answer with the plot as a file."""
+    response = HttpResponse(file_of(plot, file_format), content_type=FORMATS[file_format])
+    return as_file(response, name=f"{name}.{file_format}", about=about)
+
+
+def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
+    """Draw with matplotlib, whose settings are global: one plot at a time."""
     import matplotlib as mpl
 
     mpl.use("agg")
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE | {"font.family": _fonts()}):
-        figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    page_style = {"svg.fonttype": "none", "font.size": 12} if is_page else {"font.family": _fonts()}
+    out = io.BytesIO()
+    with _drawing, mpl.rc_context(STYLE | page_style):
+        figure = Figure(figsize=(10, 5.5) if is_page else (7.2, 4.4), layout="constrained")
         axes = figure.subplots()
+        axes.grid(axis="y", linewidth=0.6, alpha=0.2, color="#000000")
         for one in plot.series:
             _draw_on(axes, one)
         axes.set_xlim(*plot.x_range)
         axes.set_ylim(*plot.y_range)
         if plot.x_ticks:
             axes.set_xticks(list(plot.x_ticks))
+        if plot.y_ticks:
+            axes.set_yticks(list(plot.y_ticks))
         axes.set_xlabel(_drawable(plot.x_label))
         axes.set_ylabel(_drawable(plot.y_label))
-        axes.set_title(_drawable(plot.title), loc="left")
-        if any(one.label and not one.faint for one in plot.series):
-            axes.legend(frameon=False, fontsize=9)
-        if plot.caption:
-            figure.supxlabel(_drawable(plot.caption), fontsize=8, color="#555555")
-        out = io.BytesIO()
+        if any(one.label and not one.faint and one.kind != "band" for one in plot.series):
+            axes.legend(frameon=False, fontsize="small")
+        if is_page:
+            figure.patch.set_visible(False)
+            axes.patch.set_visible(False)
+        else:
+            axes.set_title(_drawable(plot.title), loc="left")
+            if plot.caption:
+                figure.supxlabel(_drawable(plot.caption), fontsize=8, color="#555555")
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(file_format)
         figure.savefig(out, format=file_format, dpi=200, metadata=metadata)
     return out.getvalue()
+
+
+def _draw_on(axes: Axes, one: Series) -> None:
+    colour = HUMAN if one.is_human else COLOURS[one.colour % len(COLOURS)]
+    ys, lows, highs = ([math.nan if y is None else y for y in column] for column in (one.ys, one.lows, one.highs))
+    label = None if one.faint or not one.label else _drawable(one.label)
+    if one.kind == "band":
+        axes.fill_between(one.xs, lows, highs, color=colour, alpha=0.15, linewidth=0)
+    elif one.kind == "points":
+        below = [y - low for y, low in zip(ys, lows, strict=True)] if lows else []
+        above = [high - y for y, high in zip(ys, highs, strict=True)] if highs else []
+        errors = [below, above] if lows else None
+        axes.errorbar(one.xs, ys, yerr=errors, fmt="o", color=colour, label=label, markersize=4)
+    else:
+        dash = "-" if one.is_human else DASHES[one.colour % len(DASHES)]
+        width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
+        axes.plot(one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha)
 
 
 def _fonts() -> list[str]:
@@ -245,30 +192,29 @@ def _drawable(text: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-def _draw_on(axes: object, one: Series) -> None:
-    colour = HUMAN if one.is_human else COLOURS[one.colour % len(COLOURS)]
-    nan = [math.nan if y is None else y for y in one.ys]
-    lows = [math.nan if y is None else y for y in one.lows]
-    highs = [math.nan if y is None else y for y in one.highs]
-    if one.kind == "band":
-        axes.fill_between(one.xs, lows, highs, color=colour, alpha=0.15, linewidth=0)  # type: ignore[attr-defined]
-        return
-    label = None if one.faint else _drawable(one.label)
-    style = "-" if one.is_human else ("-", "--", ":", "-.")[one.colour % 4]
-    width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
-    if one.kind == "points":
-        errors = None
-        if lows:
-            errors = [
-                [y - low for y, low in zip(nan, lows, strict=True)],
-                [h - y for y, h in zip(nan, highs, strict=True)],
-            ]
-        axes.errorbar(one.xs, nan, yerr=errors, fmt="o", color=colour, label=label, markersize=4)  # type: ignore[attr-defined]
-        return
-    axes.plot(one.xs, nan, style, color=colour, label=label, linewidth=width, alpha=alpha)  # type: ignore[attr-defined]
+def _for_page(drawn: bytes, alt: str) -> str:
+    """The drawing as part of a page: no inline styles, which the CSP forbids, and the colours of the theme."""
+    root = ET.fromstring(drawn)  # noqa: S314  drawn here
+    view = root.get("viewBox", "")
+    for part in root.findall(f"{{{SVG}}}metadata") + root.findall(f"{{{SVG}}}defs"):
+        if part.tag.endswith("metadata") or part.find(f"{{{SVG}}}style") is not None:
+            root.remove(part)
+    for element in root.iter():
+        if element.tag == f"{{{SVG}}}g":
+            element.attrib.pop("id", None)
+        for name, value in _properties(element.attrib.pop("style", "")):
+            element.set(name, value)
+    root.attrib.clear()
+    root.attrib.update({"class": "plot", "viewBox": view, "role": "img", "aria-label": alt})
+    for prefix, uri in NAMESPACES.items():
+        ET.register_namespace(prefix, uri)
+    # In HTML both namespaces are known; declared they would only be attributes.
+    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", ET.tostring(root, encoding="unicode"))
 
 
-def plot_download(plot: Plot, *, file_format: str, name: str, about: Model | None = None) -> HttpResponse:
-    """Answer with the plot as a file."""
-    response = HttpResponse(file_of(plot, file_format), content_type=FORMATS[file_format])
-    return as_file(response, name=f"{name}.{file_format}", about=about)
+def _properties(style: str) -> list[tuple[str, str]]:
+    found = []
+    for name, _, value in (part.strip().partition(":") for part in style.split(";") if part.strip()):
+        if not name.startswith("font"):
+            found.append((name, THEME.get(value.strip(), value.strip())))
+    return found

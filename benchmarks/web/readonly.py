@@ -1,13 +1,15 @@
-"""The admin of append-only rows: to look at, never to change."""
+"""The admin of append-only rows: to look at, never to change; its lists are made from the tables themselves."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib import admin
+from django.db import models
 from django.http import HttpRequest, HttpResponse
 
-from benchmarks.models import Haystack
+from benchmarks.models import Haystack, Insight
 from benchmarks.web.exposure import saw_insights
 
 
@@ -56,3 +58,52 @@ class InsightRowsAdmin(ReadOnlyAdmin):
     def _note(self, request: HttpRequest, keys: list[Any]) -> None:
         rows = self.model._default_manager.filter(pk__in=keys).order_by()
         saw_insights(request.user, *Haystack.objects.filter(pk__in=rows.values(self.path_to_haystack)))
+
+
+MAX_COLUMNS = 8
+SEARCHED = ("uid", "key", "name", "title", "username")
+"""Fields that a search in a list looks at, where a table has them."""
+
+
+def register_tables(app_label: str) -> None:
+    """Register every table of an app that has no admin of its own yet, to look at.
+
+    A list shows the first short fields and filters by choices and by yes or no.
+    """
+    for model in apps.get_app_config(app_label).get_models():
+        if not admin.site.is_registered(model):
+            admin.site.register(model, _admin_of(model))
+
+
+def _admin_of(model: type[models.Model]) -> type[ReadOnlyAdmin]:
+    shown = [field for field in model._meta.concrete_fields if _is_short(field)][:MAX_COLUMNS]
+    names = {field.name for field in model._meta.concrete_fields}
+    attributes: dict[str, Any] = {
+        "list_display": tuple(field.name for field in shown) or ("__str__",),
+        "list_filter": tuple(
+            field.name for field in shown if field.choices or isinstance(field, models.BooleanField)
+        ),
+        "list_select_related": tuple(sorted(path for field in shown for path in _related(field))),
+        "search_fields": tuple(name for name in SEARCHED if name in names),
+    }
+    base: type[ReadOnlyAdmin] = ReadOnlyAdmin
+    if model is Insight or "insight" in names:
+        base = InsightRowsAdmin
+        attributes["path_to_haystack"] = (
+            "subtopic__haystack" if model is Insight else InsightRowsAdmin.path_to_haystack
+        )
+    return type(f"{model.__name__}Admin", (base,), attributes)
+
+
+def _is_short(field: models.Field[Any, Any]) -> bool:
+    """Whether a value fits a cell of a list."""
+    return not field.primary_key and not isinstance(field, models.TextField | models.JSONField)
+
+
+def _related(field: models.Field[Any, Any]) -> list[str]:
+    """A foreign key, and those of the row behind it that are always there: its name may hold theirs."""
+    if not isinstance(field, models.ForeignKey):
+        return []
+    behind = field.related_model._meta.concrete_fields
+    deeper = [f"{field.name}__{one.name}" for one in behind if isinstance(one, models.ForeignKey) and not one.null]
+    return [field.name, *deeper]

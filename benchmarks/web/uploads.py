@@ -1,4 +1,4 @@
-"""A limit on uploads that holds while they arrive: what is too large never reaches the disk as a whole."""
+"""A limit on uploads that holds while they arrive: an upload that is too large never reaches the disk complete."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ class LimitedUploadHandler(FileUploadHandler):
 
 
 def was_too_large(request: HttpRequest) -> Any:
-    """Whether the request held a file over the limit; its form then lacks the file."""
+    """Whether the request held a file over the limit; its form then has no file."""
     return getattr(request, TOO_LARGE, False)

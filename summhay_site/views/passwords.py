@@ -20,7 +20,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.hints import hint
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
 from summhay_site.accounts import AccountChanged, store_password, update_details
@@ -130,7 +130,7 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     form = ForgottenForm(request.POST or None)
     if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():
         address = form.cleaned_data["email"]
-        hint("summhay_site.tasks.mail_forgotten_task", address, request.build_absolute_uri("/"))
+        enqueue("summhay_site.tasks.mail_forgotten_task", address, request.build_absolute_uri("/"))
         return page(request, "registration/password_forgotten_sent.html", {"email": address})
     context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
     return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)

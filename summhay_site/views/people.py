@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.hints import hint
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -107,7 +107,7 @@ def _confirmed(request: HttpRequest, text: str) -> HttpResponse:
     if request.POST.get("mail"):
         for user in users:
             if user.email:
-                hint("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
+                enqueue("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
         messages.info(request, _("The links are being mailed to those who have an address."))
     links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
     return show_links(request, links, is_new=True)

@@ -14,7 +14,7 @@ from django.contrib.auth import get_user_model  # noqa: E402  the app registry c
 from django.utils import timezone  # noqa: E402
 
 from annotation.models import Annotator, DraftRevision, Session, Snapshot  # noqa: E402
-from annotation.writing import drafting, snapshots  # noqa: E402
+from annotation.writing import drafting, settling  # noqa: E402
 from annotation.writing.wire import Draft, Message  # noqa: E402
 from tests.annotation.writer import start_session  # noqa: E402
 
@@ -61,7 +61,7 @@ def share(session: Session) -> None:
 def sweep(session: Session) -> None:
     """Be one of two beats at the same time."""
     for minutes in range(0, 90, 2):
-        snapshots.settle_due(now=timezone.now() + timedelta(minutes=minutes))
+        settling.settle_due(now=timezone.now() + timedelta(minutes=minutes))
     say("done")
 
 

@@ -7,10 +7,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.labels_in import imported_annotator
 from annotation.models import CoverageLabel, Study
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
-from tests.makers import NOW
+from tests.makers import NOW, imported_annotator
 
 COVERAGE = ("none", "partial", "full")
 TEXT = "What is known:\n- The ferry leaves at six [1].\n- A crossing costs four euros [2, 3]."

@@ -79,7 +79,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     client: Client = login(ada)
     page = reverse("annotation:study-agreement-file", args=[study.uid, "figures.json"])
     before, told = client.get(page).json(), report("agreement", "--study", study.name)
-    labels = reverse("annotation:linking-labels", args=[study.uid, "csv"])
+    labels = reverse("annotation:study-labels", args=[study.uid, "csv"])
     exported = b"".join(client.get(labels).streaming_content)  # type: ignore[attr-defined]
     decide(study, 20, ada, now)
     after = client.get(page, {"reference": "adjudicated"}).json()

@@ -58,7 +58,7 @@ def test_people_come_first_and_judges_below_on_the_same_items(client: Client, st
     assert places == sorted(places)
     assert shown.index("People among themselves") < shown.index("kind</a>")
     assert "36 items" in shown
-    assert "12 summaries (resampled" in shown
+    assert "6 subtopics (resampled" in shown
     assert "data version" in shown
     for part in ("bias", "systems", "disputed", "files"):
         assert f'id="{part}"' in shown
@@ -115,7 +115,7 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
     assert "18 items" in shown
     assert "filter: alpha, anna" in " ".join(shown.split())
     assert "No label is left under these filters" in text(client, f"{address(study)}?domain=nowhere")
-    assert "6 subtopics" in text(client, f"{address(study)}?clusters=subtopics")
+    assert "12 summaries" in text(client, f"{address(study)}?clusters=summaries")
     assert text(client, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
     assert "the label most annotators gave" in text(client, f"{address(study)}?reference=majority")
 
@@ -391,7 +391,7 @@ def test_the_page_takes_the_same_queries_whatever_the_size(
 def test_views_do_not_load_scipy_or_matplotlib_before_somebody_looks() -> None:
     code = (
         "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'summhay_site.settings';"
-        "import django; django.setup(); import annotation.figures.page_urls;"
+        "import django; django.setup(); import annotation.agreement.urls;"
         "sys.exit(any(name in sys.modules for name in ('scipy', 'matplotlib')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotation import assigning, consent
-from annotation.documentsets import Material, NoDocuments, Rule, choose
-from annotation.eligibility import Code, NotEligible
-from annotation.exposures import record_exposure
 from annotation.models import Annotator, Assignment, Exposure, Membership, Study
+from annotation.studies import consent
+from annotation.studies.exposures import record_exposure
+from annotation.writing import assigning
+from annotation.writing.documentsets import Material, NoDocuments, Rule, choose
+from annotation.writing.eligibility import Code, NotEligible
 from benchmarks.models import RetrieverRanking
 from benchmarks.scoring.oracle import reading_minutes
 from benchmarks.scoring.text import lines_from_list

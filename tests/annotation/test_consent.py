@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation import consent
 from annotation.models import Consent, ConsentText
+from annotation.studies import consent
 from tests.makers import annotator_of, give_consent, make_assignment, make_session, make_writing_study
 
 

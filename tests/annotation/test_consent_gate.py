@@ -11,8 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation import consent
 from annotation.models import CoverageLabel, DraftRevision, EntailmentLabel, LabelTask, PointLabel
+from annotation.studies import consent
 from summhay_site.roles import ANNOTATOR
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
@@ -57,14 +57,14 @@ class Work:
         self.task = make_assignment(annotator=person, study=writing, subtopic=second)
 
     def requests(self) -> dict[str, tuple[list[Any], dict[str, Any], bool]]:
-        """Name of an address → arguments, fields, whether they go as JSON."""
+        """Name of an address (and what tells two apart) → arguments, fields, whether they go as JSON."""
         insight = self.link.item.summary.subtopic.insights.first().uid
         text = {"op_id": "op", "base_rev": 0, "text": "typed after all"}
         events = {"events": [{"seq": 1, "type": "search", "payload": {"query": "x"}}]}
         forms: dict[str, tuple[list[Any], dict[str, Any], bool]] = {
-            "linking-choice": ([self.link.uid], {"insight": insight, "coverage": "none"}, False),
-            "verification-choice": ([self.point.uid], {"grounded": "no"}, False),
-            "validation-choice": ([self.pair.uid], {"answer": "no"}, False),
+            "label-choice linking": (["linking", self.link.uid], {"question": insight, "coverage": "none"}, False),
+            "label-choice verification": (["verification", self.point.uid], {"grounded": "no"}, False),
+            "label-choice validation": (["validation", self.pair.uid], {"answer": "no"}, False),
             "label-seen": ([self.point.uid], {}, False),
             "label-skip": ([self.point.uid], {"reason": "odd"}, False),
             "label-remark": ([self.point.uid], {"flag": "1", "comment": "a remark"}, False),
@@ -74,7 +74,7 @@ class Work:
             "session-own": ([self.over.uid], {"reason": "the line broke", "minutes": "5"}, False),
         }
         for kind, task in (("linking", self.link), ("verification", self.point), ("validation", self.pair)):
-            forms[f"{kind}-undo"] = ([task.uid], {"op_id": "undo"}, False)
+            forms[f"label-undo {kind}"] = ([kind, task.uid], {"op_id": "undo"}, False)
         for name in ("draft", "pause", "submit"):
             forms[f"session-{name}"] = ([self.session.uid], text | {"op_id": name} | events, True)
         forms["session-resolve"] = ([self.session.uid], text | {"op_id": "r", "replaces_sha256": "0" * 64}, True)
@@ -86,7 +86,7 @@ class Work:
 
     def send(self, name: str) -> Any:
         arguments, fields, is_json = self.requests()[name]
-        address = reverse(f"annotation:{name}", args=arguments)
+        address = reverse(f"annotation:{name.split()[0]}", args=arguments)
         if is_json:
             body = json.dumps({"tab_id": "tab", **fields})
             return self.client.post(address, body, content_type="application/json", headers=JSON)
@@ -117,7 +117,7 @@ def work(ben: Any, login: Any, time_machine: Any) -> Work:
 
 
 def test_every_address_of_an_annotator_is_known_here(work: Work, client: Client) -> None:
-    known = set(work.requests())
+    known = {name.split()[0] for name in work.requests()}
     for address in ADDRESSES:
         if address.access == "public" or address.name in NO_WORK or not takes_posts(address):
             continue
@@ -127,7 +127,8 @@ def test_every_address_of_an_annotator_is_known_here(work: Work, client: Client)
 
 
 def test_with_consent_each_of_them_stores_something(work: Work) -> None:
-    for name in ("verification-choice", "label-remark", "linking-choice", "validation-choice", "session-draft"):
+    choices = [f"label-choice {kind}" for kind in ("linking", "verification", "validation")]
+    for name in (*choices, "label-remark", "session-draft"):
         before = rows()
         assert work.send(name).status_code == 200, name
         assert rows() != before, name
@@ -164,7 +165,7 @@ def test_a_refused_text_that_comes_again_is_kept_once(work: Work) -> None:
 
 def test_without_scripts_one_is_led_to_the_consent_page_with_the_reason(work: Work) -> None:
     consent.withdraw(annotator=annotator_of(work.person), by=work.person, now=NOW)
-    address = reverse("annotation:verification-choice", args=[work.point.uid])
+    address = reverse("annotation:label-choice", args=["verification", work.point.uid])
     response = work.client.post(address, {"grounded": "no"}, follow=True)
     assert response.redirect_chain[-1][0] == reverse("annotation:consent")
     assert "nothing is stored" in response.content.decode()
@@ -175,12 +176,12 @@ def test_without_scripts_one_is_led_to_the_consent_page_with_the_reason(work: Wo
 def test_agreeing_again_opens_the_gate_and_a_new_text_does_not_shut_it(work: Work, ada: Any) -> None:
     person, now = annotator_of(work.person), NOW
     consent.withdraw(annotator=person, by=work.person, now=now)
-    assert work.send("verification-choice").status_code == 409
+    assert work.send("label-choice verification").status_code == 409
     text = consent.current_text()
     assert text is not None
     consent.give(annotator=person, version=text.version, now=now)
     consent.publish(body="A newer text.", by=ada, now=now)
-    assert work.send("verification-choice").status_code == 200
+    assert work.send("label-choice verification").status_code == 200
 
 
 def test_leaving_a_study_stays_possible(work: Work) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.linking import adjudicating
+from annotation.studies.overview_page import Card
 from benchmarks import corpora
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study
@@ -26,8 +27,8 @@ def test_what_stands_on_a_haystack_counts_once(ada: Any, login: Any, now: dateti
 
 def test_imported_labels_say_on_how_many_summaries_they_are(ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=12), researcher=ada)
-    page = login(ada).get(reverse("annotation:linking-study", args=[study.uid]))
-    assert page.context["overview"].n_items == 12
+    page = login(ada).get(reverse("annotation:study", args=[study.uid]))
+    assert page.context["overview"].cards[0] == Card("Summaries", 12)
     assert '<div class="figure-value">0 / 0</div>' not in page.content.decode()
 
 

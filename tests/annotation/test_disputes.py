@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.figures.collect import coverage_table, data_version
+from annotation.figures.collect import coverage_table, data_version, gold_of
 from annotation.figures.people import agreement
 from annotation.linking import adjudicating, choosing, disputes, exports
 from annotation.linking.adjudicating import DecisionRefused
@@ -58,7 +58,7 @@ def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: An
     place = {"study": study, "summary": new.summary, "insight": new.insight}
     assert adjudicating.take_back(**place, by=ada, now=now)
     assert not adjudicating.take_back(**place, by=ada, now=now)
-    assert adjudicating.gold_of([study]) == {}
+    assert gold_of([study]) == {}
     assert CoverageAdjudication.objects.count() == 2
 
 
@@ -142,7 +142,7 @@ def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: 
     rows_by_judge = {row["judge"]: row for row in report()}
     assert rows_by_judge["strict"]["exact_agreement"] == 1
     assert rows_by_judge["kind"]["exact_agreement"] < 1
-    assert rows_by_judge["strict"]["n_insights"] == len(adjudicating.gold_of([study]))
+    assert rows_by_judge["strict"]["n_insights"] == len(gold_of([study]))
 
 
 def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:

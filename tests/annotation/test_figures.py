@@ -228,7 +228,7 @@ def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:
     assert [person.name for person in only.people] == ["bert"]
     assert len(table.filtered(Filters(guideline=1)).codes) == 0
     assert len(table.filtered(Filters(guideline=0)).codes) == 36
-    assert table.by_subtopic().n_clusters == 6
+    assert table.clustered("subtopics").n_clusters == 6
 
 
 def test_superseded_incomplete_and_cleared_labels_and_invalid_verdicts_count_for_nothing(study: Study) -> None:

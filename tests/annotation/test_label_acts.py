@@ -13,7 +13,7 @@ from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLa
 from tests.annotation.points import make_points_question, make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
-from tests.makers import label_task, make_linking_study
+from tests.makers import label_task, label_url, make_linking_study
 
 JSON = {"Accept": "application/json"}
 MODELS: dict[str, Any] = {"linking": CoverageLabel, "verification": PointLabel, "validation": EntailmentLabel}
@@ -30,7 +30,7 @@ class Desk:
         return label_task(self.study, self.person, position=position)
 
     def url(self, name: str, position: int) -> str:
-        return reverse(f"annotation:{self.kind}-{name}", args=[self.task(position).uid])
+        return label_url(f"label-{name}", self.task(position))
 
     def fields(self, position: int, word: str) -> dict[str, str]:
         if self.kind == "verification":
@@ -38,7 +38,7 @@ class Desk:
         if self.kind == "validation":
             return {"answer": word}
         insight = self.task(position).item.summary.subtopic.insights.order_by("number")[0]
-        return {"insight": str(insight.uid), "coverage": {"yes": "partial", "no": "none"}.get(word, "")}
+        return {"question": str(insight.uid), "coverage": {"yes": "partial", "no": "none"}.get(word, "")}
 
     def answer(self, position: int, word: str, **more: str) -> Any:
         return self.client.post(self.url("choice", position), self.fields(position, word) | more, headers=JSON)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.guidelines import default_guidelines, render_markdown
+from annotation.studies.guidelines import default_guidelines, render_markdown
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged

@@ -16,7 +16,7 @@ from annotation.models import DraftRevision, LateDecision, LateNotes, Session, S
 from annotation.writing import late, scoring, sessions
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import AuditEvent
 from summhay_site import accounts
 from tests.annotation.test_session_endpoints import Browser

@@ -14,14 +14,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation import studies
 from annotation.labelling import handling
 from annotation.labelling.handling import TaskRefused
+from annotation.labelling.recording import record, undo
 from annotation.linking import choosing, planning
 from annotation.linking.bullets import bullets_of
 from annotation.linking.overview import overview_of
-from annotation.linking.recording import Choice, record, undo
+from annotation.linking.recording import LINK, LinkingAnswer, feedback
 from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.studies import lifecycle, members
 from annotation.writing import scoring
 from benchmarks.models import Insight, Summary
 from tests.makers import (
@@ -53,9 +54,9 @@ def insights_of(task: LabelTask) -> list[Insight]:
 
 def say(task: LabelTask, coverage: str, *lines: int, at: int = 0, now: datetime, **more: Any) -> Any:
     values: dict[str, Any] = {"op_id": uuid4().hex, **more}
-    return record(
-        tasks=own(task), insight=insights_of(task)[at].uid, coverage=coverage, lines=lines, now=now, **values
-    )
+    answer = LinkingAnswer(coverage, lines, values.pop("is_unsure", False))
+    question = insights_of(task)[at].uid
+    return record(kind=LINK, tasks=own(task), question=question, answer=answer, now=now, **values)
 
 
 def current(task: LabelTask, at: int = 0) -> CoverageLabel:
@@ -78,7 +79,7 @@ def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask,
     say(task, "full", 3, now=now, op_id="one")
     say(task, "none", now=now, op_id="two")
     again = say(task, "full", 3, now=now, op_id="one")
-    assert again.choice == Choice("none")
+    assert again.answer == LinkingAnswer("none")
     assert CoverageLabel.objects.count() == 2
 
 
@@ -90,9 +91,9 @@ def test_the_same_answer_again_is_no_new_row(task: LabelTask, now: datetime) -> 
 
 def test_covered_without_a_bullet_is_stored_and_counts_for_nothing(task: LabelTask, now: datetime) -> None:
     outcome = say(task, "full", now=now)
-    assert (outcome.n_answered, outcome.choice.is_complete) == (0, False)
+    assert (outcome.task.n_answered, outcome.answer.is_complete) == (0, False)
     assert not CoverageLabel.objects.for_figures().exists()
-    assert say(task, "full", 5, now=now).n_answered == 1
+    assert say(task, "full", 5, now=now).task.n_answered == 1
     assert [label.lines for label in CoverageLabel.objects.first_answers()] == [[5]]
 
 
@@ -131,7 +132,7 @@ def test_an_insight_of_another_subtopic_is_not_asked(task: LabelTask, now: datet
     other = Insight.objects.exclude(subtopic=task.item.summary.subtopic).first()
     assert other is not None
     with pytest.raises(TaskRefused) as refused:
-        record(tasks=own(task), insight=other.uid, coverage="none", lines=[], op_id="x", now=now)
+        record(kind=LINK, tasks=own(task), question=other.uid, answer=LinkingAnswer("none"), op_id="x", now=now)
     assert refused.value.code == "not_asked"
 
 
@@ -139,10 +140,10 @@ def test_a_task_is_done_when_all_is_answered_and_open_again_when_not(task: Label
     n = len(insights_of(task))
     for at in range(n):
         outcome = say(task, "none", at=at, now=now)
-    assert outcome.state == "done"
+    assert outcome.task.state == "done"
     task.refresh_from_db()
     assert task.done_at == now
-    assert say(task, "", at=0, now=now).state == "begun"
+    assert say(task, "", at=0, now=now).task.state == "begun"
     task.refresh_from_db()
     assert (task.n_answered, task.done_at) == (n - 1, None)
 
@@ -153,11 +154,11 @@ def test_undo_walks_back_through_the_choices_by_rows(task: LabelTask, now: datet
     say(task, "partial", 4, now=now)
     seen = []
     for op in ("u1", "u1", "u2", "u3"):
-        undo(tasks=own(task), op_id=op, now=now)
+        undo(kind=LINK, tasks=own(task), op_id=op, now=now)
         rows = CoverageLabel.objects.filter(task=task, is_current=True).order_by("insight__number")
         seen.append([row.coverage for row in rows])
     assert seen == [["full", "none"], ["full", "none"], ["full", ""], ["", ""]]
-    assert undo(tasks=own(task), op_id="u4", now=now) is None
+    assert undo(kind=LINK, tasks=own(task), op_id="u4", now=now) is None
     assert CoverageLabel.objects.count() == 6
     task.refresh_from_db()
     assert task.n_answered == 0
@@ -166,16 +167,16 @@ def test_undo_walks_back_through_the_choices_by_rows(task: LabelTask, now: datet
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_happens_one_row_holds_and_the_count_is_right(task: LabelTask, now: datetime, seed: int) -> None:
     dice = random.Random(seed)
-    past: list[dict[int, Choice]] = []
-    holds = {0: Choice(""), 1: Choice("")}
+    past: list[dict[int, LinkingAnswer]] = []
+    holds = {0: LinkingAnswer(""), 1: LinkingAnswer("")}
     for _ in range(14):
         if dice.random() < 0.3:
-            undo(tasks=own(task), op_id=uuid4().hex, now=now)
+            undo(kind=LINK, tasks=own(task), op_id=uuid4().hex, now=now)
             holds = past.pop() if past else holds
             continue
         at, coverage = dice.randrange(2), dice.choice(["", "none", "partial", "full"])
         lines = dice.choice([(), (3,), (4,)])
-        wanted = Choice(coverage, lines if coverage in {"partial", "full"} else ())
+        wanted = LinkingAnswer(coverage, lines if coverage in {"partial", "full"} else ())
         if holds[at] != wanted:
             past.append(dict(holds))
         say(task, coverage, *lines, at=at, now=now)
@@ -183,10 +184,10 @@ def test_whatever_happens_one_row_holds_and_the_count_is_right(task: LabelTask, 
     rows = CoverageLabel.objects.filter(task=task, is_current=True).values_list(
         "insight__number", "coverage", "lines"
     )
-    stored = {number - 1: Choice(coverage, tuple(lines)) for number, coverage, lines in rows}
-    assert {0: Choice(""), 1: Choice(""), **stored} == holds
+    stored = {number - 1: LinkingAnswer(coverage, tuple(lines)) for number, coverage, lines in rows}
+    assert {0: LinkingAnswer(""), 1: LinkingAnswer(""), **stored} == holds
     task.refresh_from_db()
-    assert task.n_answered == sum(choice.counts for choice in holds.values())
+    assert task.n_answered == sum(LINK.counts(answer) for answer in holds.values())
 
 
 def test_saving_takes_few_queries_whatever_the_history(task: LabelTask, now: datetime) -> None:
@@ -196,13 +197,12 @@ def test_saving_takes_few_queries_whatever_the_history(task: LabelTask, now: dat
         with CaptureQueriesContext(
             connection,
         ) as queries:
+            uids = Insight.objects.filter(subtopic=task.item.summary.subtopic).values_list("uid", flat=True)
             record(
+                kind=LINK,
                 tasks=own(task),
-                insight=Insight.objects.filter(subtopic=task.item.summary.subtopic).values_list("uid", flat=True)[
-                    0
-                ],
-                coverage=("full", "none")[number % 2],
-                lines=[3] if number % 2 == 0 else [],
+                question=uids[0],
+                answer=(LinkingAnswer("full", (3,)), LinkingAnswer("none"))[number % 2],
                 op_id=f"op{number}",
                 now=now,
             )
@@ -215,7 +215,7 @@ def test_skipping_needs_a_reason_and_an_answer_brings_the_task_back(task: LabelT
         handling.skip(tasks=own(task), reason="  ", now=now)
     assert handling.skip(tasks=own(task), reason="not English", now=now).state == "skipped"
     assert not LabelTask.objects.filter(pk=task.pk).unfinished().exists()
-    assert say(task, "none", now=now).state == "begun"
+    assert say(task, "none", now=now).task.state == "begun"
     task.refresh_from_db()
     assert task.skip_reason == ""
 
@@ -293,7 +293,7 @@ def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
     study = big_study(ben, cleo, overlap_number=2)
     begun = label_task(study, ben, position=7)
     say(begun, "none", now=now)
-    studies.add_annotators(study=study, annotators=[annotator_of(dot)], by=ada, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(dot)], by=ada, now=now)
     planning.deal(study=study, by=ada, now=now, rebalance=True)
     begun.refresh_from_db()
     assert (begun.position, begun.n_answered, begun.annotator) == (1, 1, annotator_of(ben))
@@ -320,7 +320,7 @@ def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, 
 def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
     study = big_study(ben, cleo)
     say(label_task(study, ben), "none", now=now)
-    removal = studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=ada, now=now)
+    removal = members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=ada, now=now)
     n_kept = study.label_tasks.filter(annotator=annotator_of(ben)).count()
     assert (removal.n_withdrawn, n_kept) == (9, 1)
     assert planning.n_short(study) == 9
@@ -329,7 +329,7 @@ def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now
 
 def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
     study = planning.create_study(
-        details=studies.Details(name="With checks"),
+        details=lifecycle.Details(name="With checks"),
         plan=planning.LinkingValues(pass_mark=Decimal("0.8")),
         summaries=Summary.objects.filter(label_items__study=source),
         guidelines="Look closely.",
@@ -363,11 +363,11 @@ def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
     study = checked_study(source, dot)
     training = label_task(study, dot)
     assert training.item.role == "training"
-    assert say(training, "partial", now=now).key is None
-    assert say(training, "partial", 4, now=now).key == Choice("full", (3,))
+    assert feedback(say(training, "partial", now=now)) == ""
+    assert feedback(say(training, "partial", 4, now=now)) == "Agreed answer: full, in bullet a."
     gold = study.label_tasks.get(item__role="gold")
-    assert say(gold, "none", now=now).key is None
-    assert say(gold, "full", 3, at=1, now=now).key is None
+    assert feedback(say(gold, "none", now=now)) == ""
+    assert feedback(say(gold, "full", 3, at=1, now=now)) == ""
     assert set(CoverageLabel.objects.filter(study=study).for_figures().values_list("task", flat=True)) == {gold.pk}
     row = overview_of(study).people[0]
     assert (row.n_gold, row.n_gold_right, row.n_labels) == (2, 1, 2)

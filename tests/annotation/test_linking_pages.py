@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.guidelines import DEFAULT_LINKING_BODY
+from annotation.linking.kind import GUIDELINES as DEFAULT_LINKING_BODY
 from annotation.models import CoverageLabel, Exposure, LabelTask, Study
 from benchmarks.models import Summary
 from tests.makers import (
@@ -26,6 +26,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.makers import label_url as url
 
 JSON = {"Accept": "application/json"}
 
@@ -35,16 +36,12 @@ def study(ada: Any, ben: Any, cleo: Any) -> Study:
     return make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
 
 
-def url(name: str, task: LabelTask) -> str:
-    return reverse(f"annotation:{name}", args=[task.uid])
-
-
 def choose(
     client: Client, task: LabelTask, coverage: str, line: int | None = None, at: int = 0, **more: Any
 ) -> Any:
     insight = task.item.summary.subtopic.insights.order_by("number")[at]
-    data = {"insight": insight.uid, "coverage": coverage, **({} if line is None else {"line": line}), **more}
-    return client.post(url("linking-choice", task), data, headers=JSON)
+    data = {"question": insight.uid, "coverage": coverage, **({} if line is None else {"line": line}), **more}
+    return client.post(url("label-choice", task), data, headers=JSON)
 
 
 def test_the_page_shows_insights_and_bullets_and_nothing_else(
@@ -52,7 +49,7 @@ def test_the_page_shows_insights_and_bullets_and_nothing_else(
 ) -> None:
     task = label_task(study, ben)
     choose(login(cleo), label_task(study, cleo), "full", 3)
-    html = login(ben).get(url("linking-task", task)).content.decode()
+    html = login(ben).get(url("label-task", task)).content.decode()
     for insight in task.item.summary.subtopic.insights.all():
         assert insight.text in html
     assert "Boats leave at six." in html
@@ -68,11 +65,11 @@ def test_only_the_persons_own_tasks_open(
     study: Study, ada: Any, ben: Any, dot: Any, login: Any, client: Client
 ) -> None:
     task = label_task(study, ben)
-    page = url("linking-task", task)
+    page = url("label-task", task)
     assert login(dot).get(page).status_code == 404
     assert login(ada).get(page).status_code == 403
     assert client.get(page).status_code == 302
-    for name in ("linking-choice", "linking-undo", "label-seen", "label-skip", "label-remark"):
+    for name in ("label-choice", "label-undo", "label-seen", "label-skip", "label-remark"):
         assert login(dot).post(url(name, task), headers=JSON).status_code in {400, 404}
         assert client.post(url(name, task), headers=JSON).status_code == 401
         assert login(ben).get(url(name, task)).status_code == 405
@@ -83,7 +80,7 @@ def test_only_the_persons_own_tasks_open(
 def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any, login: Any) -> None:
     task = label_task(study, ben)
     assert not Exposure.objects.filter(user=ben).exists()
-    login(ben).get(url("linking-task", task))
+    login(ben).get(url("label-task", task))
     seen = Exposure.objects.get(user=ben)
     assert (seen.reason, seen.haystack) == ("linking", task.item.summary.haystack)
 
@@ -92,7 +89,7 @@ def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, b
     task = label_task(study, ben)
     writing = make_writing_study(haystack=task.item.summary.haystack, annotators=[ben])
     make_assignment(study=writing, annotator=ben)
-    answer = login(ben).get(url("linking-task", task))
+    answer = login(ben).get(url("label-task", task))
     assert answer.status_code == 409
     assert task.item.summary.subtopic.insights.first().text not in answer.content.decode()
     assert not Exposure.objects.filter(user=ben).exists()
@@ -100,7 +97,7 @@ def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, b
 
 def test_consent_comes_before_the_first_task(study: Study, ben: Any, login: Any) -> None:
     annotator_of(ben).consents.all().delete()
-    answer = login(ben).get(url("linking-task", label_task(study, ben)))
+    answer = login(ben).get(url("label-task", label_task(study, ben)))
     assert answer.headers["Location"] == reverse("annotation:consent")
 
 
@@ -109,8 +106,8 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any,
     client = login(ben)
     choose(client, begun, "none")
     Study.objects.update(state="closed")
-    assert client.get(url("linking-task", task)).status_code == 404
-    shown = client.get(url("linking-task", begun)).content.decode()
+    assert client.get(url("label-task", task)).status_code == 404
+    shown = client.get(url("label-task", begun)).content.decode()
     assert "to read only" in shown
     assert "<fieldset disabled>" in shown
     assert choose(client, begun, "full", 3).status_code == 409
@@ -119,8 +116,8 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any,
     assert finished in own
     text = client.get(finished).content.decode()
     assert "The study is closed" in text
-    assert url("linking-task", begun) in text
-    assert url("linking-task", task) not in text
+    assert url("label-task", begun) in text
+    assert url("label-task", task) not in text
 
 
 def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: Any) -> None:
@@ -135,17 +132,17 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: A
     assert (told["state"], told["n_answered"]) == ("begun", 1)
     label = CoverageLabel.objects.get()
     assert (label.op_id, label.guideline and label.guideline.version) == ("a", 1)
-    assert client.post(url("linking-undo", task), {"op_id": "b"}, headers=JSON).json()["coverage"] == ""
-    assert client.post(url("linking-undo", task), {"op_id": "c"}, headers=JSON).json() == {"nothing": True}
+    assert client.post(url("label-undo", task), {"op_id": "b"}, headers=JSON).json()["coverage"] == ""
+    assert client.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json() == {"nothing": True}
 
 
-@pytest.mark.parametrize("data", [{}, {"insight": "x"}, {"line": "first"}, {"guideline": "new"}])
+@pytest.mark.parametrize("data", [{}, {"question": "x"}, {"line": "first"}, {"guideline": "new"}])
 def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, login: Any, data: dict[str, str]) -> None:
     task = label_task(study, ben)
     insight = task.item.summary.subtopic.insights.first().uid
     answer = login(ben).post(
-        url("linking-choice", task),
-        {"insight": insight, "coverage": "none", **data} if data else {},
+        url("label-choice", task),
+        {"question": insight, "coverage": "none", **data} if data else {},
         headers=JSON,
     )
     assert answer.status_code == 400
@@ -155,20 +152,20 @@ def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, login: Any
 def test_everything_works_as_plain_forms(study: Study, ben: Any, login: Any) -> None:
     task, client = label_task(study, ben), login(ben)
     insight = task.item.summary.subtopic.insights.order_by("number").first()
-    answer = client.post(url("linking-choice", task), {"insight": insight.uid, "coverage": "full", "line": "3"})
-    assert answer.headers["Location"] == f"{url('linking-task', task)}#q-{insight.uid}"
+    answer = client.post(url("label-choice", task), {"question": insight.uid, "coverage": "full", "line": "3"})
+    assert answer.headers["Location"] == f"{url('label-task', task)}#q-{insight.uid}"
     client.post(url("label-remark", task), {"flag": "1", "comment": "odd <b>"})
-    page = client.get(url("linking-task", task)).content.decode()
+    page = client.get(url("label-task", task)).content.decode()
     assert 'value="full" checked' in page
     assert "odd &lt;b&gt;" in page
     assert 'aria-pressed="true"' in page
     answer = client.post(url("label-skip", task), {"reason": ""}, follow=True)
     assert "Say why you skip it" in answer.content.decode()
     answer = client.post(url("label-skip", task), {"reason": "not English"})
-    assert answer.headers["Location"] == url("linking-task", label_task(study, ben, position=2))
-    assert "An answer brings it back" in client.get(url("linking-task", task)).content.decode()
+    assert answer.headers["Location"] == url("label-task", label_task(study, ben, position=2))
+    assert "An answer brings it back" in client.get(url("label-task", task)).content.decode()
     client.post(url("label-skip", task), {"undo": "1"})
-    client.post(url("linking-undo", task))
+    client.post(url("label-undo", task))
     task.refresh_from_db()
     assert (task.state, task.n_answered, task.is_flagged) == ("begun", 0, True)
 
@@ -177,12 +174,12 @@ def test_the_way_wraps_round_and_ends(study: Study, ben: Any, login: Any) -> Non
     client = login(ben)
     go = reverse("annotation:label-go", args=[study.uid])
     tasks = list(study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"))
-    assert client.get(go, {"n": "3"}).headers["Location"] == url("linking-task", tasks[2])
-    assert client.get(go, {"n": "99"}).headers["Location"] == url("linking-task", tasks[3])
-    assert client.get(go, {"n": "x"}).headers["Location"] == url("linking-task", tasks[0])
-    assert client.get(go, {"after": "4"}).headers["Location"] == url("linking-task", tasks[0])
+    assert client.get(go, {"n": "3"}).headers["Location"] == url("label-task", tasks[2])
+    assert client.get(go, {"n": "99"}).headers["Location"] == url("label-task", tasks[3])
+    assert client.get(go, {"n": "x"}).headers["Location"] == url("label-task", tasks[0])
+    assert client.get(go, {"after": "4"}).headers["Location"] == url("label-task", tasks[0])
     LabelTask.objects.exclude(pk=tasks[1].pk).update(state="skipped", skip_reason="no")
-    assert client.get(go, {"after": "2"}).headers["Location"] == url("linking-task", tasks[1])
+    assert client.get(go, {"after": "2"}).headers["Location"] == url("label-task", tasks[1])
     LabelTask.objects.update(state="skipped", skip_reason="no")
     finished = client.get(go).headers["Location"]
     assert "Number 4" in client.get(finished).content.decode()
@@ -203,7 +200,7 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any, django_asse
         for n in range(20)
     ]
     study = make_linking_study(annotators=[ben], summaries=summaries)
-    client, page = login(ben), url("linking-task", label_task(study, ben))
+    client, page = login(ben), url("label-task", label_task(study, ben))
     client.get(page)
     with django_assert_max_num_queries(14):
         client.get(page)
@@ -214,7 +211,7 @@ def test_a_save_takes_few_queries(study: Study, ben: Any, login: Any, django_ass
     insight = task.item.summary.subtopic.insights.first().uid
     for coverage in ("none", "full", "none"):
         with django_assert_max_num_queries(10):
-            client.post(url("linking-choice", task), {"insight": insight, "coverage": coverage}, headers=JSON)
+            client.post(url("label-choice", task), {"question": insight, "coverage": coverage}, headers=JSON)
 
 
 def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: Any, dot: Any, login: Any) -> None:
@@ -253,28 +250,31 @@ def test_a_researcher_sets_a_study_up_and_opens_it(ada: Any, ben: Any, cleo: Any
     for subtopic in haystack.subtopics.all():
         for letter in "ab":
             make_summary(subtopic=subtopic, system=letter)
-    client, create = login(ada), reverse("annotation:linking-create")
+    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
     assert "Worked examples" in client.get(create).content.decode()
     answer = client.post(create, form_data(haystack, ben, cleo))
     study = Study.objects.get(name="Links")
-    assert answer.headers["Location"] == reverse("annotation:linking-study", args=[study.uid])
+    assert answer.headers["Location"] == reverse("annotation:study", args=[study.uid])
     assert (study.label_items.count(), study.label_items.filter(is_overlap=True).count()) == (4, 2)
     assert study.label_tasks.count() == 6
     client.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
     study.refresh_from_db()
     assert study.state == "open"
-    assert (
-        client.get(reverse("annotation:study", args=[study.uid])).headers["Location"] == answer.headers["Location"]
+    former = f"/studies/{study.uid}/linking/"
+    assert client.get(former).headers["Location"] == answer.headers["Location"]
+    assert client.get(f"{former}more/").headers["Location"] == reverse(
+        "annotation:study-annotators", args=[study.uid]
     )
+    assert client.get(f"/studies/{study.uid}/verification/").status_code == 404
     assert "0 / 6" in client.get(reverse("annotation:studies")).content.decode()
-    for name in ("study-guidelines-edit", "study-delete", "linking-settings", "linking-more"):
+    for name in ("study-guidelines-edit", "study-delete", "study-settings", "study-annotators"):
         assert client.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200
 
 
 def test_a_list_and_a_sample_can_be_taken(ada: Any, ben: Any, login: Any) -> None:
     haystack = make_haystack()
     rows = [make_summary(subtopic=haystack.subtopics.get(number=1), system=letter) for letter in "abcd"]
-    client, create = login(ada), reverse("annotation:linking-create")
+    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
     upload = SimpleUploadedFile("list.csv", f"summary\n{rows[2].uid}\n".encode())
     client.post(create, form_data(haystack, ben, way="list", list_file=upload))
     assert [item.summary for item in Study.objects.get().label_items.all()] == [rows[2]]
@@ -295,7 +295,7 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
             task = label_task(study, person, position=position)
             for at in range(task.n_questions):
                 choose(login(person), task, "full", 4, at=at)
-    client, create = login(ada), reverse("annotation:linking-create")
+    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
     data = form_data(study.label_items.first().summary.haystack, dot, n_training="1", n_gold="1", pass_mark="75")
     assert client.post(create, data).status_code == 422
     too_many = client.post(create, data | {"checks_source": study.pk, "n_gold": "9"})
@@ -305,20 +305,20 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     Study.objects.filter(pk=made.pk).update(state="open")
     give_consent(dot)
     worker, training = login(dot), label_task(made, dot)
-    assert "Agreed answer" not in worker.get(url("linking-task", training)).content.decode()
+    assert "Agreed answer" not in worker.get(url("label-task", training)).content.decode()
     assert choose(worker, training, "none").json()["feedback"] == "Agreed answer: full, in bullet b."
-    assert "Agreed answer: full, in bullet b." in worker.get(url("linking-task", training)).content.decode()
+    assert "Agreed answer: full, in bullet b." in worker.get(url("label-task", training)).content.decode()
     gold = made.label_tasks.get(item__role="gold")
     assert "feedback" not in choose(worker, gold, "none").json()
-    html = worker.get(url("linking-task", gold)).content.decode()
+    html = worker.get(url("label-task", gold)).content.decode()
     assert "Agreed" not in html
     assert "gold" not in html
-    overview = client.get(reverse("annotation:linking-study", args=[made.uid])).content.decode()
+    overview = client.get(reverse("annotation:study", args=[made.uid])).content.decode()
     assert "below the mark" in overview
 
 
 def test_people_and_summaries_are_added_later(study: Study, ada: Any, ben: Any, dot: Any, login: Any) -> None:
-    client, more = login(ada), reverse("annotation:linking-more", args=[study.uid])
+    client, more = login(ada), reverse("annotation:study-annotators", args=[study.uid])
     subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
     late = make_summary(subtopic=subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
@@ -345,7 +345,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
     client = login(ada)
     with django_assert_max_num_queries(22):
-        html = client.get(reverse("annotation:linking-study", args=[study.uid])).content.decode()
+        html = client.get(reverse("annotation:study", args=[study.uid])).content.decode()
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html
 
@@ -355,13 +355,13 @@ def test_labels_download_as_rows_that_can_be_analysed(study: Study, ada: Any, be
     choose(worker, task, "full", 3)
     choose(worker, task, "partial", 4)
     client = login(ada)
-    address = reverse("annotation:linking-labels", args=[study.uid, "csv"])
+    address = reverse("annotation:study-labels", args=[study.uid, "csv"])
     rows = list(csv.DictReader(io.StringIO(b"".join(client.get(address)).decode())))  # type: ignore[arg-type]
     assert [(row["annotator"], row["label"], row["lines"]) for row in rows] == [("annotator1", "partial", "4")]
     history = b"".join(client.get(address, {"history": "1"})).decode()  # type: ignore[arg-type]
     assert len(history.splitlines()) == 3
     assert "Ben" not in history
-    lines = b"".join(client.get(reverse("annotation:linking-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
+    lines = b"".join(client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
     assert json.loads(lines)["lines"] == [4]
 
 
@@ -370,13 +370,13 @@ def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, 
 
     other = make_user("fay", "researcher")
     for name, args in (
-        ("linking-study", []),
-        ("linking-settings", []),
-        ("linking-more", []),
-        ("linking-labels", ["csv"]),
+        ("study", []),
+        ("study-settings", []),
+        ("study-annotators", []),
+        ("study-labels", ["csv"]),
     ):
         address = reverse(f"annotation:{name}", args=[study.uid, *args])
         assert login(other).get(address).status_code == 404
         assert login(ben).get(address).status_code == 403
         assert login(eve).get(address).status_code == 200
-    assert login(ben).get(reverse("annotation:linking-create")).status_code == 403
+    assert login(ben).get(reverse("annotation:study-create", args=["linking"])).status_code == 403

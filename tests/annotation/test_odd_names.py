@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from annotation.models import Annotator
 from annotation.writing import scoring
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import Judge, Verdict
-from benchmarks.web.plots import FORMATS, Plot, Series, file_of
+from benchmarks.web.plots import FORMATS, Plot, Series, file_of, inline_svg
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study
 
@@ -38,6 +38,18 @@ def test_a_plot_draws_any_name(name: str, file_format: str) -> None:
         drawn = file_of(plot, file_format)
     if file_format == "svg":
         ElementTree.fromstring(drawn)  # noqa: S314 - drawn here
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_plot_in_a_page_shows_any_name_as_text_and_has_no_style_of_its_own(name: str) -> None:
+    line = Series(label=f"<b>{name}", xs=(0, 1), ys=(0.2, 0.4))
+    plot = Plot(title=name, x_label=name, y_label="y", series=[line], x_range=(0, 1), y_range=(0, 1), alt="<i>")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        drawn = inline_svg(plot)
+    assert drawn.startswith('<svg class="plot"')
+    assert not [markup for markup in ("<b>", "<i>", " style=", "<style") if markup in drawn]
+    assert inline_svg(plot) == drawn
 
 
 def test_downloads_of_plots_stand_names_with_dollar_signs(ada: Any, login: Any) -> None:

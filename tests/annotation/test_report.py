@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.figures.reports import MODULES, reports
-from benchmarks import judging
+from annotation.agreement.reports import MODULES, reports
+from benchmarks.engine import judging
 from benchmarks.models import Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
@@ -156,7 +156,9 @@ def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
     assert set(row["covered"]) == {"accuracy", "kappa", "tpr", "tnr"}
     assert set(row["linking_authors"]) == {"hits", "n", "value"}
     assert row["reasons"]["cost"] == "imported predictions come without their usage"
-    assert row["intervals"]["pearson"]["clusters"] == 12
+    assert row["intervals"]["pearson"]["clusters"] == 6
+    finer = report("judges", "--study", study.name, "--reference", "anna", "--clusters", "summaries")[0]
+    assert finer["intervals"]["pearson"]["clusters"] == 12
     for row in report("bias", "--study", study.uid):
         assert [one["summarizer"] for one in row["summarizers"]] == ["alpha", "beta"]
         assert {"delta", "low", "high", "n"} <= set(row["summarizers"][0])
@@ -212,10 +214,38 @@ def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> 
     source = published / "eval_benchmark_conversations.json"
     call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
     judge = judging.default_judge(now=timezone.now())
-    run = judging.request_run(judge=judge, summaries=Summary.objects.all(), reason="test", now=timezone.now())
+    run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
     assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     row = next(one for one in report("judges") if one["judge"] == "lexical")
     assert row["pearson"] >= 0.66
     assert row["linking_authors"]["hits"] >= 0.87 * row["linking_authors"]["n"]
     assert row["cost"] == 0
+
+
+@pytest.mark.django_db
+def test_judges_come_with_all_that_follows_from_them() -> None:
+    study = make_labelled_study(summaries=make_summaries())
+    full = report("judges", "--study", study.name, "--full")
+    assert set(full) == {"judges", "people", "differences", "ranking", "corrected", "consistency"}
+    assert full["judges"] == report("judges", "--study", study.name)
+    assert [one["judge"] for one in full["ranking"]] == [row["judge"] for row in full["judges"]]
+    people = full["people"]
+    highest = people["highest_correlation"]["pearson"]
+    assert highest == pytest.approx(max(people["pearson"], 0) ** 0.5)
+    assert {(one["first"], one["second"]) for one in full["differences"]}
+
+
+@pytest.mark.django_db
+def test_whether_a_judge_may_replace_an_annotator() -> None:
+    study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
+    rows = report("replaceability", "--study", study.name)
+    assert {row["judge"] for row in rows} == {row["judge"] for row in report("judges", "--study", study.name)}
+    for row in rows:
+        assert {one["annotator"] for one in row["against"]} == {"anna", "bert", "carl"}
+        assert row["passes"] == (row["winning_rate"] >= 0.5)
+        assert all(one["clusters"] == 6 for one in row["against"])
+    few = make_labelled_study(summaries=make_summaries(dataset="boats"), people=("dora", "emil"), name="Two")
+    [row, *_others] = report("replaceability", "--study", few.name)
+    assert row["passes"] is None
+    assert "2 annotators" in row["reason"]

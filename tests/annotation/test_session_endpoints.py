@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import DraftRevision, Session, SessionEvent
-from annotation.writing.clockwork import LockedSession
+from annotation.writing.locking import LockedSession
 from tests.annotation.writer import after, start_session
 from tests.makers import NOW
 

@@ -19,9 +19,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import exposures, pane
+from annotation import pane
 from annotation.models import ConsentText, CreditRequest, Session, SessionReport
 from annotation.pane import compress, joined_crc32, pane_for, stitch
+from annotation.studies import exposures
 from tests import makers
 
 FACT = "the ferry leaves at six in the morning"

@@ -9,7 +9,6 @@ import pytest
 
 from annotation import clock
 from annotation.clock import Refusal
-from annotation.eligibility import Code, NotEligible
 from annotation.models import (
     ActivePeriod,
     Assignment,
@@ -27,6 +26,7 @@ from annotation.models import (
 )
 from annotation.writing import drafting, sessions
 from annotation.writing.drafting import SessionClosed, TabLost
+from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.sessions import ClockRefused, NotAttested, OtherSession
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after, start_session

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation import tasks
 from annotation.models import Session, Snapshot
-from annotation.writing import sessions, snapshots
+from annotation.writing import sessions, settling
 from annotation.writing.drafting import DraftRefused
-from annotation.writing.marks import FilledBy
+from annotation.writing.snapshots import FilledBy
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW, give_consent, make_assignment, make_haystack, make_writing_study
 
@@ -86,8 +86,8 @@ def test_hours_without_a_worker_are_made_up_by_one_look(writer: Writer) -> None:
 
 def test_two_beats_at_once_make_each_snapshot_once(writer: Writer) -> None:
     writer.save(1_000, "text")
-    assert snapshots.settle_due(now=after(600_020)) == 1
-    assert snapshots.settle_due(now=after(600_020)) == 0
+    assert settling.settle_due(now=after(600_020)) == 1
+    assert settling.settle_due(now=after(600_020)) == 0
     stale = Session.objects.get(pk=writer.session.pk)
     stale.next_due_at = after(600_001)
     sessions.settle(session=stale, now=after(600_020))
@@ -100,7 +100,7 @@ def test_the_sweep_takes_what_is_due_and_leaves_the_rest(ben: Any, cleo: Any) ->
     give_consent(cleo)
     task = make_assignment(annotator=cleo, study=study)
     second = Writer(sessions.start(assignment=task, attested=True, now=after(300_000)))
-    assert snapshots.settle_due(now=after(600_001)) == 1
+    assert settling.settle_due(now=after(600_001)) == 1
     assert (len(first.snapshots()), len(second.snapshots())) == (1, 0)
     assert Snapshot.objects.get().filled_by == "worker"
     assert first.row().next_due_at == after(1_200_001)
@@ -125,7 +125,7 @@ def test_a_session_that_fails_does_not_stop_the_sweep(
     task = make_assignment(annotator=cleo, study=study)
     second = Writer(sessions.start(assignment=task, attested=True, now=after(1)))
     Session.objects.filter(pk=first.session.pk).update(mark_every_ms=0)
-    assert snapshots.settle_due(now=after(600_020)) == 1
+    assert settling.settle_due(now=after(600_020)) == 1
     assert second.snapshots() == {600_000: ""}
     assert "could not be settled" in caplog.text
 
@@ -134,16 +134,6 @@ def test_the_task_settles_what_is_due(writer: Writer, time_machine: Any) -> None
     time_machine.move_to(after(601_000), tick=False)
     tasks.settle_due()
     assert writer.snapshots() == {600_000: ""}
-
-
-def test_missing_snapshots_are_made_anew_as_they_were(writer: Writer) -> None:
-    writer.save(700_000, "text")
-    writer.submit(1_900_000)
-    before = writer.snapshots()
-    Snapshot.objects.filter(session=writer.session, mark_ms__in=[600_000, 1_900_000]).delete()
-    assert snapshots.fill_missing(session=writer.session, now=after(2_000_000)) == 2
-    assert writer.snapshots() == before
-    assert snapshots.fill_missing(session=writer.session, now=after(2_000_000)) == 0
 
 
 def test_the_database_refuses_a_second_snapshot_of_a_mark_and_a_second_final_one(writer: Writer) -> None:
@@ -185,7 +175,7 @@ def _play(person: Any, script: list[tuple[str, int]], policy: str, *, sweep: ran
     for n, (verb, step) in enumerate(script):
         if sweep is not None:
             for part in sorted(sweep.randint(0, step) for _ in range(sweep.randint(0, 2))):
-                snapshots.settle_due(now=after(now + part))
+                settling.settle_due(now=after(now + part))
         now += step
         _act(writer, verb, now, n)
     writer.settle(now + 10_000_000)

@@ -12,12 +12,14 @@ import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from annotation import consent, studies
-from annotation.documentsets import Rule
-from annotation.guidelines import publish_guideline, render_markdown
 from annotation.models import Annotator, Assignment, Membership, Study
-from annotation.previews import preview
-from annotation.studies import Details, PlanValues
+from annotation.studies import consent, kind, lifecycle, members
+from annotation.studies.guidelines import publish_guideline, render_markdown
+from annotation.studies.lifecycle import Details
+from annotation.writing import planning
+from annotation.writing.documentsets import Rule
+from annotation.writing.planning import PlanValues
+from annotation.writing.previews import preview
 from benchmarks.models import AuditEvent, RetrieverRanking
 from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make_session, make_writing_study
 
@@ -32,7 +34,14 @@ def new_study(by: Any, **changes: Any) -> Study:
         "by": by,
         "now": NOW,
     }
-    return studies.create_study(**{**values, **changes})
+    return planning.create_study(**{**values, **changes})
+
+
+def update_plan(*, study: Study, plan: PlanValues, by: Any, now: datetime) -> Study:
+    """Change only the plan."""
+    details = Details(**lifecycle.details_of(study))
+    subtopics = list(study.writing_plan.subtopics.all())
+    return planning.update_study(study=study, details=details, plan=plan, subtopics=subtopics, by=by, now=now)
 
 
 def form_data(**changes: Any) -> dict[str, Any]:
@@ -70,7 +79,7 @@ def test_the_paper_protocol_has_no_aids_whatever_was_ticked(ada: Any) -> None:
 
 def test_before_the_first_session_everything_can_change(ada: Any, now: datetime) -> None:
     study = new_study(ada)
-    studies.update_plan(study=study, plan=PlanValues(limit_ms=60_000, setting="full"), by=ada, now=now)
+    update_plan(study=study, plan=PlanValues(limit_ms=60_000, setting="full"), by=ada, now=now)
     study.writing_plan.refresh_from_db()
     assert (study.writing_plan.limit_ms, study.writing_plan.setting) == (60_000, "full")
 
@@ -91,8 +100,8 @@ def test_before_the_first_session_everything_can_change(ada: Any, now: datetime)
 def test_the_first_session_freezes_the_plan(ada: Any, ben: Any, now: datetime, change: dict[str, Any]) -> None:
     study = new_study(ada)
     make_session(assignment=make_assignment(study=study, annotator=ben), state="running")
-    with pytest.raises(studies.Frozen) as refused:
-        studies.update_plan(study=study, plan=replace(PlanValues(), **change), by=ada, now=now)
+    with pytest.raises(kind.Frozen) as refused:
+        update_plan(study=study, plan=replace(PlanValues(), **change), by=ada, now=now)
     assert set(change) <= set(refused.value.names)
     study.writing_plan.refresh_from_db()
     assert study.writing_plan.limit_ms == 7_200_000
@@ -109,17 +118,17 @@ def test_the_rate_freezes_too_but_names_dates_and_numbers_of_sessions_do_not(
         "by": ada,
         "now": now,
     }
-    with pytest.raises(studies.Frozen, match="hourly_rate"):
-        studies.update_study(details=Details(name="Ferry", hourly_rate=Decimal(30)), plan=PlanValues(), **values)
+    with pytest.raises(kind.Frozen, match="hourly_rate"):
+        planning.update_study(details=Details(name="Ferry", hourly_rate=Decimal(30)), plan=PlanValues(), **values)
     details = Details(name="Renamed", due_at=now + timedelta(days=3), contact="a@example.org")
-    changed = studies.update_study(details=details, plan=PlanValues(sessions_per_subtopic=5), **values)
+    changed = planning.update_study(details=details, plan=PlanValues(sessions_per_subtopic=5), **values)
     assert (changed.name, changed.writing_plan.sessions_per_subtopic) == ("Renamed", 5)
 
 
 def test_tasks_nobody_has_begun_follow_a_change_of_the_documents(ada: Any, ben: Any, now: datetime) -> None:
     study = new_study(ada)
     task = make_assignment(study=study, annotator=ben, document_numbers=[1], due_at=None)
-    studies.update_plan(study=study, plan=PlanValues(setting="full"), by=ada, now=now)
+    update_plan(study=study, plan=PlanValues(setting="full"), by=ada, now=now)
     task.refresh_from_db()
     assert sorted(task.document_numbers) == [1, 2, 3, 4, 5, 6]
     assert task.ceiling["recall"] == 1.0
@@ -129,8 +138,8 @@ def test_a_subtopic_with_tasks_stays_in_its_study(ada: Any, ben: Any, now: datet
     study = new_study(ada)
     task = make_assignment(study=study, annotator=ben)
     others = study.writing_plan.subtopics.exclude(pk=task.subtopic.pk)
-    with pytest.raises(studies.NotReady, match="Subtopic 1"):
-        studies.update_study(
+    with pytest.raises(kind.NotReady, match="Subtopic 1"):
+        planning.update_study(
             study=study, details=Details(name="Ferry"), plan=PlanValues(), subtopics=others, by=ada, now=now
         )
     assert study.writing_plan.subtopics.count() == 2
@@ -138,8 +147,8 @@ def test_a_subtopic_with_tasks_stays_in_its_study(ada: Any, ben: Any, now: datet
 
 def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
     study = new_study(ada, plan=PlanValues(setting="ranking", retriever="bm25"))
-    with pytest.raises(studies.NotReady) as refused:
-        studies.open_study(study=study, by=ada, now=now)
+    with pytest.raises(kind.NotReady) as refused:
+        lifecycle.open_study(study=study, by=ada, now=now)
     assert len(refused.value.problems) == 3
     assert "at least one annotator" in str(refused.value)
     assert "no imported ranking of “bm25”" in str(refused.value)
@@ -147,36 +156,36 @@ def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
 
 def test_a_study_opens_closes_and_goes_to_the_archive_and_back(ada: Any, ben: Any, now: datetime) -> None:
     study = new_study(ada, annotators=[annotator_of(ben)])
-    assert studies.open_study(study=study, by=ada, now=now).state == "open"
-    assert studies.close_study(study=study, by=ada, now=now).state == "closed"
-    assert studies.archive_study(study=study, by=ada, now=now).state == "archived"
-    with pytest.raises(studies.NotReady, match="restore it first"):
-        studies.open_study(study=study, by=ada, now=now)
-    assert studies.restore_study(study=study, by=ada, now=now).state == "closed"
+    assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
+    assert lifecycle.close_study(study=study, by=ada, now=now).state == "closed"
+    assert lifecycle.archive_study(study=study, by=ada, now=now).state == "archived"
+    with pytest.raises(kind.NotReady, match="restore it first"):
+        lifecycle.open_study(study=study, by=ada, now=now)
+    assert lifecycle.restore_study(study=study, by=ada, now=now).state == "closed"
     assert AuditEvent.objects.filter(action__startswith="study.").count() >= 5
 
 
 def test_no_study_opens_without_a_consent_text(ada: Any, ben: Any, now: datetime) -> None:
-    studies.open_study(study=new_study(ada, annotators=[annotator_of(ben)]), by=ada, now=now)
+    lifecycle.open_study(study=new_study(ada, annotators=[annotator_of(ben)]), by=ada, now=now)
     assert not consent.is_given(annotator_of(ben))
 
 
 def test_a_study_with_a_session_under_way_is_not_archived(ada: Any, ben: Any, now: datetime) -> None:
     study = new_study(ada)
     make_session(assignment=make_assignment(study=study, annotator=ben), state="paused")
-    with pytest.raises(studies.NotReady, match="1 session has not ended"):
-        studies.archive_study(study=study, by=ada, now=now)
+    with pytest.raises(kind.NotReady, match="1 session has not ended"):
+        lifecycle.archive_study(study=study, by=ada, now=now)
 
 
 def test_only_a_study_without_work_is_deleted(ada: Any, ben: Any, now: datetime) -> None:
     study = new_study(ada)
     task = make_assignment(study=study, annotator=ben)
     session = make_session(assignment=task, state="submitted")
-    with pytest.raises(studies.NotReady, match="archive the study instead"):
-        studies.delete_study(study=study, by=ada, now=now)
+    with pytest.raises(kind.NotReady, match="archive the study instead"):
+        lifecycle.delete_study(study=study, by=ada, now=now)
     session.periods.all().delete()
     session.delete()
-    studies.delete_study(study=study, by=ada, now=now)
+    lifecycle.delete_study(study=study, by=ada, now=now)
     assert not Study.objects.exists()
     assert not Assignment.objects.exists()
     assert AuditEvent.objects.get(action="study.delete").object_name == "Ferry"
@@ -186,7 +195,7 @@ def test_a_copy_has_the_settings_and_newest_guidelines_but_no_tasks(ada: Any, be
     study = new_study(ada, annotators=[annotator_of(ben)], plan=PlanValues(limit_ms=90_000))
     make_assignment(study=study, annotator=ben)
     publish_guideline(study=study, body="Second.", by=ada, now=now)
-    copy = studies.clone_study(study=study, name="Again", by=ada, now=now, with_annotators=True)
+    copy = lifecycle.clone_study(study=study, name="Again", by=ada, now=now, with_annotators=True)
     assert copy.state == "draft"
     assert copy.writing_plan.limit_ms == 90_000
     assert copy.guidelines.get().body == "Second."
@@ -202,15 +211,15 @@ def test_who_comes_back_keeps_the_pseudonym_and_who_left_loses_only_waiting_task
     first, second = study.writing_plan.subtopics.order_by("number")
     waiting = make_assignment(study=study, annotator=cleo, subtopic=first)
     begun = make_assignment(study=study, annotator=cleo, subtopic=second, state="started")
-    removal = studies.remove_annotator(
+    removal = members.remove_annotator(
         study=study, annotator=annotator_of(cleo), reason="moved away", by=ada, now=now
     )
     assert (removal.n_withdrawn, removal.n_begun) == (1, 1)
     waiting.refresh_from_db()
     begun.refresh_from_db()
     assert (waiting.state, begun.state) == ("withdrawn", "started")
-    assert studies.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now) == 1
-    assert studies.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now) == 0
+    assert members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now) == 1
+    assert members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now) == 0
     member = study.memberships.get(annotator__user=cleo)
     assert (member.number, member.left_at) == (2, None)
 
@@ -219,11 +228,11 @@ def test_a_limit_of_ones_own_beats_the_factor_and_the_factor_the_study(ada: Any,
     study = new_study(ada, annotators=[annotator_of(ben)])
     member = study.memberships.get()
     plan, person = study.writing_plan, member.annotator
-    assert studies.limit_ms_of(plan=plan, annotator=person, membership=member) == 7_200_000
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 7_200_000
     person.limit_factor = Decimal("1.5")
-    assert studies.limit_ms_of(plan=plan, annotator=person, membership=member) == 10_800_000
-    studies.set_member_limit(membership=member, limit_ms=600_000, by=ada, now=now)
-    assert studies.limit_ms_of(plan=plan, annotator=person, membership=member) == 600_000
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 10_800_000
+    planning.set_member_limit(membership=member, limit_ms=600_000, by=ada, now=now)
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 600_000
 
 
 def test_the_same_words_make_no_new_version_of_the_guidelines(ada: Any, now: datetime) -> None:

@@ -68,7 +68,7 @@ def list_of(handed_in: Summary) -> dict[str, Any]:
 def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
     handed_in: Summary, ada: Any, ben: Any, rita: Any, eve: Any, client: Client, login: Any
 ) -> None:
-    create = reverse("annotation:linking-create")
+    create = reverse("annotation:study-create", args=["linking"])
     assert client.post(create, form_of(handed_in)).headers["Location"].startswith(reverse("login"))
     assert login(ben).post(create, form_of(handed_in)).status_code == 403
     outside = login(rita).post(create, form_of(handed_in))
@@ -82,7 +82,7 @@ def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
 def test_a_list_of_ids_names_no_text_of_a_study_of_others(
     handed_in: Summary, ada: Any, rita: Any, eve: Any, login: Any
 ) -> None:
-    create = reverse("annotation:linking-create")
+    create = reverse("annotation:study-create", args=["linking"])
     outside = login(rita).post(create, form_of(handed_in, **list_of(handed_in)))
     assert outside.status_code == 422
     assert "there is no summary" in outside.content.decode()
@@ -93,7 +93,7 @@ def test_a_list_of_ids_names_no_text_of_a_study_of_others(
 
 def test_texts_of_others_are_not_added_later_either(handed_in: Summary, rita: Any, login: Any) -> None:
     own = make_linking_study(haystack=make_haystack(key="other"), researcher=rita)
-    more = reverse("annotation:linking-more", args=[own.uid])
+    more = reverse("annotation:study-annotators", args=[own.uid])
     client = login(rita)
     everything = {"with_people": "on", "way": "all", "haystacks": [handed_in.haystack.pk]}
     client.post(more, {"action": "items", **everything})
@@ -122,8 +122,8 @@ PAGES = (
     "study-agreement",
     "study-agreement-rows",
     "disagreements",
-    "linking-study",
-    "linking-settings",
+    "study",
+    "study-settings",
     "study-guidelines-edit",
     "study-delete",
 )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import ClockCredit, CreditRequest, Session, Snapshot, Study
 from annotation.writing import scoring, sessions
 from annotation.writing.curves import study_report
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after
 from tests.makers import make_assignment, make_session, make_writing_study

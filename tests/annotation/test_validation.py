@@ -14,16 +14,17 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation import studies
+from annotation.labelling import recording
 from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.models import EntailmentLabel, LabelTask, Study
-from annotation.studies import Details
-from annotation.validation import planning, recording
+from annotation.studies import lifecycle
+from annotation.studies.lifecycle import Details
+from annotation.validation import planning
 from annotation.validation.planning import NothingToValidate, ValidationValues
-from annotation.validation.recording import Answered
+from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from benchmarks.models import Judge, PointVerdict, Response, System
-from tests.makers import NOW, annotator_of, give_consent
+from tests.makers import NOW, annotator_of, flat, give_consent, label_url
 from tests.makers_verification import make_questions
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +71,7 @@ def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any)
     )
     for person in people:
         give_consent(annotator_of(person))
-    return studies.open_study(study=study, by=by, now=NOW)
+    return lifecycle.open_study(study=study, by=by, now=NOW)
 
 
 def first(study: Study, person: Any) -> LabelTask:
@@ -80,7 +81,8 @@ def first(study: Study, person: Any) -> LabelTask:
 
 def say(task: LabelTask, answer: str, *, op: str = "", **values: Any) -> Any:
     tasks = LabelTask.objects.filter(pk=task.pk)
-    return recording.record(tasks=tasks, choice=Answered(answer, **values), op_id=op or f"op-{answer}", now=NOW)
+    given = PairAnswer(answer, **values)
+    return recording.record(kind=PAIR, tasks=tasks, answer=given, op_id=op or f"op-{answer}", now=NOW)
 
 
 def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_responses(
@@ -124,8 +126,8 @@ def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben
 def test_every_answer_is_a_row_and_undo_restores_the_one_before(ben: Any) -> None:
     study = make([ben], make_judged())
     task = first(study, ben)
-    assert say(task, "yes", snippet=(0, 8)).state == "done"
-    assert say(task, "yes", snippet=(0, 8)).state == "done"  # the same act again
+    assert say(task, "yes", snippet=(0, 8)).task.state == "done"
+    assert say(task, "yes", snippet=(0, 8)).task.state == "done"  # the same act again
     say(task, "no", is_unsure=True)
     rows = list(EntailmentLabel.objects.order_by("pk"))
     assert [(row.answer, row.is_current, row.snippet_end) for row in rows] == [
@@ -133,11 +135,11 @@ def test_every_answer_is_a_row_and_undo_restores_the_one_before(ben: Any) -> Non
         ("no", True, None),
     ]
     assert rows[1].supersedes == rows[0]
-    back = recording.undo(tasks=LabelTask.objects.filter(pk=task.pk), op_id="back", now=NOW)
+    back = recording.undo(kind=PAIR, tasks=LabelTask.objects.filter(pk=task.pk), op_id="back", now=NOW)
     assert back is not None
-    assert back.choice == Answered("yes", (0, 8))
+    assert back.answer == PairAnswer("yes", (0, 8))
     cleared = say(task, "", op="clear", snippet=(0, 3))
-    assert (cleared.choice, cleared.state) == (Answered(), "begun")
+    assert (cleared.answer, cleared.task.state) == (PairAnswer(), "begun")
     assert EntailmentLabel.objects.count() == 4
 
 
@@ -170,8 +172,8 @@ def test_a_closed_study_and_a_strangers_task_take_nothing(ben: Any, cleo: Any) -
     study = make([ben], make_judged())
     task = first(study, ben)
     with pytest.raises(LabelTask.DoesNotExist):
-        recording.record(tasks=OwnTask(cleo.pk, task.uid), choice=Answered("yes"), op_id="1", now=NOW)
-    studies.close_study(study=study, by=None, now=NOW)
+        recording.record(kind=PAIR, tasks=OwnTask(cleo.pk, task.uid), answer=PairAnswer("yes"), op_id="1", now=NOW)
+    lifecycle.close_study(study=study, by=None, now=NOW)
     with pytest.raises(TaskRefused):
         say(task, "yes")
 
@@ -181,11 +183,11 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
     study = make([ben, cleo], judge)
     client: Client = login(ben)
     for task in study.label_tasks.filter(annotator__user=ben):
-        html = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+        html = client.get(label_url("label-task", task)).content.decode()
         assert "&lt;b&gt;stands&lt;/b&gt;" in html
         assert not [word for word in ("Dread", "alpha", "beta", "The judge says") if word in html]
         answer = client.post(
-            reverse("annotation:validation-choice", args=[task.uid]),
+            label_url("label-choice", task),
             {"answer": "no"},
             headers={"Accept": "application/json"},
         )
@@ -200,7 +202,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
         }
     shown = make([ben], judge, shows_verdict=True)
     task = first(shown, ben)
-    html = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+    html = client.get(label_url("label-task", task)).content.decode()
     assert "The judge says" in html
     say(task, "yes")
     assert EntailmentLabel.objects.get(task=task).verdict_shown
@@ -211,22 +213,22 @@ def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: An
     study = make([ben], make_judged())
     task = first(study, ben)
     client: Client = login(ben)
-    url = reverse("annotation:validation-choice", args=[task.uid])
+    url = label_url("label-choice", task)
     plain = client.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
-    assert plain.url == reverse("annotation:validation-task", args=[task.uid])
+    assert plain.url == label_url("label-task", task)
     json_answer = {"Accept": "application/json"}
     told = client.post(
         url, {"answer": "yes", "start": "17", "end": "24", "op_id": "a"}, headers=json_answer
     ).json()
     assert (told["snippet"], told["state"]) == ([17, 24], "done")
-    page = client.get(reverse("annotation:validation-task", args=[task.uid])).content.decode()
+    page = flat(client.get(label_url("label-task", task)).content.decode())
     assert "<mark data-snippet>𝒜 crane</mark>" in page
     assert client.post(url, {"answer": "yes", "start": "1"}, headers=json_answer).status_code == 400
     assert client.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400
-    undone = client.post(reverse("annotation:validation-undo", args=[task.uid]), headers=json_answer).json()
+    undone = client.post(label_url("label-undo", task), headers=json_answer).json()
     assert (undone["answer"], undone["is_unsure"]) == ("neutral", True)
     stranger: Client = login(cleo)
-    assert stranger.get(reverse("annotation:validation-task", args=[task.uid])).status_code == 404
+    assert stranger.get(label_url("label-task", task)).status_code == 404
     assert stranger.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
 
 
@@ -237,7 +239,7 @@ def test_the_task_page_takes_the_same_queries_whatever_the_size(
     client: Client = login(ben)
     counts = []
     for study in (small, large):
-        url = reverse("annotation:validation-task", args=[first(study, ben).uid])
+        url = label_url("label-task", first(study, ben))
         client.get(url)
         with _counted() as counted:
             client.get(url)
@@ -286,7 +288,7 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
 
 def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     client: Client = login(ada)
-    new = reverse("annotation:validation-create")
+    new = reverse("annotation:study-create", args=["validation"])
     assert b"No judge has said yet" in client.get(new).content
     judge = make_judged()
     form = client.get(new).context["form"]
@@ -303,31 +305,30 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
     assert client.post(new, data | {"n_sample": "0"}).status_code == 422
     made = client.post(new, data)
     study = Study.objects.get(name="Trust?")
-    assert made.url == reverse("annotation:validation-study", args=[study.uid])
-    studies.open_study(study=study, by=ada, now=NOW)
+    assert made.url == reverse("annotation:study", args=[study.uid])
+    lifecycle.open_study(study=study, by=ada, now=NOW)
     results = reverse("annotation:validation-results", args=[study.uid])
     assert b"Nobody has answered yet" in client.get(results).content
     say(first(study, ben), "yes", snippet=(0, 16))
     assert b"Accuracy of the judge" in client.get(results).content
     assert client.get(made.url).status_code == 200
-    more = reverse("annotation:validation-more", args=[study.uid])
+    more = reverse("annotation:study-annotators", args=[study.uid])
     assert client.get(more).status_code == 200
     assert client.post(more, {"action": "items", "n_sample": "3", "dataset": ""}).status_code == 302
     assert study.label_items.count() == 11
-    rows = b"".join(
-        client.get(reverse("annotation:validation-file", args=[study.uid, "answers.csv"])).streaming_content
-    )
+    rows = b"".join(client.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).streaming_content)
     [row] = csv.DictReader(io.StringIO(rows.decode().lstrip("\ufeff")))
     assert (row["annotator"], row["label"], row["snippet"]) == ("annotator1", "yes", "Pier one is old.")
-    for name in ("figures.json", "figures.csv", "answers.jsonl"):
+    for name in ("figures.json", "figures.csv"):
         assert client.get(reverse("annotation:validation-file", args=[study.uid, name])).status_code == 200
+    assert client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])).status_code == 200
     assert client.get(reverse("annotation:validation-file", args=[study.uid, "x"])).status_code == 404
     assert client.get(reverse("annotation:study-delete", args=[study.uid])).status_code == 200
 
 
 def test_strangers_and_annotators_do_not_see_results(ben: Any, ada: Any, login: Any) -> None:
     study = make([ben], make_judged())
-    names = ("validation-study", "validation-results", "validation-more", "validation-settings")
+    names = ("study", "validation-results", "study-annotators", "study-settings")
     addresses = [reverse(f"annotation:{name}", args=[study.uid]) for name in names]
     assert {login(ben).get(address).status_code for address in addresses} == {403}
     assert {login(ada).get(address).status_code for address in addresses} == {404}

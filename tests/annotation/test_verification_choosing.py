@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.labels_in import imported_annotator
 from annotation.models import ExternalLabel, PointLabel, Study
 from annotation.verification import choosing, datasets
 from annotation.verification.agreement import task_agreement
@@ -22,7 +21,7 @@ from benchmarks.exchange.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT
 from benchmarks.scoring.retention import Task, halves
-from tests.makers import NOW
+from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
 
@@ -122,7 +121,7 @@ def test_a_simulated_study_comes_out_as_counted_by_hand() -> None:
     found = datasets.build(table, datasets.Choice(tuple(three)))
     answered = [[keep for who, keep in row.items() if who != "dan"] for row in said.values()]
     decided = [row for row in answered if row]
-    whole = found.whole()
+    whole = found.overall()
     assert (whole.n_kept, whole.n_decided) == (sum(map(all, decided)), len(decided))
     assert found.counts["unlabelled"] == len(answered) - len(decided) == made.n_points - len(decided)
 

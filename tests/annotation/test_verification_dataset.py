@@ -55,7 +55,7 @@ def test_the_rules_keep_what_was_worked_out_by_hand(
 ) -> None:
     found = datasets.build(collect(study), datasets.Choice(tuple(keys(study, *chosen)), rule))
     assert found.outcomes == tuple(outcomes.split())
-    whole = found.whole()
+    whole = found.overall()
     assert (whole.n_kept, whole.n_decided, whole.n) == (*kept, 6)
     assert whole.share.value == pytest.approx(kept[0] / kept[1])
 
@@ -64,10 +64,10 @@ def test_a_threshold_leaves_out_what_scores_less_and_keeps_what_has_no_score(stu
     choice = datasets.Choice(tuple(keys(study, "anna")), threshold=0.5)
     found = datasets.build(collect(study), choice)
     assert found.outcomes == ("kept", "filtered", "kept", "filtered", "unlabelled", "dropped")
-    assert (found.whole().n_kept, found.whole().n_decided) == (2, 5)
+    assert (found.overall().n_kept, found.overall().n_decided) == (2, 5)
     table = collect(study)
     table.autods[:] = np.nan
-    assert datasets.build(table, choice).whole().n_kept == 4
+    assert datasets.build(table, choice).overall().n_kept == 4
 
 
 def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(study: Study, ada: Any) -> None:
@@ -132,9 +132,9 @@ def test_the_arrays_decide_as_the_rules_do_one_by_one() -> None:
         found = datasets.build(table, datasets.Choice(("a", "c", "d"), rule), adjudicated=decided)
         assert found.outcomes == tuple(pure)
         n_decided = n - pure.count(Outcome.UNLABELLED) - pure.count(Outcome.UNRESOLVED)
-        assert found.whole().share.value == pytest.approx(pure.count(Outcome.KEPT) / n_decided)
-        assert (found.whole().n_decided, found.whole().share.n_clusters) == (n_decided, 60)
-        assert found.whole().share.low < found.whole().share.value < found.whole().share.high  # type: ignore[operator]
+        assert found.overall().share.value == pytest.approx(pure.count(Outcome.KEPT) / n_decided)
+        assert (found.overall().n_decided, found.overall().share.n_clusters) == (n_decided, 60)
+        assert found.overall().share.low < found.overall().share.value < found.overall().share.high  # type: ignore[operator]
     assert Outcome.UNLABELLED in pure
 
 
@@ -188,14 +188,20 @@ def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
         ("manifest.json", "application/json"),
         ("kept.csv", "text/csv"),
         ("all.csv", "text/csv"),
-        ("labels.csv", "text/csv"),
-        ("labels.jsonl", "application/x-ndjson"),
     ],
 )
 def test_every_file_of_the_dataset_downloads(study: Study, ada: Any, login: Any, name: str, kind: str) -> None:
     response = login(ada).get(reverse("annotation:verification-dataset-file", args=[study.uid, name]))
     assert response.headers["Content-Type"].startswith(kind)
     assert b"anna" not in (b"".join(response.streaming_content) if response.streaming else response.content)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("csv", "text/csv"), ("jsonl", "application/x-ndjson")])
+@pytest.mark.parametrize("which", ["current", "first", "history"])
+def test_labels_download(study: Study, ada: Any, login: Any, name: str, kind: str, which: str) -> None:
+    response = login(ada).get(reverse("annotation:study-labels", args=[study.uid, name]), {"which": which})
+    assert response.headers["Content-Type"].startswith(kind)
+    assert b"anna" not in b"".join(response.streaming_content)  # type: ignore[arg-type]
 
 
 def test_the_page_and_the_command_write_the_same_bytes(study: Study, ada: Any, login: Any, tmp_path: Any) -> None:
@@ -244,7 +250,7 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any,
         return client.get(address, query)
 
     assert len(file("kept.csv").getvalue().decode().splitlines()) == 9
-    assert file("labels.csv").status_code == 200
+    assert client.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).status_code == 200
     shown = client.get(page).content.decode()
     for name in ("harbours", "bridges"):
         assert f"dataset.jsonl?dataset={name}" in shown

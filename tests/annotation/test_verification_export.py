@@ -121,8 +121,10 @@ def test_labels_go_out_under_pseudonyms_and_come_in_again_with_the_same_agreemen
         )
         for name in ("percent", "randolph", "fleiss", "n_items", "n_pairable", "annotators", "n_clusters"):
             assert here[name] == there[name], (task, name)
-    first = list(exports.label_objects(study, which="first"))
-    history = list(exports.label_objects(study, which="history"))
+    first, history = (
+        [dict(zip(exports.LABEL_COLUMNS, row, strict=True)) for row in exports.label_rows(study, which=which)]
+        for which in ("first", "history")
+    )
     changed = [row for row in history if row["item"] == str(point.uid) and row["annotator"] == "annotator3"]
     assert [(row["task"], row["label"], row["is_current"]) for row in changed] == [
         ("grounded", "yes", False),

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from annotation import studies
 from annotation.labelling.handling import OwnTask
+from annotation.labelling.recording import record
 from annotation.models import Annotator, LabelItem, LabelTask, Study
-from annotation.studies import Details
-from annotation.verification import planning, recording
+from annotation.studies import lifecycle, members
+from annotation.studies.lifecycle import Details
+from annotation.verification import planning
 from annotation.verification.planning import NoRoomForChecks, VerificationValues
+from annotation.verification.recording import POINT, Judgments
 from benchmarks.models import KeyPoint, Question
 from tests.makers import annotator_of
 from tests.makers_verification import make_questions
@@ -36,7 +38,7 @@ def make(people: Any, questions: Any, now: datetime, *, by: Any = None, **plan: 
         now=now,
         seed=7,
     )
-    return studies.open_study(study=study, by=by, now=now)
+    return lifecycle.open_study(study=study, by=by, now=now)
 
 
 def holdings(study: Study) -> dict[int, set[int]]:
@@ -52,8 +54,8 @@ def holdings(study: Study) -> dict[int, set[int]]:
 
 def begin(study: Study, person: Any, now: datetime, *, at: int = 0) -> LabelTask:
     task: LabelTask = study.label_tasks.filter(annotator__user=person).order_by("position")[at]
-    choice = recording.Judgments("no")
-    recording.record(tasks=OwnTask(person.pk, task.uid), choice=choice, op_id=str(task.uid), now=now)
+    own = OwnTask(person.pk, task.uid)
+    record(kind=POINT, tasks=own, answer=Judgments("no"), op_id=str(task.uid), now=now)
     return task
 
 
@@ -86,7 +88,7 @@ def test_control_questions_stand_anywhere_in_the_order(ben: Any, cleo: Any, dot:
 def test_a_late_joiner_takes_over_what_nobody_opened(ben: Any, cleo: Any, dot: Any, now: datetime) -> None:
     study = make([ben, cleo], make_questions(21, n_points=2), now)
     begun = begin(study, ben, now)
-    studies.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
     planning.deal(study=study, by=None, now=now, rebalance=True)
     held, work = holdings(study), Counter(study.label_tasks.values_list("annotator", flat=True))
     assert annotator_of(ben).pk in held[begun.item.question_id]
@@ -96,7 +98,7 @@ def test_a_late_joiner_takes_over_what_nobody_opened(ben: Any, cleo: Any, dot: A
 
 def test_without_rebalancing_a_late_joiner_gets_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben], make_questions(10), now)
-    studies.add_annotators(study=study, annotators=[annotator_of(cleo)], by=None, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=None, now=now)
     assert planning.n_short(study) == 1
     planning.deal(study=study, by=None, now=now)
     own = study.label_tasks.filter(annotator__user=cleo)
@@ -108,7 +110,7 @@ def test_without_rebalancing_a_late_joiner_gets_the_control_group(ben: Any, cleo
 def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben, cleo], make_questions(10, n_points=3), now, control_share=Decimal(0))
     task = begin(study, ben, now)
-    studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=None, now=now)
+    members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=None, now=now)
     assert study.label_tasks.filter(annotator__user=ben).count() == 1
     assert planning.n_short(study) > 0
     planning.deal(study=study, by=None, now=now)
@@ -132,8 +134,8 @@ def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: A
 def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben, cleo], make_questions(3, n_points=3), now, control_share=Decimal(1))
     begin(study, ben, now)
-    studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="ill", by=None, now=now)
-    studies.add_annotators(study=study, annotators=[annotator_of(ben)], by=None, now=now)
+    members.remove_annotator(study=study, annotator=annotator_of(ben), reason="ill", by=None, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(ben)], by=None, now=now)
     planning.deal(study=study, by=None, now=now)
     places = study.label_tasks.filter(annotator__user=ben).order_by("position").values_list("position", flat=True)
     assert list(places) == list(range(1, 10))
@@ -199,13 +201,12 @@ def test_whatever_happens_work_stays_and_questions_go_whole(
     answered: set[int] = set()
     for step in steps:
         if step == "join":
-            studies.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
+            members.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
         elif step == "leave":
-            studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="x", by=None, now=now)
+            members.remove_annotator(study=study, annotator=annotator_of(ben), reason="x", by=None, now=now)
         elif step == "work" and (row := study.label_tasks.filter(state="todo", annotator__user=cleo).first()):
-            recording.record(
-                tasks=OwnTask(cleo.pk, row.uid), choice=recording.Judgments("no"), op_id=str(row.uid), now=now
-            )
+            own = OwnTask(cleo.pk, row.uid)
+            record(kind=POINT, tasks=own, answer=Judgments("no"), op_id=str(row.uid), now=now)
             answered.add(row.pk)
         else:
             planning.deal(study=study, by=None, now=now, rebalance=step == "rebalance")

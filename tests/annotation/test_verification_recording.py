@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.labelling import handling
 from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.labelling.recording import record, undo
 from annotation.models import Guideline, LabelItem, LabelTask, PointLabel, Study
-from annotation.verification.recording import Judgments, record, undo
+from annotation.verification.recording import POINT, Judgments
 from tests.annotation.points import make_points_study
 from tests.makers import annotator_of, label_task
 
@@ -29,11 +30,12 @@ def task(ben: Any) -> LabelTask:
 
 def say(task: LabelTask, choice: Judgments, *, now: datetime, **more: Any) -> Any:
     values: dict[str, Any] = {"op_id": uuid4().hex, **more}
-    return record(tasks=LabelTask.objects.filter(pk=task.pk), choice=choice, now=now, **values)
+    return record(kind=POINT, tasks=LabelTask.objects.filter(pk=task.pk), answer=choice, now=now, **values)
 
 
 def take_back(task: LabelTask, now: datetime, op_id: str = "") -> Any:
-    return undo(tasks=LabelTask.objects.filter(pk=task.pk), op_id=op_id or uuid4().hex, now=now)
+    tasks = LabelTask.objects.filter(pk=task.pk)
+    return undo(kind=POINT, tasks=tasks, op_id=op_id or uuid4().hex, now=now)
 
 
 def current(task: LabelTask) -> PointLabel:
@@ -42,18 +44,18 @@ def current(task: LabelTask) -> PointLabel:
 
 def test_a_yes_alone_is_kept_and_counts_for_nothing_yet(task: LabelTask, now: datetime) -> None:
     half = say(task, YES, now=now)
-    assert (half.state, half.n_answered, half.choice.is_complete) == ("begun", 0, False)
+    assert (half.task.state, half.task.n_answered, half.answer.is_complete) == ("begun", 0, False)
     assert not PointLabel.objects.for_figures().exists()
     whole = say(task, KEY, now=now + SECOND)
-    assert (whole.state, whole.n_answered) == ("done", 1)
+    assert (whole.task.state, whole.task.n_answered) == ("done", 1)
     assert list(PointLabel.objects.for_figures()) == [current(task)]
 
 
 def test_a_no_is_a_whole_answer_and_keeps_no_keyness(task: LabelTask, now: datetime) -> None:
     say(task, KEY, now=now)
-    told = say(task, Judgments("no", "agree", is_unsure=True), now=now)
-    assert told.choice == Judgments("no", "", is_unsure=True)
-    assert (told.state, current(task).keyness, current(task).is_complete) == ("done", "", True)
+    outcome = say(task, Judgments("no", "agree", is_unsure=True), now=now)
+    assert outcome.answer == Judgments("no", "", is_unsure=True)
+    assert (outcome.task.state, current(task).keyness, current(task).is_complete) == ("done", "", True)
     say(task, YES, now=now)
     assert (current(task).grounded, current(task).keyness) == ("yes", "")
 
@@ -71,15 +73,15 @@ def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: 
 
 def test_a_cleared_answer_opens_the_task_again(task: LabelTask, now: datetime) -> None:
     say(task, NO, now=now)
-    told = say(task, Judgments("", "", is_unsure=True), now=now)
-    assert (told.choice, told.state, told.n_answered) == (Judgments(), "begun", 0)
+    outcome = say(task, Judgments("", "", is_unsure=True), now=now)
+    assert (outcome.answer, outcome.task.state, outcome.task.n_answered) == (Judgments(), "begun", 0)
     assert (current(task).grounded, current(task).is_complete) == ("", False)
 
 
 def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask, now: datetime) -> None:
     say(task, KEY, now=now, op_id="one")
     say(task, NO, now=now, op_id="two")
-    assert say(task, KEY, now=now, op_id="one").choice == NO
+    assert say(task, KEY, now=now, op_id="one").answer == NO
     assert PointLabel.objects.count() == 2
 
 
@@ -107,10 +109,10 @@ def test_what_cannot_be_meant_is_refused(task: LabelTask, now: datetime, choice:
 def test_undo_goes_back_step_by_step_by_rows(task: LabelTask, now: datetime) -> None:
     for choice in (YES, KEY, NO):
         say(task, choice, now=now)
-    assert take_back(task, now).choice == KEY
-    assert take_back(task, now, op_id="x").choice == YES
-    assert take_back(task, now, op_id="x").choice == YES
-    assert take_back(task, now).choice == Judgments()
+    assert take_back(task, now).answer == KEY
+    assert take_back(task, now, op_id="x").answer == YES
+    assert take_back(task, now, op_id="x").answer == YES
+    assert take_back(task, now).answer == Judgments()
     assert take_back(task, now) is None
     assert (PointLabel.objects.count(), current(task).task.state) == (6, "begun")
 
@@ -120,8 +122,8 @@ def test_undo_after_undo_and_a_new_choice_takes_the_new_choice_back(task: LabelT
     say(task, NO, now=now)
     take_back(task, now)
     say(task, KEY, now=now)
-    assert take_back(task, now).choice == YES
-    assert take_back(task, now).choice == Judgments()
+    assert take_back(task, now).answer == YES
+    assert take_back(task, now).answer == Judgments()
 
 
 def test_two_tabs_leave_both_rows_and_the_later_holds(task: LabelTask, now: datetime) -> None:
@@ -133,9 +135,9 @@ def test_two_tabs_leave_both_rows_and_the_later_holds(task: LabelTask, now: date
 
 def test_another_persons_task_is_not_there(task: LabelTask, dot: Any, now: datetime) -> None:
     with pytest.raises(LabelTask.DoesNotExist):
-        record(tasks=OwnTask(dot.pk, task.uid), choice=NO, op_id="a", now=now)
+        record(kind=POINT, tasks=OwnTask(dot.pk, task.uid), answer=NO, op_id="a", now=now)
     with pytest.raises(LabelTask.DoesNotExist):
-        undo(tasks=OwnTask(dot.pk, task.uid), op_id="a", now=now)
+        undo(kind=POINT, tasks=OwnTask(dot.pk, task.uid), op_id="a", now=now)
 
 
 def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
@@ -166,14 +168,14 @@ def test_answers_to_attention_checks_are_marked_and_enter_no_figure(task: LabelT
 def test_time_between_near_contacts_counts_once_whatever_the_task(task: LabelTask, now: datetime) -> None:
     other = LabelTask.objects.get(study=task.study, annotator=task.annotator, position=2)
     handling.contact(tasks=LabelTask.objects.filter(pk=task.pk), now=now)
-    assert say(task, YES, now=now + 30 * SECOND).active_ms == 30_000
-    assert say(other, NO, now=now + 40 * SECOND).active_ms == 10_000
-    assert say(other, YES, now=now + 600 * SECOND).active_ms == 10_000
+    assert say(task, YES, now=now + 30 * SECOND).task.active_ms == 30_000
+    assert say(other, NO, now=now + 40 * SECOND).task.active_ms == 10_000
+    assert say(other, YES, now=now + 600 * SECOND).task.active_ms == 10_000
 
 
 def test_an_answer_brings_a_skipped_task_back(task: LabelTask, now: datetime) -> None:
     handling.skip(tasks=LabelTask.objects.filter(pk=task.pk), reason="odd text", now=now)
-    assert say(task, YES, now=now).state == "begun"
+    assert say(task, YES, now=now).task.state == "begun"
     task.refresh_from_db()
     assert task.skip_reason == ""
 
@@ -197,8 +199,8 @@ def test_storing_takes_the_same_few_queries_whatever_the_history(
 ) -> None:
     own = OwnTask(annotator_of(ben).user_id or 0, task.uid)
     for n in range(6):
-        record(tasks=own, choice=(YES, NO)[n % 2], op_id=f"warm-{n}", now=now)
+        record(kind=POINT, tasks=own, answer=(YES, NO)[n % 2], op_id=f"warm-{n}", now=now)
     with CaptureQueriesContext(connection) as queries:
-        record(tasks=own, choice=KEY, op_id="measured", now=now)
+        record(kind=POINT, tasks=own, answer=KEY, op_id="measured", now=now)
     kinds = [query["sql"].split(" ", 1)[0] for query in queries if query["sql"].split(" ")[0].isupper()]
     assert (kinds.count("SELECT"), kinds.count("UPDATE"), kinds.count("INSERT")) == (3, 2, 1)

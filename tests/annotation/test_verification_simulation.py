@@ -17,9 +17,9 @@ from annotation.verification.labels import collect
 from annotation.verification.simulation import (
     CARELESS,
     KEYNESS,
+    Answer,
     RateOutOfRange,
     Rates,
-    Said,
     answers_of,
     times_of,
     true_answers,
@@ -46,7 +46,7 @@ def test_who_never_errs_says_what_is_true_and_who_always_errs_never_does() -> No
     truth = true_answers(range(300), seed=1)
     right = answers_of(truth, rates=Rates(), person="ada", seed=1)
     wrong = answers_of(truth, rates=Rates(1, 1), person="ada", seed=1)
-    assert right == {point: row.said for point, row in truth.items()}
+    assert right == {point: row.answer for point, row in truth.items()}
     assert all(wrong[point].grounded != right[point].grounded for point in truth)
     assert all(wrong[point].keyness != truth[point].keyness for point in truth)
 
@@ -64,8 +64,8 @@ def test_the_careless_say_everything_equally_often_and_fast() -> None:
     truth = true_answers(range(20_000), seed=3, agree_share=1)
     said = answers_of(truth, rates=CARELESS, person="ivo", seed=3)
     counts = Counter(said.values())
-    assert counts[Said("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
-    assert [counts[Said("yes", word)] / len(truth) for word in KEYNESS] == pytest.approx([1 / 6] * 3, abs=0.02)
+    assert counts[Answer("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
+    assert [counts[Answer("yes", word)] / len(truth) for word in KEYNESS] == pytest.approx([1 / 6] * 3, abs=0.02)
     times = sorted(times_of(truth, rates=CARELESS, person="ivo", seed=3).values())
     assert times[len(times) // 2] == pytest.approx(2500, rel=0.05)
 
@@ -74,7 +74,7 @@ def test_truth_has_the_shares_asked_for() -> None:
     truth = true_answers(range(20_000), seed=4, grounded_share=0.8, agree_share=0.6)
     n = len(truth)
     assert sum(row.grounded for row in truth.values()) / n == pytest.approx(0.8, abs=0.02)
-    assert sum(row.said.is_kept for row in truth.values()) / n == pytest.approx(0.48, abs=0.02)
+    assert sum(row.answer.is_kept for row in truth.values()) / n == pytest.approx(0.48, abs=0.02)
     assert Counter(row.keyness for row in truth.values())["neutral"] / n == pytest.approx(4 / 15, abs=0.02)
 
 

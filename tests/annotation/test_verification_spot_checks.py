@@ -11,7 +11,7 @@ from annotation.models import PointLabel, SpotCheck, Study
 from annotation.verification import adjudicating, spotchecks
 from annotation.verification.labels import collect
 from benchmarks.models import AuditEvent
-from tests.makers import NOW
+from tests.makers import NOW, flat
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
 
 PEOPLE = ("anna", "bert")
@@ -66,7 +66,7 @@ def test_a_researcher_goes_through_a_sample(study: Study, ada: Any, login: Any) 
     here = reverse("annotation:verification-spot-checks", args=[study.uid])
     anna = study.memberships.get(number=1).annotator
     data = {"annotator": anna.uid, "n": 3, "seed": 5, "note": "first week"}
-    page = client.post(here, data, follow=True).content.decode()
+    page = flat(client.post(here, data, follow=True).content.decode())
     assert "Spot check of anna" in page
     assert "<mark>Pier" in page
     check = study.spot_checks.get()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.guidelines import DEFAULT_VERIFICATION_BODY
 from annotation.models import LabelTask, PointLabel, Study
+from annotation.verification.kind import GUIDELINES as DEFAULT_VERIFICATION_BODY
 from annotation.verification.overview import overview_of
 from tests.conftest import make_user
 from tests.makers import annotator_of
@@ -45,26 +45,26 @@ def filled(**changes: Any) -> dict[str, Any]:
 
 def test_a_study_is_set_up_dealt_and_opened(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     make_questions(20)
-    client, address = login(ada), reverse("annotation:verification-create")
+    client, address = login(ada), reverse("annotation:study-create", args=["verification"])
     shown = client.get(address).content.decode()
     assert "harbours" in shown
     assert DEFAULT_VERIFICATION_BODY.splitlines()[0] in shown
     people = [annotator_of(ben).pk, annotator_of(cleo).pk]
     answer = client.post(address, filled(annotators=people, n_attention_checks=1, plain_percent=50))
     study = Study.objects.get()
-    assert answer.headers["Location"] == url("verification-study", study)
+    assert answer.headers["Location"] == url("study", study)
     assert study.guidelines.get().body == "Look.\nThen judge.\n"
     assert (study.label_items.count(), study.label_items.filter(highlight_of=None).count()) == (41, 20)
     assert study.label_tasks.count() == 40 + 1 + 5
     client.post(url("study-state", study), {"action": "open"})
     study.refresh_from_db()
     assert study.state == "open"
-    assert client.get(url("study", study)).headers["Location"] == url("verification-study", study)
+    assert client.get(f"/studies/{study.uid}/verification/").headers["Location"] == url("study", study)
 
 
 def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any, login: Any) -> None:
     questions = make_questions(24)
-    client, address = login(ada), reverse("annotation:verification-create")
+    client, address = login(ada), reverse("annotation:study-create", args=["verification"])
     client.post(address, filled(category=[questions[0].category]))
     first = Study.objects.get()
     assert set(first.label_items.values_list("question__category", flat=True)) == {questions[0].category}
@@ -88,7 +88,7 @@ def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any
 )
 def test_what_is_wrong_is_said_and_nothing_made(ada: Any, login: Any, changes: Any, words: str) -> None:
     make_questions(3)
-    answer = login(ada).post(reverse("annotation:verification-create"), filled(**changes))
+    answer = login(ada).post(reverse("annotation:study-create", args=["verification"]), filled(**changes))
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert not Study.objects.exists()
@@ -96,7 +96,9 @@ def test_what_is_wrong_is_said_and_nothing_made(ada: Any, login: Any, changes: A
 
 def test_attention_checks_need_two_questions(ada: Any, login: Any) -> None:
     make_questions(1)
-    answer = login(ada).post(reverse("annotation:verification-create"), filled(n_attention_checks="1"))
+    answer = login(ada).post(
+        reverse("annotation:study-create", args=["verification"]), filled(n_attention_checks="1")
+    )
     assert answer.status_code == 422
     assert "two or more" in answer.content.decode()
     assert not Study.objects.exists()
@@ -106,7 +108,7 @@ def test_archived_questions_are_not_offered(ada: Any, now: Any, login: Any) -> N
     for question in make_questions(2):
         question.archived_at = now
         question.save()
-    shown = login(ada).get(reverse("annotation:verification-create")).content.decode()
+    shown = login(ada).get(reverse("annotation:study-create", args=["verification"])).content.decode()
     assert "harbours" not in shown
     assert "There is no question set yet" in shown
 
@@ -138,9 +140,10 @@ def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login
     item.save()
     row = overview_of(study).people[0]
     assert (row.n_checks, row.n_checks_right, row.n_labels, row.speed) == (1, 1, 0, None)
-    shown = login(ada).get(url("verification-study", study)).content.decode()
+    shown = login(ada).get(url("study", study)).content.decode()
     assert "1 of 1" in shown
     assert "1 attention check" in shown
+    assert "New study with these settings" in shown
 
 
 def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
@@ -153,7 +156,7 @@ def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
     LabelTask.objects.filter(annotator__user=ben, position=1).update(active_ms=3_600_000, comment="see line 3")
     client = login(ada)
     with django_assert_max_num_queries(22):
-        shown = client.get(url("verification-study", study)).content.decode()
+        shown = client.get(url("study", study)).content.decode()
     for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Agreement and dataset"):
         assert words in shown
 
@@ -165,8 +168,8 @@ def test_people_join_and_take_over_what_nobody_opened(
     assert control is not None
     say(study, ben, control.key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
-    answer = login(ada).post(url("verification-more", study), data)
-    assert answer.headers["Location"] == url("verification-study", study)
+    answer = login(ada).post(url("study-annotators", study), data)
+    assert answer.headers["Location"] == url("study", study)
     assert study.label_tasks.filter(annotator__user=dot, item__is_overlap=True).count() == 2
     assert study.label_tasks.filter(annotator__user=dot).count() >= 4
     assert PointLabel.objects.get().task.annotator == annotator_of(ben)
@@ -176,24 +179,24 @@ def test_what_somebody_left_is_dealt_to_others(study: Study, ada: Any, ben: Any,
     client = login(ada)
     removal = reverse("annotation:annotator-remove", args=[study.uid, annotator_of(ben).uid])
     assert client.post(removal, {"reason": "moved"}).headers["Location"] == url("study", study)
-    assert "fewer people than planned" in client.get(url("verification-study", study)).content.decode()
-    client.post(url("verification-more", study), {"action": "deal"})
-    assert "fewer people than planned" not in client.get(url("verification-more", study)).content.decode()
+    assert "fewer people than planned" in client.get(url("study", study)).content.decode()
+    client.post(url("study-annotators", study), {"action": "deal"})
+    assert "fewer people than planned" not in client.get(url("study-annotators", study)).content.decode()
     assert study.label_tasks.filter(annotator__user=cleo).count() == 8
-    assert client.post(url("verification-more", study), {"action": "steal"}).status_code == 404
+    assert client.post(url("study-annotators", study), {"action": "steal"}).status_code == 404
 
 
 def test_questions_are_added(study: Study, ada: Any, login: Any) -> None:
     make_questions(3, dataset="piers")
     client = login(ada)
-    more = url("verification-more", study)
+    more = url("study-annotators", study)
     assert client.post(more, {"action": "items", "dataset": "piers", "way": "sample"}).status_code == 422
     client.post(more, {"action": "items", "dataset": "piers", "way": "all"})
     assert study.label_items.values("question").distinct().count() == 7
 
 
 def test_the_rate_freezes_with_the_first_answer(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    client, address = login(ada), url("verification-settings", study)
+    client, address = login(ada), url("study-settings", study)
     data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
     assert client.post(address, data).status_code == 302
     task = study.label_tasks.filter(annotator__user=ben).first()
@@ -223,7 +226,7 @@ def test_a_new_study_starts_with_the_settings_of_another(
 ) -> None:
     study.verification_plan.control_share = "0.25"
     study.verification_plan.save()
-    address = reverse("annotation:verification-create")
+    address = reverse("annotation:study-create", args=["verification"])
     shown = login(ada).get(address, {"from": study.uid}).content.decode()
     assert "Harbour points (copy)" in shown
     assert 'value="25"' in shown
@@ -234,12 +237,12 @@ def test_a_new_study_starts_with_the_settings_of_another(
 
 def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, login: Any) -> None:
     other = make_user("fay", "researcher")
-    for name in ("verification-study", "verification-settings", "verification-more"):
+    for name in ("study", "study-settings", "study-annotators"):
         address = url(name, study)
         assert login(other).get(address).status_code == 404
         assert login(ben).get(address).status_code == 403
         assert login(eve).get(address).status_code == 200
-    assert login(ben).get(reverse("annotation:verification-create")).status_code == 403
+    assert login(ben).get(reverse("annotation:study-create", args=["verification"])).status_code == 403
 
 
 def test_both_pages_on_speed_mean_the_same_by_fast(
@@ -249,7 +252,7 @@ def test_both_pages_on_speed_mean_the_same_by_fast(
     assert point is not None
     say(study, ben, point, "A", seconds=4)
     say(study, cleo, point, "A", seconds=20)
-    overview = login(ada).get(url("verification-study", study)).content.decode()
+    overview = login(ada).get(url("study", study)).content.decode()
     agreement = login(ada).get(url("verification-agreement", study)).content.decode()
     assert "Under 5 s" in overview
     assert "fast is under 5 s" in agreement

@@ -10,9 +10,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import earnings, tasklist
-from annotation.exposures import record_exposure
 from annotation.models import Assignment, Study
+from annotation.studies.exposures import record_exposure
+from annotation.work import tasklist
+from annotation.writing import earnings
 from tests.makers import (
     NOW,
     annotator_of,

@@ -9,10 +9,11 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from annotation.exposures import record_exposure
+from annotation.studies.exposures import record_exposure
 from tests.annotation.points import make_points_question, make_points_study
 from tests.makers import (
     label_task,
+    label_url,
     make_assignment,
     make_haystack,
     make_linking_study,
@@ -56,12 +57,12 @@ def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, login: Any) 
     points = make_points_study(annotators=[ben])
     links = make_linking_study(annotators=[ben])
     point, link = label_task(points, ben), label_task(links, ben)
-    client.post(reverse("annotation:verification-choice", args=[point.uid]), {"grounded": "no"})
+    client.post(label_url("label-choice", point), {"grounded": "no"})
     done = shown(client, "annotation:own-work")
     assert "Key points verified" in done
     assert "Insights found in summaries" not in done
     insight = link.item.summary.subtopic.insights.first().uid
-    client.post(reverse("annotation:linking-choice", args=[link.uid]), {"insight": insight, "coverage": "none"})
+    client.post(label_url("label-choice", link), {"question": insight, "coverage": "none"})
     done = shown(client, "annotation:own-work")
     assert (
         done.index("Insights found in summaries") < done.index("Ferry links") < done.index("Key points verified")
@@ -84,8 +85,8 @@ def test_the_list_of_numbers_says_that_there_are_more(ben: Any, login: Any) -> N
     study = make_points_study(annotators=[ben], questions=[question])
 
     def numbers(position: int) -> str:
-        url = reverse("annotation:verification-task", args=[label_task(study, ben, position=position).uid])
-        listed = re.search(r'<ol class="stops">(.*?)</ol>', login(ben).get(url).content.decode(), re.DOTALL)
+        url = label_url("label-task", label_task(study, ben, position=position))
+        listed = re.search(r'<ol class="task-numbers">(.*?)</ol>', login(ben).get(url).content.decode(), re.DOTALL)
         assert listed
         return " ".join(re.findall(r">(\d+|…)<", listed[1]))
 

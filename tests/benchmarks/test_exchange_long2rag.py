@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from benchmarks.demo.questions import demo_questions
 from benchmarks.exchange import long2rag
-from benchmarks.exchange.formats import LONG2RAG_EXAMPLE
 from benchmarks.exchange.long2rag_schema import schema_text
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.exchange.questions import CATEGORIES, DOMAINS, QuestionText, SpanText, known_name
@@ -224,5 +223,5 @@ def test_what_is_found_is_inside_the_text_and_as_like_as_it_says(quote: str, tex
 
 def test_the_documented_schema_and_example_are_those_of_the_program() -> None:
     assert (DOCS / "long2rag.schema.json").read_text(encoding="utf-8") == schema_text()
-    assert (DOCS / "long2rag.example.jsonl").read_text(encoding="utf-8") == LONG2RAG_EXAMPLE
+    assert (DOCS / "long2rag.example.jsonl").read_text(encoding="utf-8") == long2rag.EXAMPLE
     assert json.loads(schema_text())["required"] == ["key", "question", "documents"]

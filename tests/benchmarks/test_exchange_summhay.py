@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from benchmarks.exchange import summhay
-from benchmarks.exchange.formats import FORMATS, UnknownFormat, get_format
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.exchange.topics import TopicFile
+from benchmarks.importing.formats import FORMATS, File, UnknownFormat, get_format
 from tests.makers_topic import topic_json, write_topic
 
 
@@ -358,10 +358,12 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
 
-def test_the_example_of_every_format_is_valid() -> None:
+def test_the_example_of_every_format_is_valid(tmp_path: Path) -> None:
     for given in FORMATS.values():
         problems = Problems()
-        given.parse(io.BytesIO(given.example.encode()), problems=problems)
+        path = tmp_path / f"example{given.extensions[0]}"
+        path.write_text(given.example, encoding="utf-8")
+        given.parse(File(path, path.name, limit_bytes=10_000), problems, {})
         assert problems.counts == {}
 
 

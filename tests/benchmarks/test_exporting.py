@@ -16,7 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Exposure
 from benchmarks.exchange import summhay
 from benchmarks.exporting import topic_of
-from benchmarks.importing import import_topic
+from benchmarks.importing.haystacks import import_topic
 from benchmarks.models import Haystack, Summary, System
 from tests.makers_topic import topic_json
 

@@ -12,7 +12,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import CoverageLabel
-from benchmarks import fitting, judging
+from benchmarks import fitting
+from benchmarks.engine import judging
+from benchmarks.engine.tasks import coverage
 from benchmarks.exchange import eval_benchmark
 from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
@@ -20,7 +22,7 @@ from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
-from tests.benchmarks.test_judging import failing_on, make_summary, request
+from tests.benchmarks.engine.test_judging import failing_on, make_summary, request
 from tests.makers import NOW, make_haystack
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +83,7 @@ def test_the_command_counts_what_another_worker_holds_and_what_failed(
     request(judging.default_judge(now=NOW), [held]).items.update(claimed_at=timezone.now())
     bad, _ = make_summary(subtopic, "- bad"), make_summary(subtopic)
     with monkeypatch.context() as patch:
-        patch.setattr(judging, "judge_summaries", failing_on(lambda summary: summary == bad, RuntimeError("odd")))
+        patch.setattr(coverage, "judge_summaries", failing_on(lambda summary: summary == bad, RuntimeError("odd")))
         report = run_judge("lexical")
     assert (report["calls"], report["held_elsewhere"], report["failed"]) == (3, 3, 3)
     assert run_judge("lexical")["calls"] == 3

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from benchmarks.demo.questions import demo_questions
 from benchmarks.exchange import long2rag
 from benchmarks.highlighting import Mark, segments
-from benchmarks.importing_questions import import_questions
+from benchmarks.importing.questions import import_questions
 from benchmarks.models import Question
+from tests.makers import flat
 
 Login = Callable[..., Client]
 TEXT = "Ice <b>stopped</b> the boats & Fog did so too."
@@ -74,7 +75,7 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
     now: datetime, ada: Any, login: Login
 ) -> None:
     take(now, line())
-    html = body(login(ada), detail(Question.objects.get()))
+    html = flat(body(login(ada), detail(Question.objects.get())))
     assert '<span id="span-1-1"></span><mark>Ice &lt;b&gt;stopped&lt;/b&gt; the <sup>' in html
     assert '<span id="span-2-1"></span><mark>boats<sup>' in html, "a piece of its own where two passages overlap"
     assert "<b>" not in html

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks import import_jobs
+from benchmarks.importing import jobs
 from benchmarks.models import AuditEvent, ImportJob, Question
 from tests.makers_verification import make_questions, make_verification_study
 
@@ -62,11 +62,15 @@ def test_questions_are_sent_checked_and_imported(ada: Any, login: Login, uploads
     shown = text_of(client, step("job", job))
     assert "What would be imported" in shown
     assert "key points" in shown
-    assert "judge published" not in shown
+    assert "published" not in shown
     assert not Question.objects.exists()
     client.post(step("confirm", job))
     job.refresh_from_db()
-    assert (job.state, job.report["created"]["key_points"], job.report["question_set"]) == ("done", 1, "harbour")
+    assert (job.state, job.report["created"]["key_points"], job.report["results"]) == (
+        "done",
+        1,
+        [{"title": "harbour", "id": "harbour"}],
+    )
     assert Question.objects.get().dataset == "harbour"
     assert "?dataset=harbour" in text_of(client, step("job", job))
     assert list(uploads.iterdir()) == []
@@ -75,12 +79,12 @@ def test_questions_are_sent_checked_and_imported(ada: Any, login: Login, uploads
 def test_a_large_file_of_questions_is_taken_in_by_the_worker(
     ada: Any, login: Login, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_jobs, "INLINE_BYTES", 10)
+    monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
     job = send(login(ada), LINE)
     assert job.state == "uploaded"
-    import_jobs.advance(uid=job.uid, clock=lambda: now)
-    import_jobs.confirm(job=job)
-    import_jobs.advance(uid=job.uid, clock=lambda: now)
+    jobs.advance(uid=job.uid, clock=lambda: now)
+    jobs.confirm(job=job)
+    jobs.advance(uid=job.uid, clock=lambda: now)
     assert Question.objects.get().dataset == "long2rag"
 
 

@@ -14,9 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import AuditEvent, Judge, JudgeRun, PointVerdict, Response, ResponsePointCheck
 from benchmarks.recall import checking
+from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response, say, support
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +64,7 @@ def test_researchers_see_figures_and_annotators_do_not(
 
 
 def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, ada: Any, login: Login) -> None:
-    html = body(login(ada), RECALL)
+    html = flat(body(login(ada), RECALL))
     table = html.partition('id="categories"')[2].partition("</table>")[0]
     rows = {
         name: re.sub(r"<[^>]+>", "", cells)
@@ -146,7 +147,7 @@ def test_a_models_run_is_estimated_before_it_costs_anything(ada: Any, login: Log
     config = {"base_url": "http://127.0.0.1:9/v1", "model": "sparrow-1"}
     model = judging.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     address = f"{RUN}?judge={model.uid}&task=recall&concurrency=4&repeats=2&dataset="
-    html = body(login(ada), address)
+    html = flat(body(login(ada), address))
     assert "6, 0 of them answered before" in html
     assert "there is no price for this model" in html
     settings.OPENAI_BASE_URLS = []

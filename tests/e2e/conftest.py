@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -189,3 +190,15 @@ def write(page: Page, text: str) -> None:
 def saved(page: Page) -> None:
     """Wait until the page says that everything is on the server."""
     page.locator('[data-save-state][data-kind="saved"]').wait_for(timeout=30_000)
+
+
+def press(page: Page, keys: str) -> None:
+    """Press keys one after the other; they are parted by spaces."""
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def at_item(page: Page, place: str | re.Pattern[str]) -> None:
+    """Wait until the item of a label task that is at `place`, such as "2 / 4", stands there and takes keys."""
+    expect(page.locator("[data-all] summary strong")).to_have_text(place)
+    page.locator("[data-label-task].has-scripts:not([data-gate])").wait_for()

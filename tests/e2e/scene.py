@@ -82,7 +82,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
     """A study of two questions of three key points each, dealt to everybody."""
     from decimal import Decimal
 
-    from annotation import studies
+    from annotation.studies import lifecycle
     from annotation.verification import planning
     from tests import makers
     from tests.annotation.points import TEXT, make_points_question
@@ -95,7 +95,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
         for n in (1, 2)
     ]
     study = planning.create_study(
-        details=studies.Details(name="Study points", contact="study@example.org"),
+        details=lifecycle.Details(name="Study points", contact="study@example.org"),
         plan=planning.VerificationValues(control_share=Decimal(1)),
         questions=questions,
         guidelines="A yes means that the text says it.",
@@ -103,7 +103,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
         now=now,
         annotators=[makers.annotator_of(each) for each in people],
     )
-    studies.open_study(study=study, by=researcher, now=now)
+    lifecycle.open_study(study=study, by=researcher, now=now)
     return study
 
 

@@ -19,8 +19,8 @@ def prepare() -> dict[str, str]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from annotation import studies
     from annotation.models import Annotator
+    from annotation.studies import lifecycle
     from annotation.validation import planning
     from benchmarks.models import Judge, PointVerdict, Response, System
     from tests import makers
@@ -45,7 +45,7 @@ def prepare() -> dict[str, str]:
                 judge=judge, premise="response", response=response, key_point=point, answer=answer, created_at=now
             )
     study = planning.create_study(
-        details=studies.Details(name="Study judged", contact="study@example.org"),
+        details=lifecycle.Details(name="Study judged", contact="study@example.org"),
         plan=planning.ValidationValues(),
         judge=judge,
         n=6,
@@ -55,7 +55,7 @@ def prepare() -> dict[str, str]:
         by=users.objects.get(username="ada"),
         now=now,
     )
-    studies.open_study(study=study, by=users.objects.get(username="ada"), now=now)
+    lifecycle.open_study(study=study, by=users.objects.get(username="ada"), now=now)
     makers.give_consent(*people, now=now)
     return {"study": str(study.uid)}
 

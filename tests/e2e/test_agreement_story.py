@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, log_in
+from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -48,15 +48,9 @@ def sit(browser: Browser, site: Site) -> Iterator[Callable[[str], Page]]:
     assert not errors
 
 
-def press(page: Page, keys: str) -> None:
-    for key in keys.split():
-        page.keyboard.press(key)
-
-
 def link(page: Page, number: int, keys: str) -> None:
     """Answer the three insights of a summary by keys alone, and wait until all is stored."""
-    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / 2")
-    page.locator(".has-scripts .is-current").wait_for()
+    at_item(page, f"{number} / 2")
     press(page, keys)
     expect(page.locator("[data-answered]")).to_have_text("3 / 3")
     page.locator('[data-save-state][data-kind="saved"]').wait_for()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, log_in
+from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, saved
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]
@@ -22,19 +22,9 @@ QUERY = """
 """
 
 
-def press(page: Page, keys: str) -> None:
-    for key in keys.split():
-        page.keyboard.press(key)
-
-
 def ready(page: Page, number: int) -> None:
     """Wait until a summary is there and takes keys."""
-    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / 4")
-    page.locator(".has-scripts:not([data-gate]) .is-current").wait_for()
-
-
-def saved(page: Page) -> None:
-    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+    at_item(page, f"{number} / 4")
 
 
 def answer_all(page: Page, number: int) -> None:
@@ -55,13 +45,13 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     press(linda, "b")
     expect(linda.locator("[data-announce]")).to_have_text("Choose partial or full first, then the bullet.")
     press(linda, "3")
-    expect(linda.locator(".is-current [data-lack]")).to_be_visible()
+    expect(linda.locator(".is-current [data-missing]")).to_be_visible()
     press(linda, "a Enter 2 c x")
     saved(linda)
     assert site.rows(QUERY, "Linda", 1) == [("full", "[3]"), ("partial", "[5]")]
     press(linda, "u u")
     saved(linda)
-    expect(linda.locator("[data-lack]:visible")).to_have_count(1)
+    expect(linda.locator("[data-missing]:visible")).to_have_count(1)
     assert site.rows(QUERY, "Linda", 1) == [("full", "[3]"), ("partial", "[]")]
 
     press(linda, "s")
@@ -91,8 +81,10 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     assert all(row[0] == "none" for row in rows[2:])
     while linda.locator(".question:not(.is-answered)").count():
         press(linda, "Enter 1")
-    with linda.expect_response(lambda answer: "/go/" in answer.url):  # the next one is fetched ahead
-        linda.reload()
+    saved(linda)
+    here = linda.url.split("#")[0]
+    with linda.expect_response(lambda answer: "/work/linking/" in answer.url and answer.url != here):
+        linda.reload()  # the next one is fetched ahead
     ready(linda, 1)
     expect(linda.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
     linda.wait_for_load_state("networkidle")

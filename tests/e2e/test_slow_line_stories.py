@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, log_in
-from tests.e2e.test_verification_story import press
+from tests.e2e.conftest import ROOT, Site, at_item, log_in, press, saved
 
 pytestmark = pytest.mark.browser
 KEYS = {"linking": ("1", "3"), "verification": ("n", "y"), "validation": ("n", "y")}
@@ -52,8 +51,7 @@ def open_first(page: Page, study: str) -> None:
 
 def at(page: Page, number: int) -> None:
     """Wait until an item is there and takes keys."""
-    expect(page.locator("[data-all] summary strong")).to_have_text(re.compile(rf"^{number} / "))
-    page.locator(".has-scripts[data-config]:not([data-gate])").wait_for()
+    at_item(page, re.compile(rf"^{number} / "))
 
 
 def rows(site: Site, kind: str, study: str) -> list[tuple[int, str]]:
@@ -84,9 +82,9 @@ def test_a_key_pressed_while_the_next_item_is_on_its_way_changes_nothing(
         answer_whole(sam, kind)
         press(sam, "Enter")
         sam.keyboard.press(yes)  # within the time of one round trip
-        expect(sam.locator("[data-said]")).to_contain_text(f"Not taken: {yes}.")
+        expect(sam.locator("[data-message]")).to_contain_text(f"Not taken: {yes}.")
         at(sam, number + 1)
-        expect(sam.locator("[data-said]")).to_contain_text(f"Not taken: {yes}.")  # still to be read there
+        expect(sam.locator("[data-message]")).to_contain_text(f"Not taken: {yes}.")  # still to be read there
         expect(sam.locator("[data-announce]")).to_contain_text("not on the screen yet")
     stored = rows(site, kind, study)
     assert {position for position, _ in stored} == {1, 2, 3}
@@ -96,9 +94,9 @@ def test_a_key_pressed_while_the_next_item_is_on_its_way_changes_nothing(
     here = sam.url
     press(sam, "ArrowLeft")
     sam.locator(".level").first.click()
-    expect(sam.locator("[data-said]")).to_contain_text("Not taken: a click.")
+    expect(sam.locator("[data-message]")).to_contain_text("Not taken: a click.")
     press(sam, "Escape")
-    expect(sam.locator("[data-said]")).to_have_text("You stay here.")
+    expect(sam.locator("[data-message]")).to_have_text("You stay here.")
     sam.wait_for_timeout(1500)
     assert sam.url == here
     assert rows(site, kind, study) == stored
@@ -106,19 +104,19 @@ def test_a_key_pressed_while_the_next_item_is_on_its_way_changes_nothing(
     # Undo leads back, in order of time
     press(sam, "u")
     sam.keyboard.press(yes)
-    expect(sam.locator("[data-said]")).to_contain_text("Not taken")
+    expect(sam.locator("[data-message]")).to_contain_text("Not taken")
     at(sam, 3)
-    expect(sam.locator("[data-said]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
+    expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
     assert (3, yes) not in rows(site, kind, study)
     if kind == "linking":
         return
     press(sam, "u")
     at(sam, 2)
-    expect(sam.locator("[data-said]")).to_contain_text("Undone: no on 2.")
+    expect(sam.locator("[data-message]")).to_contain_text("Undone: no on 2.")
     press(sam, "u")
     at(sam, 1)
     press(sam, "u")
-    expect(sam.locator("[data-said]")).to_have_text("Nothing to undo.")
+    expect(sam.locator("[data-message]")).to_have_text("Nothing to undo.")
     expect(sam.locator("[data-save-state]")).to_have_attribute("data-kind", "idle")
     press(sam, "x")
     expect(sam.locator(".reason")).to_contain_text("first; then mark it as not sure")
@@ -161,15 +159,30 @@ def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
     press(sam, "F")
     sam.keyboard.type("odd: n y 1")
     sam.get_by_role("button", name="Keep the comment").click()
-    expect(sam.locator("[data-said]")).to_have_text("Comment kept")
+    expect(sam.locator("[data-message]")).to_have_text("Comment kept")
     expect(sam.locator("[data-commented]")).to_be_visible()
+    saved(sam)
     sam.reload()
     at(sam, 5)
     expect(sam.locator("[data-commented]")).to_be_visible()
     press(sam, "s n")
-    expect(sam.locator("[data-said]")).to_contain_text("Choose a reason by its number")
+    expect(sam.locator("[data-message]")).to_contain_text("Choose a reason by its number")
     expect(sam.locator("[name=other]")).to_have_value("")
     press(sam, "2 Enter")
     at(sam, 6)
     press(sam, "ArrowLeft")
     expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
+
+
+def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site, studies: dict[str, str]) -> None:
+    study = studies["verification"]
+    sam.goto(f"/work/studies/{study}/go/?n=7")
+    at(sam, 7)
+    sam.route(
+        "**/choice/", lambda route: route.fulfill(content_type="text/html", body="<p>Log in to the Wi-Fi</p>")
+    )
+    press(sam, "n")
+    expect(sam.locator("[data-save-state]")).to_contain_text("Offline")
+    sam.unroute("**/choice/")
+    saved(sam)
+    assert (7, "no") in rows(site, "verification", study)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, Site
+from tests.e2e.conftest import ROOT, Site, at_item, press, saved
 from tests.e2e.test_session_looks import serious
-from tests.e2e.test_verification_story import open_work, press, saved, sit_elsewhere
+from tests.e2e.test_verification_story import open_work, sit_elsewhere
 
 pytestmark = pytest.mark.browser
 N_PAIRS = 6
@@ -32,8 +32,7 @@ SELECT = """() => {
 
 def ready(page: Page, number: int) -> None:
     """Wait until a pair is there and takes keys."""
-    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / {N_PAIRS}")
-    page.locator(".validation.has-scripts:not([data-gate])").wait_for()
+    at_item(page, f"{number} / {N_PAIRS}")
 
 
 def answer_all(page: Page, keys: str, *, first: int) -> None:
@@ -72,6 +71,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     press(wanda, "u")
     expect(wanda.get_by_label("not sure")).not_to_be_checked()
     assert serious(wanda) == []
+    saved(wanda)
     wanda.reload()
     ready(wanda, 1)
     expect(wanda.locator("[data-response] mark")).to_have_text("crane")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, log_in
+from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, saved
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -31,19 +31,9 @@ TIME = """
 """
 
 
-def press(page: Page, keys: str) -> None:
-    for key in keys.split():
-        page.keyboard.press(key)
-
-
 def ready(page: Page, number: int) -> None:
     """Wait until a key point is there and takes keys."""
-    expect(page.locator("[data-all] summary strong")).to_have_text(f"{number} / {N_POINTS}")
-    page.locator(".verification.has-scripts:not([data-gate])").wait_for()
-
-
-def saved(page: Page) -> None:
-    page.locator('[data-save-state][data-kind="saved"]').wait_for()
+    at_item(page, f"{number} / {N_POINTS}")
 
 
 def open_work(page: Page, button: str = "Open") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.judges.base import Background, InsightRef, SummaryToJudge
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import HumanLabel, LabelledSummary
 
 FOLDER = Path(os.environ.get("SUMMHAY_DATA", "/nonexistent")) / "summhay"
@@ -19,8 +19,8 @@ HUMAN = {"not_covered": "none", "partially_covered": "partial", "fully_covered":
 MODEL = {"NO_COVERAGE": "none", "PARTIAL_COVERAGE": "partial", "FULL_COVERAGE": "full"}
 
 
-def insights_of(entries: list[dict[str, Any]]) -> tuple[InsightRef, ...]:
-    return tuple(InsightRef(each["insight_id"], each["insight"]) for each in entries)
+def insights_of(entries: list[dict[str, Any]]) -> tuple[ItemRef, ...]:
+    return tuple(ItemRef(each["insight_id"], each["insight"]) for each in entries)
 
 
 def conversations() -> list[LabelledSummary]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.judges import lexical_terms
-from benchmarks.judges.base import Background, CoverageVerdict, EntailmentItem, InsightRef, SummaryToJudge
+from benchmarks.judges.base import Background, CoverageVerdict, EntailmentItem, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, WrongConfig
 
 FERRY = "The night ferry to Holm will stop running in October because its engine needs a new shaft."
@@ -23,7 +23,7 @@ BACKGROUND = Background(
 
 
 def summary(*lines: str, insights: tuple[str, ...] = (FERRY, PRICE, PIER), key: str = "s") -> SummaryToJudge:
-    return SummaryToJudge(key, lines, tuple(InsightRef(text, text) for text in insights))
+    return SummaryToJudge(key, lines, tuple(ItemRef(text, text) for text in insights))
 
 
 def verdicts(
@@ -192,7 +192,7 @@ def test_covered_is_linked_and_every_link_is_a_line(lines: tuple[str, ...], limi
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_judged(insight: str, line: str) -> None:
     [found] = LexicalJudge().judge_coverage(
-        [SummaryToJudge("s", (line,), (InsightRef("i", insight),))], Background((line,), (insight,))
+        [SummaryToJudge("s", (line,), (ItemRef("i", insight),))], Background((line,), (insight,))
     )
     assert found[0].coverage in {"none", "partial", "full"}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.judges.base import Background, InsightRef, SummaryToJudge
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 from benchmarks.judges.lexical_fit import (
     HeldOutBy,
@@ -43,7 +43,7 @@ def labelled(topic: str, subtopic: str, number: int) -> LabelledSummary:
         for kind, place, thing in zip(kinds, PLACES, THINGS, strict=True)
     ]
     return LabelledSummary(
-        summary=SummaryToJudge(str(number), tuple(lines), tuple(InsightRef(each, each) for each in INSIGHTS)),
+        summary=SummaryToJudge(str(number), tuple(lines), tuple(ItemRef(each, each) for each in INSIGHTS)),
         labels=tuple(
             HumanLabel(insight, kind, () if kind == "none" else (position + 1,))  # type: ignore[arg-type]
             for position, (insight, kind) in enumerate(zip(INSIGHTS, kinds, strict=True))

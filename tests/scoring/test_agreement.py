@@ -41,7 +41,10 @@ MULTIRATER: list[Callable[..., Stat]] = [
 
 
 def table(*items: str, categories: str = "NPF") -> Ratings:
-    return Ratings.from_strings(items, categories=categories)
+    """One string per item, one character per rater; any character that is no category is a gap."""
+    raters = [str(column + 1) for column in range(max(map(len, items), default=0))]
+    rows = [{str(at): mark for at, mark in enumerate(item, 1) if mark in categories} for item in items]
+    return Ratings.from_rows(rows, categories=tuple(categories), raters=raters)
 
 
 def values(ratings: Ratings) -> list[float | None]:
@@ -153,6 +156,8 @@ def test_specific_agreement_by_category() -> None:
     assert by_category["F"].share == pytest.approx(0.5)
     unused = per_category(table("FF"))[0]
     assert unused.agreement.undefined_reason == "nobody gave this category"
+    assert unused.share == 0
+    assert {row.share for row in per_category(table("N.", ".F"))} == {None}, "no item was rated twice"
 
 
 def test_merging_categories_keeps_gaps() -> None:

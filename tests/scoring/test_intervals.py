@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
 from benchmarks.scoring.correlation import moments, pearson, r_of_moments
 from benchmarks.scoring.intervals import (
@@ -18,6 +19,7 @@ from benchmarks.scoring.intervals import (
     bootstrap_mean,
     bootstrap_ratio,
     cluster_index,
+    expanded_tail,
     figure_of,
     mean_of_ratios,
     rate,
@@ -111,9 +113,11 @@ def test_a_mean_of_nothing_is_undefined() -> None:
     assert bootstrap_ratio([0, 0], [0, 0], reason="no questions").undefined_reason == "no questions"
 
 
-def test_rates_take_wilson_when_all_agree_and_the_clusters_otherwise() -> None:
+def test_rates_of_independent_items_take_wilson_and_the_clusters_otherwise() -> None:
     keys = [index // 4 for index in range(40)]
-    assert rate([1.0] * 40, clusters=keys).method == "rate, Wilson interval"
+    sure = rate([1.0] * 40, clusters=keys)
+    assert sure.method == "rate, Wilson interval over clusters"
+    assert ends(sure) == ends(wilson(10, 10))
     mixed = rate([float(key % 2) for key in keys], clusters=keys)
     assert mixed.method == "rate, cluster bootstrap"
     independent = rate([float(key % 2) for key in keys])
@@ -193,6 +197,47 @@ def test_sums_by_cluster_keep_the_total(rows: list[tuple[float, str]]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=40))
-def test_an_interval_of_a_mean_stays_within_the_values(values: list[float]) -> None:
-    low, high = ends(bootstrap_mean(values, resampling=QUICK))
-    assert min(values) - 1e-12 <= low <= high <= max(values) + 1e-12
+def test_an_interval_of_a_mean_stays_within_the_values_and_has_a_width(values: list[float]) -> None:
+    figure = bootstrap_mean(values, resampling=QUICK)
+    if figure.low is None:
+        assert figure.interval_reason == "the same in every resample"
+        return
+    low, high = ends(figure)
+    assert min(values) - 1e-12 <= low < high <= max(values) + 1e-12
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_figure_at_its_bound_gets_the_interval_of_as_many_items_as_it_has_clusters(value: float) -> None:
+    stat = bootstrap_mean([value] * 24, clusters=[at // 3 for at in range(24)], bounds=(0.0, 1.0))
+    assert ends(stat) == ends(wilson(8 if value else 0, 8))
+    assert stat.n_clusters == 8
+    stretched = bootstrap_mean([2 * value - 1] * 8, bounds=(-1.0, 1.0))
+    assert ends(stretched) == pytest.approx([2 * end - 1 for end in ends(wilson(8 if value else 0, 8))])
+
+
+def test_a_figure_at_its_bound_in_too_few_clusters_has_no_interval() -> None:
+    stat = bootstrap_mean([1.0] * 24, clusters=[at // 6 for at in range(24)], bounds=(0.0, 1.0))
+    assert (stat.low, stat.interval_reason) == (None, "no interval under 5 clusters")
+
+
+def test_a_figure_between_its_bounds_that_never_varies_has_no_interval() -> None:
+    stat = bootstrap_mean([0.5] * 24, bounds=(0.0, 1.0))
+    assert (stat.low, stat.interval_reason) == (None, "the same in every resample")
+
+
+def test_the_fewer_the_clusters_the_further_out_the_percentiles() -> None:
+    sizes = (5, 10, 60, 100_000)
+    expected = [norm.cdf(-((n / (n - 1)) ** 0.5) * t.ppf(0.975, n - 1)) for n in sizes]
+    assert [expanded_tail(n, 0.95) for n in sizes] == pytest.approx(expected)
+    assert expected == sorted(expected)
+    assert expected[0] < 0.001 < 0.0249 < expected[-1]
+
+
+@pytest.mark.parametrize(("n", "least"), [(5, 0.89), (10, 0.92)])
+def test_intervals_of_few_clusters_hold_the_true_mean_about_as_often_as_they_say(n: int, least: float) -> None:
+    rng = np.random.default_rng(n)
+    held = 0
+    for values in rng.normal(size=(400, n)):
+        low, high = ends(bootstrap_mean(values))
+        held += low <= 0 <= high
+    assert held / 400 >= least

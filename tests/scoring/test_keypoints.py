@@ -39,7 +39,7 @@ def test_four_questions_worked_by_hand() -> None:
     assert found.kpf[DOCUMENTS].value == pytest.approx((2 * 0.75 * (5 / 6) / (0.75 + 5 / 6) + 0) / 2)
     assert found.kpf[KEY_POINTS].value == pytest.approx((2 * 0.75 * 0.5 / 1.25 + 0) / 2)
     assert (found.n_questions, found.n_key_points, found.n_unjudged) == (4, 7, 1)
-    assert (found.n_without_key_points, found.n_without_points) == (1, 1)
+    assert (found.n_without_key_points, found.n_not_extracted, found.n_without_points) == (1, 1, 0)
     assert (found.kpr_macro.n_items, found.kpr_micro.n_items) == (3, 7)
 
 
@@ -56,6 +56,8 @@ def test_silence_has_recall_0_and_f_0_and_no_precision() -> None:
     silent = Answer("a", 3, 0, n_points=0, supported={DOCUMENTS: 0})
     assert (silent.recall, silent.precision(DOCUMENTS), silent.f_score(DOCUMENTS)) == (0.0, None, 0.0)
     assert Answer("a", 3, 0).f_score(DOCUMENTS) is None, "points were never extracted"
+    found = scores([silent, Answer("b", 3, 0)], resampling=FEW)
+    assert (found.n_not_extracted, found.n_without_points) == (1, 1)
 
 
 def test_figures_of_nothing_are_undefined_and_say_why() -> None:

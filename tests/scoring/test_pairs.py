@@ -139,13 +139,18 @@ def test_a_difference_is_drawn_in_pairs() -> None:
     one = batch.add(hit_sums(hits, np.ones(100, dtype=int), clusters=clusters, n_clusters=20))
     same = batch.estimate(LINKED, [one]).minus(batch.estimate(LINKED, [one]))
     stat = same.stat(n_items=100)
-    assert (stat.value, stat.low, stat.high) == (0.0, 0.0, 0.0)
+    assert (stat.value, stat.low, stat.interval_reason) == (0.0, None, "the same in every resample")
 
 
 def test_all_or_none_get_wilsons_interval_and_few_items_none() -> None:
     batch = Batch(8)
     sure = batch.estimate(Rate.of("m", ""), [batch.add(np.tile([3.0, 3.0], (8, 1)))]).stat()
-    assert (sure.n_items, sure.high, sure.method, sure.n_clusters) == (24, 1.0, "m, Wilson interval", 8)
+    assert (sure.n_items, sure.high, sure.method, sure.n_clusters) == (
+        24,
+        1.0,
+        "m, Wilson interval over clusters",
+        8,
+    )
     small = Batch(3)
     ratio = Figure("m", mean_of_ratios, "")
     few = small.estimate(ratio, [small.add(np.ones((3, 2)))]).stat(n_items=3)

@@ -170,6 +170,11 @@ def test_no_verdict_at_all_is_undefined_with_a_reason() -> None:
     assert scores.coverage.undefined_reason == "no insight was judged"
 
 
+def test_the_reason_without_gold_documents_is_not_the_missing_link() -> None:
+    scores = score_summary([("one", frozenset[int]())], {"one": Verdict(FULL, (1,))}, cite("[1]")).scores
+    assert scores.citation.undefined_reason == "no covered insight has both a linked line and gold documents"
+
+
 def test_an_insight_without_gold_documents_has_coverage_only() -> None:
     insights = [("one", frozenset[int]()), ("two", frozenset({2}))]
     verdicts = {"one": Verdict(FULL, (1,)), "two": Verdict(FULL, (1,))}

@@ -14,7 +14,6 @@ from benchmarks.scoring.text import (
     LineKind,
     bullets,
     citation_mentions,
-    format_citations,
     invalid_citations,
     lines_from_list,
     lines_from_text,
@@ -57,7 +56,7 @@ def test_brackets_of_numbers_and_separators_cite(text: str, numbers: tuple[int, 
 
 @given(st.lists(st.integers(0, 999_999_999), unique=True, max_size=30))
 def test_what_the_app_writes_it_reads_back(numbers: list[int]) -> None:
-    assert parse_citations(f"a claim {format_citations(numbers)}") == tuple(numbers)
+    assert parse_citations(f"a claim {numbers or ''}") == tuple(numbers)
 
 
 @given(st.text(alphabet="[]0123456789-–,; ab", max_size=60))

@@ -39,7 +39,7 @@ def _value(converter: Any) -> str:
     kind = type(converter).__name__
     if kind == "UUIDConverter":
         return str(uuid.UUID(int=0x5EED, version=4))
-    return "1" if kind == "IntConverter" else "x"
+    return {"IntConverter": "1", "LabelKind": "linking"}.get(kind, "x")
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[Address]:
@@ -55,7 +55,10 @@ def _walk(patterns: Any, prefix: str = "") -> Iterator[Address]:
 def _address(pattern: URLPattern, route: str) -> Address:
     converters = pattern.pattern.converters
     for name, converter in converters.items():
-        for written in (f"<{name}>", *(f"<{kind}:{name}>" for kind in ("uuid", "int", "str", "slug", "path"))):
+        for written in (
+            f"<{name}>",
+            *(f"<{kind}:{name}>" for kind in ("uuid", "int", "str", "slug", "path", "label_kind")),
+        ):
             route = route.replace(written, _value(converter))
     return Address(
         path=f"/{route}",

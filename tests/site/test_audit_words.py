@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation import studies
 from annotation.models import Study
+from annotation.studies import lifecycle, members
 from annotation.writing import sessions
 from annotation.writing.wire import Message
-from benchmarks import judging
+from benchmarks.engine import judging
 from benchmarks.models import AuditEvent, Haystack, Judge
 from summhay_site.audit_words import SENTENCES
 from tests.makers import (
@@ -76,7 +76,7 @@ def run(ada: Any, now: datetime) -> Any:
     haystack = make_haystack()
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
     judge = judging.default_judge(now=now)
-    return judging.request_run(judge=judge, summaries=[summary], reason="person", now=now, requested_by=ada)
+    return judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, requested_by=ada)
 
 
 def test_pause_resume_and_cancel_of_a_run_are_told_with_the_judge(
@@ -109,21 +109,21 @@ def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(
     ada: Any, ben: Any, eve: Any, login: Any, now: datetime
 ) -> None:
     study = make_writing_study(researcher=ada)
-    studies.add_annotators(study=study, annotators=[annotator_of(ben)], by=ada, now=now)
-    studies.close_study(study=study, by=ada, now=now)
-    studies.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved away", by=ada, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(ben)], by=ada, now=now)
+    lifecycle.close_study(study=study, by=ada, now=now)
+    members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved away", by=ada, now=now)
     told = log_of(login(eve))
     assert "added an annotator to Ferry summaries | annotator: Ben" in told
     assert "closed the study Ferry summaries" in told
     assert "reason: moved away" in told
     assert not UID.search(told)
-    studies.delete_study(study=study, by=ada, now=now)
+    lifecycle.delete_study(study=study, by=ada, now=now)
     assert "deleted the study Ferry summaries" in log_of(login(eve))
 
 
 def test_events_are_found_by_kind_in_words(ada: Any, eve: Any, login: Any, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
-    studies.close_study(study=study, by=ada, now=now)
+    lifecycle.close_study(study=study, by=ada, now=now)
     form = login(eve).get("/audit-log/").context["form"]
     assert ("study.closed", "Closed the study …") in form.fields["action"].choices
     assert "closed the study" in log_of(login(eve), "action=study.closed&actor=ada&since=2026-03-01")
@@ -144,15 +144,15 @@ def downloads(ada: Any, ben: Any, cleo: Any) -> list[str]:
         reverse("annotation:study-file", args=[writing.uid, "manifest.json"]),
         reverse("annotation:study-curve-file", args=[writing.uid, "json"]),
         reverse("annotation:study-curve-file", args=[writing.uid, "svg"]),
-        reverse("annotation:linking-labels", args=[linking.uid, "csv"]),
-        reverse("annotation:linking-labels", args=[linking.uid, "jsonl"]),
+        reverse("annotation:study-labels", args=[linking.uid, "csv"]),
+        reverse("annotation:study-labels", args=[linking.uid, "jsonl"]),
         reverse("annotation:adjudicated", args=[linking.uid, "csv"]),
         reverse("annotation:study-agreement-file", args=[linking.uid, "figures.json"]),
         reverse("annotation:study-agreement-file", args=[linking.uid, "people.csv"]),
         reverse("annotation:verification-agreement-file", args=[points.uid, "figures.json"]),
         reverse("annotation:verification-agreement-file", args=[points.uid, "agreement.csv"]),
         reverse("annotation:verification-dataset-file", args=[points.uid, "manifest.json"]),
-        reverse("annotation:verification-dataset-file", args=[points.uid, "labels.jsonl"]),
+        reverse("annotation:study-labels", args=[points.uid, "jsonl"]),
         "/questions/recall/files/recall.json",
         "/questions/recall/files/recall.csv",
     ]

@@ -11,9 +11,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from annotation import consent, studies
 from annotation.models import Annotator, CoverageLabel, Session, Study
-from annotation.writing import scoring, sessions
+from annotation.studies import consent
+from annotation.writing import planning, scoring, sessions
 from benchmarks.models import Summary
 from summhay_site import accounts
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -55,7 +55,7 @@ def world(annotator: Any, researcher: Any, ben: Any, eve: Any, now: datetime) ->
     scoring.score_snapshots(now=now)
     sessions.exclude(session=session, by=researcher, reason="test", now=now)
     membership = writing.memberships.get(annotator=person)
-    studies.set_member_limit(membership=membership, limit_ms=9_000_000, by=researcher, now=now)
+    planning.set_member_limit(membership=membership, limit_ms=9_000_000, by=researcher, now=now)
     consent.publish(body="We record what you write.", by=researcher, now=now)
     linking = make_labelled_study(summaries=make_summaries(), researcher=researcher)
     first = Annotator.objects.get(label="anna")
@@ -78,10 +78,11 @@ def addresses_of(world: list[Study]) -> list[str]:
     session, person = Session.objects.get().uid, Annotator.objects.get(label="Zebulon Quartz")
     named = [
         *[(name, [writing]) for name in ("study", "study-annotators", "study-assignments", "study-results")],
-        *[(name, [linking]) for name in ("linking-study", "study-agreement", "study-agreement-rows")],
+        *[(name, [linking]) for name in ("study", "study-agreement", "study-agreement-rows")],
         *[("study-agreement-file", [linking, name]) for name in ("people.csv", "figures.json", "forest.svg")],
-        *[(f"verification-{page}", [verification]) for page in ("study", "agreement", "choosing", "dataset")],
-        *[("disagreements", [linking]), ("linking-labels", [linking, "csv"]), ("session-results", [session])],
+        ("study", [verification]),
+        *[(f"verification-{page}", [verification]) for page in ("agreement", "choosing", "dataset")],
+        *[("disagreements", [linking]), ("study-labels", [linking, "csv"]), ("session-results", [session])],
     ]
     models = ("annotator", "membership", "assignment", "session", "consent", "coveragelabel", "pointlabel")
     return [

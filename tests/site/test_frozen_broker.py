@@ -1,4 +1,4 @@
-"""A broker that is frozen, or takes connections and never answers, holds up no request and loses no hint."""
+"""A broker that is frozen, or takes connections and never answers, holds up no request and loses no message."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def start(site: dict[str, str], broker: str) -> subprocess.Popen[str]:
-    """Twenty requests at once, each of which gives a hint."""
+    """Twenty requests at once, each of which enqueues a message."""
     return subprocess.Popen(
         [sys.executable, "-c", REQUESTS],
         cwd=ROOT,

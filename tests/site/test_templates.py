@@ -29,6 +29,15 @@ def _id(path: Path) -> str:
     return str(path.relative_to(FOLDER))
 
 
+def _with_parents(path: Path) -> str:
+    """The template and the pages that it extends; a base is none."""
+    text = path.read_text()
+    parent = re.search(r'\{% extends "([^"]+)" %\}', text)
+    if parent is None or Path(parent[1]).name.startswith("base"):
+        return text
+    return text + _with_parents(FOLDER / parent[1])
+
+
 def test_there_are_templates() -> None:
     assert len(PAGES) > 10
 
@@ -42,7 +51,7 @@ def test_a_template_holds_nothing_that_the_content_policy_blocks(path: Path) -> 
 
 @pytest.mark.parametrize("path", PAGES, ids=_id)
 def test_a_page_has_a_title_of_its_own(path: Path) -> None:
-    text = path.read_text()
+    text = _with_parents(path)
     if "{% extends" in text:
         title = re.search(r"\{% block title %\}(.*?)\{% endblock", text, re.DOTALL)
         assert title is not None
@@ -53,7 +62,7 @@ def test_a_page_has_a_title_of_its_own(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=_id)
 def test_a_page_has_one_first_heading(path: Path) -> None:
-    text = path.read_text()
+    text = _with_parents(path)
     assert "<h1" in text or "{% include" in text
 
 
@@ -84,3 +93,14 @@ def test_the_patterns_find_what_they_name(markup: str, what: str) -> None:
 )
 def test_the_patterns_let_pass_what_is_fine(markup: str) -> None:
     assert not any(pattern.search(markup) for pattern in FORBIDDEN.values())
+
+
+UNBREAKABLE = re.compile(r"""[\w-]+=("[^"]*"|'[^']*')>?|(\{% [^%]*%\})+""")
+"""One attribute, or template tags, which can't be wrapped."""
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=_id)
+def test_lines_are_short_enough_to_compare(path: Path) -> None:
+    lines = enumerate(path.read_text().splitlines(), 1)
+    long = [number for number, line in lines if len(line) > 120 and not UNBREAKABLE.fullmatch(line.strip())]
+    assert long == []

@@ -19,11 +19,10 @@ WRITE = """
 import django
 django.setup()
 from annotation.models import Annotator
-from annotation.writing import snapshots
-from tests.makers import NOW, make_session
+from tests.makers import NOW, fill_missing, make_session
 ben = Annotator.objects.create(label="Ben", created_at=NOW)
 session = make_session(annotator=ben, state="submitted", revisions=[(300_000, "- the ferry leaves at six [1]")])
-snapshots.fill_missing(session=session, now=NOW)
+fill_missing(session=session, now=NOW)
 """
 
 

@@ -12,8 +12,8 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.figures.reports import ReportRefused
-from annotation.figures.scope import find_study
+from annotation.agreement.reports import ReportRefused
+from annotation.agreement.scope import find_study
 from annotation.models import Study
 from annotation.verification import datasets, exports
 from benchmarks import audit
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write beside the file, which takes its place once it is whole."""
+        """Write beside the file, and move it there once it is complete."""
         if not (options["study"] or options["dataset"]):
             raise CommandError("Name a dataset with --dataset, or a study with --study.")
         if options["study"]:
@@ -96,15 +96,15 @@ class Command(BaseCommand):
             self.stdout.write(f"{n.n:,} key points in {out}")
             return study
         sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
-        told = exports.manifest(
+        manifest = exports.manifest(
             study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
         )
         beside = out.with_name(out.name + ".manifest.json")
-        written(beside, [orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
-        whole = found.whole()
+        written(beside, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+        overall, counts = found.overall(), manifest["counts"]
         self.stdout.write(
-            f"{told['counts']['questions']:,} questions with {told['counts']['key_points_kept']:,} key points"
-            f" in {out}; kept {whole.n_kept:,} of {whole.n_decided:,} decided, {found.table.n_items:,} in all"
+            f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
+            f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {found.table.n_items:,} in all"
         )
         return study
 
@@ -122,7 +122,7 @@ class Tally:
 
 
 def written(path: Path, content: Iterable[bytes]) -> str:
-    """Write a file and give the SHA-256 of its bytes; a file that is there stays whole until the new one is."""
+    """Write a file and give the SHA-256 of its bytes; an existing file stays until the new one is complete."""
     part, digest = path.with_name(path.name + ".part"), hashlib.sha256()
     try:
         with part.open("wb") as file:

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.writing import exports, sessions
-from benchmarks import audit, judging
+from benchmarks import audit
+from benchmarks.engine import judging
 from benchmarks.models import Judge
 
 

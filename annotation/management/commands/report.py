@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.figures.reports import ReportRefused, reports
+from annotation.agreement.reports import ReportRefused, reports
 
 
 class Command(BaseCommand):

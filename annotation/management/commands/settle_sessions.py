@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from annotation.writing import snapshots
+from annotation.writing import settling
 
 
 class Command(BaseCommand):
@@ -20,5 +20,5 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print {settled} as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        settled = snapshots.settle_due(now=timezone.now())
+        settled = settling.settle_due(now=timezone.now())
         self.stdout.write(json.dumps({"settled": settled}) if options["json"] else f"{settled} settled")

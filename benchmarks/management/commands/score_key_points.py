@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks import autods, costs, judging, model_tasks
-from benchmarks.model_judging import CallFailed
+from benchmarks.engine import costs, judging, sending
+from benchmarks.engine.tasks import autods
 from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint
 
 
@@ -35,63 +34,42 @@ class Command(BaseCommand):
         judge = judges.order_by("-version").first()
         if judge is None:
             raise CommandError(f"There is no model judge “{options['judge']}”.")
-        if not 1 <= options["concurrency"] <= 256 or (options["limit"] is not None and options["limit"] < 1):
-            raise CommandError("--limit and --concurrency are whole numbers from 1 on, --concurrency up to 256.")
+        if options["limit"] is not None and options["limit"] < 1:
+            raise CommandError("--limit is a whole number from 1 on.")
         points = KeyPoint.objects.filter(autods=None, question__archived_at=None).select_related("question")
         if options["dataset"]:
             points = points.filter(question__dataset=options["dataset"])
         chosen = points.order_by("question", "number")[: options["limit"]]
-        options_of_run = judging.ModelOptions(
-            concurrency=options["concurrency"], budget=_budget(options["budget"])
-        )
         try:
-            judging.request_autods_run(
-                judge=judge, key_points=chosen, reason="command", now=timezone.now(), options=options_of_run
+            judging.request_run(
+                judge=judge,
+                task=JudgeRun.Task.AUTODS,
+                subjects=chosen,
+                reason="command",
+                now=timezone.now(),
+                options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
             )
-        except judging.JudgeUnavailable as problem:
+        except (judging.JudgeUnavailable, ValueError) as problem:
             raise CommandError(str(problem)) from problem
-        runs = self._work(judge)
-        found = autods.scored(runs=runs, config=model_tasks.config_of(judge))
-        cost = costs.cost_of(JudgeCall.objects.filter(run__in=runs))
-        self._tell(found, cost, as_json=options["json"])
-        for run in runs:
+        finished = judging.finish_runs(
+            judge=judge, task=JudgeRun.Task.AUTODS, clock=timezone.now, say=self.stderr.write
+        )
+        found = autods.scored(runs=finished, config=sending.config_of(judge))
+        cost = costs.cost_of(JudgeCall.objects.filter(run__in=finished))
+        self._print(found, cost, as_json=options["json"])
+        for run in finished:
             run.refresh_from_db()
             if run.state == JudgeRun.State.PAUSED:
                 raise CommandError(f"It is paused; what was scored stays. {run.message}")
 
-    def _work(self, judge: Judge) -> list[JudgeRun]:
-        """Finish what was asked for now, and what earlier commands left."""
-        uids = judging.unfinished_runs(now=timezone.now(), judge=judge, task=JudgeRun.Task.AUTODS)
-        runs = list(JudgeRun.objects.filter(uid__in=uids).select_related("judge"))
-        for run in runs:
-            for _attempt in range(judging.MAX_ATTEMPTS):
-                try:
-                    judging.run_pending(run=run, clock=timezone.now)
-                    break
-                except CallFailed as error:
-                    self.stderr.write(str(error))
-            judging.run_pending(run=run, clock=timezone.now)
-        return runs
-
-    def _tell(self, found: autods.Scored, cost: costs.Cost, *, as_json: bool) -> None:
+    def _print(self, found: autods.Scored, cost: costs.Cost, *, as_json: bool) -> None:
         if as_json:
             dollars = None if cost.dollars is None else float(cost.dollars)
-            told = {**asdict(found), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}
-            self.stdout.write(json.dumps(told))
+            report = {**asdict(found), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}
+            self.stdout.write(json.dumps(report))
             return
         paid = f"not known: {cost.reason}" if cost.dollars is None else f"${cost.dollars:.4f}"
         self.stdout.write(
             f"{found.n_scored} scored, {found.n_bounded} with one answer listed only, {found.n_unanswered} with "
             f"neither, {found.n_failed} without a reply; {found.n_asked} asked now; cost {paid}"
         )
-
-
-def _budget(text: str | None) -> Decimal | None:
-    """US dollars, or None for no limit."""
-    try:
-        budget = Decimal(text) if text else None
-    except InvalidOperation:
-        budget = Decimal("NaN")
-    if budget is not None and not (budget.is_finite() and budget >= 0):
-        raise CommandError(f"--budget {text} is not a number of dollars.")
-    return budget

@@ -1,5 +1,5 @@
 // Flag, comment and skip: plain forms, sent without leaving the page where that is enough.
-import { post } from "./outbox.js";
+import { request } from "../talk.js";
 
 export function startAside(root, { config, find, text, say, on, outbox, leaveBy }) {
   const { urls } = config, boxes = [...root.querySelectorAll("details.over")];
@@ -10,16 +10,16 @@ export function startAside(root, { config, find, text, say, on, outbox, leaveBy 
   const button = find("flag"), comment = root.querySelector("#comment");
   let isFlagged = button.getAttribute("aria-pressed") === "true", keptComment = comment.value;
 
-  // The newest wish shows at once; the server is told in order, and keeps both in full each time.
-  function remark({ flag = isFlagged, said = keptComment }) {
-    const isSame = flag === isFlagged && said === keptComment;
+  // The newest wish shows at once; the server gets them in order, each time both in full.
+  function remark({ flag = isFlagged, words = keptComment }) {
+    const isSame = flag === isFlagged && words === keptComment;
     find("comments").open = false;
     if (isSame) { say(text("comment-same")); return; }
-    const message = flag !== isFlagged ? (flag ? "flagged" : "unflagged") : said.trim() ? "comment-kept" : "comment-gone";
+    const message = flag !== isFlagged ? (flag ? "flagged" : "unflagged") : words.trim() ? "comment-kept" : "comment-gone";
     isFlagged = flag;
-    keptComment = said;
+    keptComment = words;
     draw();
-    outbox.add(urls.remark, [["task", config.task], ["flag", flag ? "1" : "0"], ["comment", said]]);
+    outbox.add(urls.remark, [["task", config.task], ["flag", flag ? "1" : "0"], ["comment", words]]);
     say(text(message));
   }
   function draw() {
@@ -36,13 +36,13 @@ export function startAside(root, { config, find, text, say, on, outbox, leaveBy 
   }
   on(find("remark"), "submit", (event) => {
     event.preventDefault();
-    remark(event.submitter === button ? { flag: !isFlagged } : { said: comment.value });
+    remark(event.submitter === button ? { flag: !isFlagged } : { words: comment.value });
   });
 
   // Skip, once what was answered is stored; a reason by its digit or in one's own words
   const form = find("skip-form"), reasons = form ? [...form.querySelectorAll("[name=reason]")] : [], other = form?.querySelector("[name=other]");
   const skip = () => leaveBy(async () => {
-    const answer = await post(urls.skip, new FormData(form)).catch(() => null);
+    const answer = await request(urls.skip, new URLSearchParams(new FormData(form))).catch(() => null);
     if (answer?.status !== 200) say(answer ? text("refused", { reason: answer.body.message ?? answer.status }) : text("unreachable"));
     return answer?.body.next;
   });

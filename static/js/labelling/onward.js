@@ -1,4 +1,6 @@
-// The way to another task: fetched, perhaps before it is wanted, then put in the place of this one.
+// Going to another task: it is fetched, perhaps before it is wanted, then put in the place of this one.
+import { fetchPage } from "../talk.js";
+
 const NOTE = "labels:note", NOTE_LASTS_MS = 15_000;
 
 export class Onward {
@@ -10,9 +12,7 @@ export class Onward {
   prefetch(url) {
     if (this.url === url) return;
     this.url = url;
-    this.page = fetch(url, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(20_000) })
-      .then(async (response) => ({ url: response.url, html: response.ok ? await response.text() : "" }))
-      .catch(() => null);
+    this.page = fetchPage(url);
   }
 
   forget() { this.url = null; }

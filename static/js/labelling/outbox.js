@@ -1,34 +1,8 @@
 // Acts on their way to the server, in order, one at a time; kept in this browser until they are answered.
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
-const newId = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-const wait = (ms) => new Promise((resolve) => {
-  const end = () => { clearTimeout(timer); removeEventListener("online", end); resolve(); };
-  const timer = setTimeout(end, ms);
-  addEventListener("online", end);
-});
-const backoff = (attempt) => Math.min(20_000, 1000 * 2 ** attempt) * (0.8 + 0.4 * Math.random());
+import { Unreachable, backoff, newId, pause, request } from "../talk.js";
 
-export class Unreachable extends Error {}
-
-// Gives {status, body}; throws Unreachable where no answer came or the server is in trouble.
-export async function post(url, fields, { keepalive = false } = {}) {
-  let response;
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { accept: "application/json", "x-csrftoken": token() },
-      body: new URLSearchParams(fields),
-      keepalive,
-      redirect: "error",
-      signal: keepalive ? undefined : AbortSignal.timeout(15_000),
-    });
-  } catch {
-    throw new Unreachable();
-  }
-  if (response.status >= 500 || response.status === 429) throw new Unreachable();
-  const body = await response.json().catch(() => ({}));
-  return { status: response.status, body };
-}
+const LONGEST_MS = 20_000;
+const post = (act) => request(act.url, new URLSearchParams(act.fields));
 
 export class Outbox {
   // `show(kind, values)` tells of the state; `answered(act, body)` and `refused(act, body)` of what came of an act.
@@ -57,8 +31,8 @@ export class Outbox {
       this.show(attempt ? "offline" : "saving");
       const act = this.acts[0];
       try {
-        const { status, body } = await post(act.url, act.fields);
-        if (status === 401 || status === 403) { this.show("login"); await wait(5000); continue; }
+        const { status, body } = await post(act);
+        if (status === 401 || status === 403) { this.show("login"); await pause(5000); continue; }
         attempt = 0;
         this.acts.shift();
         this.keep();
@@ -73,7 +47,7 @@ export class Outbox {
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
         this.show("offline");
-        await wait(backoff(attempt++));
+        await pause(backoff(attempt++, LONGEST_MS));
       }
     }
     this.running = null;
@@ -92,13 +66,13 @@ export class Outbox {
 // An undo that was kept over a reload must not reach what was answered elsewhere since.
 const onlyHere = (act) => (act.url.endsWith("/undo/") ? { ...act, fields: [...act.fields.filter(([name]) => name !== "here"), ["here", "1"]] } : act);
 
-// What this person chose on other tasks and what never arrived; each act has an id, so twice is once.
+// What this annotator chose on other tasks and what never arrived; each act has an id, so twice is once.
 export async function sendLeftovers(config) {
   const mine = `${config.kind}:${config.person}:`;
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith(mine) && !name.endsWith(config.task))) {
     const acts = JSON.parse(localStorage.getItem(key)) ?? [];
     for (const act of acts) {
-      const answer = await post(act.url, onlyHere(act).fields).catch(() => null);
+      const answer = await post(onlyHere(act)).catch(() => null);
       if (!answer || answer.status === 401 || answer.status === 403) return;
     }
     localStorage.removeItem(key);

@@ -1,5 +1,5 @@
 // Active time: contact with the server while there are keys, pointer or scrolling; a choice is a contact too.
-import { post } from "./outbox.js";
+import { request } from "../talk.js";
 
 export function watchTime({ config, signal, outbox, show, announce, text }) {
   let lastContact = 0, lastSign = Date.now(), isAsking = false;
@@ -9,7 +9,7 @@ export function watchTime({ config, signal, outbox, show, announce, text }) {
     if (isAsking) { isAsking = false; outbox.rest(); }
     if (!config.is_open || Date.now() - lastContact < config.contact_every_s * 1000) return;
     contact();
-    post(config.urls.seen, []).catch(() => {});
+    request(config.urls.seen, new URLSearchParams()).catch(() => {});
   }
   for (const type of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) document.addEventListener(type, alive, { signal, passive: true, capture: true });
   alive();

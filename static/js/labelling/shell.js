@@ -1,18 +1,28 @@
-// What every page of label work does: the state of saving, undo, guidelines, keys, the way on and back.
+// What every page of label work does: the state of saving, undo, guidelines, keys, going on and back.
 import { startAside } from "./aside.js";
 import { Gate, isTyping } from "./gate.js";
 import { load, noteLeft, Onward } from "./onward.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, sendLeftovers } from "./outbox.js";
 import { watchTime } from "./presence.js";
 import { startVoice, timeOfDay } from "./voice.js";
 
 const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
 let arrival = null; // what the page before hands to the one that takes its place
+let startTask = null;
 
-// `selector` finds the root in a page; `restart(root)` starts the next one; `answered(act, body)` is told what an act
-// on this task came to; `keys(key)` gives what a key does beside the common ones, if anything; `next()` is Enter, and
-// `onClick()` the button to the next task, where that is something else.
-export function startShell(root, { selector, restart, answered, keys, next, onClick = next }) {
+// Start the task on the page by `start(root)`, which later also starts those that take its place; then send what
+// another page of this browser could not.
+export function run(start) {
+  const root = document.querySelector("[data-label-task]");
+  startTask = start;
+  start(root);
+  sendLeftovers(JSON.parse(root.dataset.config));
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+}
+
+// `answered(act, body)` gets what an act on this task came to; `keys(key)` gives what a key does beside the common
+// ones, if anything; `next()` is Enter, and `onClick()` the button to the next task, where that is something else.
+export function startShell(root, { answered, keys, next, onClick = next }) {
   const config = JSON.parse(root.dataset.config), { urls } = config;
   const find = (name) => root.querySelector(`[data-${name}]`);
   const life = new AbortController(), { signal } = life; // ends when the next task takes this one's place
@@ -20,8 +30,8 @@ export function startShell(root, { selector, restart, answered, keys, next, onCl
   const { text, announce, say, refuse, hush } = startVoice(root, signal);
   root.classList.add("has-scripts");
 
-  const swap = (page, note) => { life.abort(); arrival = { note }; root.replaceWith(page); scrollTo(0, 0); restart(page); };
-  const onward = new Onward({ selector, swap });
+  const swap = (page, note) => { life.abort(); arrival = { note }; root.replaceWith(page); scrollTo(0, 0); startTask(page); };
+  const onward = new Onward({ selector: `[data-label-task="${config.kind}"]`, swap });
   const onwardUrl = find("onward").getAttribute("href");
   let outbox = null; // its first word may come while it is made
   outbox = new Outbox(config, { show, answered: arrived, refused: (act, body) => { show("refused", { reason: body.message ?? "?" }); if (act.url === urls.undo) settleUndo(); } });
@@ -47,7 +57,7 @@ export function startShell(root, { selector, restart, answered, keys, next, onCl
   arrival = null;
   if (noteHere) setTimeout(() => say(noteHere), 50); // after the live region is there
 
-  // Leave once everything is stored, for an address or what `where` comes to. A refused answer keeps the person here,
+  // Leave once everything is stored, for an address or what `where` comes to. A refused answer keeps one here,
   // and so does Escape.
   async function leave(where, { note = "", open = null } = {}) {
     if (gate.why === "going") return;
@@ -146,7 +156,7 @@ export function startShell(root, { selector, restart, answered, keys, next, onCl
     const address = link.getAttribute("href");
     if (link.target || address.startsWith("#") || link.origin !== location.origin) return;
     event.preventDefault();
-    if (link === find("onward")) onClick(); else leave(address, { open: link.matches("[data-back], [data-next], .stop") ? null : load });
+    if (link === find("onward")) onClick(); else leave(address, { open: link.matches("[data-back], [data-next], .task-number") ? null : load });
   });
   on(root, "submit", (event) => {
     const form = event.target;

@@ -11,15 +11,15 @@ export function startVoice(root, signal) {
   const announce = (message) => { find("announce").textContent = message; };
   function hush() {
     clearTimeout(timer);
-    find("said").hidden = true;
+    find("message").hidden = true;
     for (const each of root.querySelectorAll(".reason")) each.remove();
   }
   function say(message) {
     hush();
     announce(message);
-    find("said").textContent = message;
-    find("said").hidden = !message;
-    timer = setTimeout(() => { find("said").hidden = true; }, LASTS_MS);
+    find("message").textContent = message;
+    find("message").hidden = !message;
+    timer = setTimeout(() => { find("message").hidden = true; }, LASTS_MS);
   }
   // Say why something is not done, inside `box`, and show which control is meant.
   function refuse(box, message) {

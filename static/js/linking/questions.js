@@ -4,7 +4,7 @@ const COVERED = ["partial", "full"];
 export class Question {
   constructor(box) {
     this.box = box;
-    this.insight = box.dataset.question;
+    this.uid = box.dataset.question;
     this.number = box.dataset.number;
     this.form = box.querySelector("form");
     this.place = box.querySelector("fieldset"); // where a word on this question goes
@@ -18,13 +18,13 @@ export class Question {
   get isUnsure() { return this.form.elements.unsure.checked; }
   set isUnsure(value) { this.form.elements.unsure.checked = value; }
   get isCovered() { return COVERED.includes(this.coverage); }
-  get lacksLine() { return this.isCovered && !this.lines.length; }
+  get isMissingLine() { return this.isCovered && !this.lines.length; }
   get isAnswered() { return this.coverage === "none" || (this.isCovered && this.lines.length > 0); }
 
   fields() {
     const version = this.form.elements.guideline?.value;
     return [
-      ["insight", this.insight], ["coverage", this.coverage], ...this.lines.map((line) => ["line", String(line)]),
+      ["question", this.uid], ["coverage", this.coverage], ...this.lines.map((line) => ["line", String(line)]),
       ...(this.isUnsure ? [["unsure", "1"]] : []), ...(version ? [["guideline", version]] : []),
     ];
   }
@@ -36,9 +36,9 @@ export class Question {
   }
 
   set({ coverage, lines, is_unsure, feedback = "" }) {
-    const told = this.box.querySelector("[data-feedback]");
-    told.textContent = feedback;
-    told.hidden = !feedback;
+    const place = this.box.querySelector("[data-feedback]");
+    place.textContent = feedback;
+    place.hidden = !feedback;
     this.coverage = coverage;
     this.lines = lines;
     this.isUnsure = is_unsure;
@@ -47,7 +47,7 @@ export class Question {
 
   draw() {
     if (!this.isCovered) this.lines = [];
-    this.box.querySelector("[data-lack]").hidden = !this.lacksLine;
+    this.box.querySelector("[data-missing]").hidden = !this.isMissingLine;
     this.box.classList.toggle("is-answered", this.isAnswered);
     this.box.classList.toggle("is-covered", this.isCovered);
   }
@@ -63,7 +63,7 @@ export class Questions {
     for (const question of this.all) question.draw();
   }
 
-  of(insight) { return this.all.find((question) => question.insight === insight); }
+  of(uid) { return this.all.find((question) => question.uid === uid); }
   get unanswered() { return this.all.find((question) => !question.isAnswered); }
   get nAnswered() { return this.all.filter((question) => question.isAnswered).length; }
 

@@ -66,11 +66,11 @@ export function startAids(editor, pane) {
     if (config.aids.show_counters) counters.textContent = text("counters", facts);
     if (!config.aids.live_citation_check) return;
     const unknown = citedIn(editor.value).filter((number) => !known.has(number));
-    const told = [
+    const found = [
       unknown.length ? text("unknown-numbers", { numbers: unknown.map((n) => `[${n}]`).join(" ") }) : "",
       facts.loose ? text("loose", { n: facts.loose }) : "",
     ].filter(Boolean).join(" · ");
-    if (problems.textContent !== told) problems.textContent = told;
+    if (problems.textContent !== found) problems.textContent = found;
   };
   let planned = false;
   const later = () => {

@@ -1,6 +1,6 @@
 // Texts that this browser still holds of sessions that are over: sent now, to be stored apart, and kept here until
 // the server has them. Only those of the person who is logged in; what belongs to a session that goes on stays.
-import { Unreachable, copies, newId, release, request } from "./delivery.js";
+import { Unreachable, copies, newId, release, request } from "../talk.js";
 
 const root = document.querySelector("[data-leftovers]");
 const config = JSON.parse(root.dataset.leftovers);

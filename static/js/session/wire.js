@@ -1,7 +1,7 @@
 // What the page shares: its configuration and sentences, requests, the copies in this browser, the event queue.
-import { Copy, Unreachable, copies, newId, request } from "./delivery.js";
+import { Copy, Unreachable, copies, newId, request } from "../talk.js";
 
-export { Unreachable, backoff, newId, pause, release } from "./delivery.js";
+export { Unreachable, backoff, newId, pause, release } from "../talk.js";
 
 const root = document.querySelector("[data-config]");
 export const config = JSON.parse(root.dataset.config);

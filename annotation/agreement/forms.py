@@ -1,0 +1,122 @@
+"""How one looks at agreement: filters and choices, all by GET; a value that does not occur is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from annotation.figures.page import Figures, Options, View
+from annotation.figures.table import CLUSTERS, SUBTOPICS, SUMMARIES, Filters
+
+MEASURES = {
+    "pearson": _("Pearson"),
+    "exact_agreement": _("exact agreement"),
+    "quadratic_kappa": _("quadratic κ"),
+    "randolph_kappa": _("Randolph κ"),
+    "alpha_ordinal": _("α ordinal"),
+    "covered.kappa": _("κ of covered or not"),
+    "linking": _("linking"),
+}
+FIELDS = (
+    "haystack",
+    "domain",
+    "retriever",
+    "summarizer",
+    "guideline",
+    "reference",
+    "clusters",
+    "judge",
+    "measure",
+)
+
+
+def view_of(data: QueryDict) -> View:
+    """Read the address; nothing that is written in it can make an error."""
+    guideline = data.get("guideline", "")
+    return View(
+        filters=Filters(
+            haystack=data.get("haystack", ""),
+            domain=data.get("domain", ""),
+            retriever=data.get("retriever", ""),
+            summarizer=data.get("summarizer", ""),
+            guideline=int(guideline) if guideline.isdecimal() and len(guideline) < 9 else None,
+            people=tuple(key for key in data.getlist("annotator") if key),
+        ),
+        reference=data.get("reference") or "mean",
+        clusters=clusters if (clusters := data.get("clusters", "")) in CLUSTERS else SUBTOPICS,
+        judge=data.get("judge", ""),
+        measure=measure if (measure := data.get("measure", "")) in MEASURES else "pearson",
+    )
+
+
+class LookForm(forms.Form):
+    """The choices that occur in the labels at hand."""
+
+    haystack = forms.ChoiceField(required=False, label=_("Haystack"))
+    domain = forms.ChoiceField(required=False, label=_("Domain"))
+    retriever = forms.ChoiceField(required=False, label=_("Retriever"))
+    summarizer = forms.ChoiceField(required=False, label=_("Summarizer"))
+    guideline = forms.ChoiceField(required=False, label=_("Guidelines"))
+    annotator = forms.MultipleChoiceField(required=False, label=_("Annotators"))
+    reference = forms.ChoiceField(required=False, label=_("Judges against"))
+    clusters = forms.ChoiceField(
+        required=False,
+        label=_("Resampled"),
+        choices=[(SUBTOPICS, _("subtopics")), (SUMMARIES, _("summaries"))],
+    )
+    measure = forms.ChoiceField(required=False, label=_("Figure of the plot"), choices=list(MEASURES.items()))
+    judge = forms.ChoiceField(required=False, label=_("Judge of the plots"))
+
+    def __init__(self, data: Any, *, options: Options, is_external: bool) -> None:
+        super().__init__(data)
+        everything = ("", _("all"))
+        lists = {
+            "haystack": options.haystacks,
+            "domain": options.domains,
+            "retriever": options.retrievers,
+            "summarizer": options.summarizers,
+            "guideline": options.guidelines,
+        }
+        for name, values in lists.items():
+            self._choices(name, [everything, *((str(value), str(value)) for value in values)])
+            if len(values) < 2:
+                del self.fields[name]
+        people = list(options.people)
+        self._choices("annotator", people)
+        self._choices(
+            "reference",
+            [
+                ("mean", _("mean over annotators")),
+                ("majority", _("majority label")),
+                *([("adjudicated", _("adjudicated label"))] if options.n_adjudicated else []),
+                *people,
+            ],
+        )
+        self._choices("judge", list(options.judges))
+        unused = {
+            "annotator": len(people) < 3,
+            "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
+        }
+        unused |= {"judge": not options.judges, "measure": not options.judges, "clusters": is_external}
+        for name, is_unused in unused.items():
+            if is_unused:
+                del self.fields[name]
+
+    def _choices(self, name: str, choices: list[tuple[Any, Any]]) -> None:
+        field = self.fields[name]
+        field.choices = choices  # type: ignore[attr-defined]
+        field.widget.choices = choices
+
+
+def filter_words(view: View, found: Figures) -> str:
+    """The filter in words, for captions."""
+    filters = view.filters
+    names = dict(found.options.people)
+    parts = [value for value in (filters.haystack, filters.domain, filters.retriever, filters.summarizer) if value]
+    if filters.guideline is not None:
+        parts.append(f"v{filters.guideline}")
+    parts += [names[key] for key in filters.people if key in names]
+    return ", ".join(parts)

@@ -1,0 +1,68 @@
+"""`manage.py report judges`: one object for each judge, against people on the same insights (Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.agreement.reports import Report, ReportRefused, aligned, number, with_interval
+from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
+from annotation.figures.collect import repeated
+from annotation.figures.files import judges_json
+from annotation.figures.judges import UnknownReference, as_json, consistency, judge_report
+from annotation.figures.page import mean_coverage_of_judges
+from annotation.figures.systems import corrected, rankings
+from annotation.models import CoverageLabel
+
+
+def _arguments(parser: Any) -> None:
+    add_scope(parser)
+    add_reference(parser)
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="with --json: an object of judges, people, differences, ranking, corrected and consistency",
+    )
+
+
+def _make(options: Mapping[str, Any]) -> Any:
+    table, reference = judged_table(options), options["reference"]
+    try:
+        report = judge_report(table, reference=reference, with_differences=options["full"])
+    except UnknownReference as unknown:
+        raise ReportRefused(str(unknown)) from unknown
+    if not options["full"]:
+        return as_json(report)
+    labels = CoverageLabel.objects.filter(summary__in=[info.pk for info in table.summaries])
+    everywhere = mean_coverage_of_judges(table, filters_of(options)) if table.summaries else {}
+    return judges_json(
+        report,
+        consistency(table, repeated(labels, table)) if table.summaries else (),
+        rankings(table, reference=reference) if table.summaries else (),
+        corrected(table, everywhere, reference=reference) if table.summaries else (),
+    )
+
+
+def _lines(values: Any) -> list[str]:
+    rows: list[dict[str, Any]] = values["judges"] if isinstance(values, dict) else values
+    head = ["judge", "Pearson", "exact", "quadratic κ", "covered κ", "linking", "authors' rule", "strict", "n"]
+    table = [head]
+    for row in rows:
+        linking = [
+            f"{row[rule]['hits']}/{row[rule]['n']}" for rule in ("linking", "linking_authors", "linking_strict")
+        ]
+        table.append(
+            [
+                row["judge"],
+                with_interval(row, "pearson"),
+                number(row["exact_agreement"]),
+                number(row["quadratic_kappa"]),
+                number(row["covered"].get("kappa")),
+                *linking,
+                str(row["n_insights"]),
+            ]
+        )
+    return aligned(table)
+
+
+REPORT = Report("judges beside people on the same insights", _arguments, _make, _lines)

@@ -1,0 +1,16 @@
+"""Addresses of the agreement page, of all labels and of one study."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotation.agreement import views
+
+urlpatterns = [
+    path("agreement/", views.agreement, name="agreement"),
+    path("agreement/rows/", views.agreement_rows, name="agreement-rows"),
+    path("agreement/files/<str:name>", views.agreement_file, name="agreement-file"),
+    path("studies/<uuid:uid>/agreement/", views.agreement, name="study-agreement"),
+    path("studies/<uuid:uid>/agreement/rows/", views.agreement_rows, name="study-agreement-rows"),
+    path("studies/<uuid:uid>/agreement/files/<str:name>", views.agreement_file, name="study-agreement-file"),
+]

@@ -1,0 +1,1 @@
+"""Labels that were made elsewhere: nobody works in such a study here."""

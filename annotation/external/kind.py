@@ -1,0 +1,16 @@
+"""What a study with labels made elsewhere says of itself: they are imported and compared, nobody works in it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds import StudyKind, register
+from annotation.models import Study
+
+KIND = register(
+    StudyKind(
+        value=Study.Kind.EXTERNAL,
+        label=gettext_lazy("labels made elsewhere"),
+        study_page="annotation:study-agreement",
+    )
+)

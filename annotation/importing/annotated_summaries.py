@@ -1,0 +1,307 @@
+"""Annotated summaries: the labels of people, the predictions of judges, and the texts that both are about.
+
+A label, prediction or text that differs from what was imported before is an error: labels never change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Max, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
+from annotation.models import CoverageLabel, Study
+from benchmarks.exchange import eval_benchmark
+from benchmarks.exchange.eval_benchmark import BenchmarkEntry
+from benchmarks.exchange.problems import Got, Problems
+from benchmarks.exchange.topics import TopicInsight, TopicVerdict
+from benchmarks.importing.formats import File, Format
+from benchmarks.importing.plan import ImportRequest
+from benchmarks.importing.published import imported_verdict, new_judge, new_system, source_title
+from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.scoring.text import without_emphasis
+
+IMPORTED = "imported"
+DEFAULT_DATASET = "summhay-eval-benchmark"
+Answer = tuple[str, tuple[int, ...]]
+"""Coverage, and the lines it is linked to."""
+Place = tuple[UUID, UUID]
+"""The public ids of a summary and of an insight."""
+
+
+def study_name(dataset: str) -> str:
+    """The name of the study that holds the published labels of a dataset."""
+    return f"{dataset}: published labels"
+
+
+class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
+    """Labels of annotator "imported" and predictions as imported judges, on texts that may be new too.
+
+    Haystacks, subtopics, insights and summaries that are known by their keys are used as they are.
+    """
+
+    MODELS = (*LabelPlan.MODELS, Judge, System, Haystack, Subtopic, Insight, Summary, CoverageLabel, Verdict)
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.dataset = self.dataset or DEFAULT_DATASET
+        self.haystacks: dict[str, Haystack] = {}
+        self.subtopics: dict[tuple[UUID, str], Subtopic] = {}
+        self.insights: dict[tuple[UUID, str], Insight] = {}
+        self.systems: dict[str, System] = {}
+        self.summaries: dict[tuple[UUID, str], Summary] = {}
+        self.judges: dict[str, Judge] = {}
+        self.counted: set[UUID] = set()
+        self.labels: dict[Place, Answer] = {}
+        self.verdicts: dict[tuple[UUID, UUID], dict[Place, Answer]] = {}
+
+    def take(self, rows: Sequence[BenchmarkEntry]) -> None:
+        """Compare the summaries of one file with their labels and predictions."""
+        if self.study is None:
+            study = self.find_study(study_name(self.dataset), kind=Study.Kind.LINKING)
+            self.imported = self.annotator(IMPORTED)
+            if not self.is_new:
+                known = study.coverage_labels.filter(
+                    is_current=True, annotator__label=IMPORTED, annotator__user=None
+                )
+                values = known.values_list("summary__uid", "insight__uid", "coverage", "lines")
+                self.labels = {
+                    (summary, insight): (coverage, tuple(lines)) for summary, insight, coverage, lines in values
+                }
+        for index, entry in enumerate(rows):
+            self._take(entry, f"[{index}]")
+
+    def _take(self, entry: BenchmarkEntry, where: str) -> None:
+        haystack = self._haystack(entry)
+        subtopic = self._subtopic(haystack, entry)
+        insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
+        summary = self._summary(haystack, subtopic, entry, where)
+        if summary is None:
+            return
+        for label in entry.human:
+            self._label(summary, insights[label.insight_key], label, where)
+        for name, verdicts in entry.predictions.items():
+            self._predictions(self._judge(name), summary, insights, verdicts, where)
+
+    def _haystack(self, entry: BenchmarkEntry) -> Haystack:
+        """Find it by its key or the name of its file, or make one without documents."""
+        key = entry.haystack_key
+        if key not in self.haystacks:
+            names = [key, f"topic_{key}"]
+            found = Haystack.objects.filter(Q(key=key) | Q(metadata__source_name__in=names)).first()
+            if found is None:
+                found = Haystack(
+                    key=key,
+                    title=without_emphasis(entry.haystack_title),
+                    metadata=source_title(entry.haystack_title),
+                    dataset=self.dataset,
+                    created_at=self.now,
+                )
+                self.create(found, "haystacks")
+            else:
+                self.unchanged["haystacks"] += 1
+                self._load_texts(found)
+            self.haystacks[key] = found
+        return self.haystacks[key]
+
+    def _load_texts(self, haystack: Haystack) -> None:
+        for subtopic in haystack.subtopics.all():
+            self.subtopics[haystack.uid, subtopic.key] = subtopic
+        for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
+            self.insights[insight.subtopic.uid, insight.key] = insight
+        summaries = Summary.objects.filter(haystack=haystack, origin=Summary.Origin.IMPORTED)
+        for summary in summaries.select_related("subtopic", "system"):
+            self.summaries[summary.subtopic.uid, summary.system.key] = summary
+
+    def _known(self, row: Subtopic | Insight, kind: str) -> None:
+        """Count a row that was there, once."""
+        if row.uid not in self.counted:
+            self.counted.add(row.uid)
+            self.unchanged[kind] += 1
+
+    def _subtopic(self, haystack: Haystack, entry: BenchmarkEntry) -> Subtopic:
+        key = (haystack.uid, entry.subtopic_key)
+        if key in self.subtopics:
+            self._known(self.subtopics[key], "subtopics")
+            return self.subtopics[key]
+        others = [row.number for (owner, _key), row in self.subtopics.items() if owner == haystack.uid]
+        row = Subtopic(
+            haystack=haystack,
+            key=entry.subtopic_key,
+            number=max(others, default=0) + 1,
+            name=entry.subtopic,
+            query=entry.subtopic,
+        )
+        self.create(row, "subtopics")
+        self.counted.add(row.uid)
+        self.subtopics[key] = row
+        return row
+
+    def _insight(self, subtopic: Subtopic, one: TopicInsight, where: str) -> Insight:
+        key = (subtopic.uid, one.key)
+        if key in self.insights:
+            row = self.insights[key]
+            self._known(row, "insights")
+            if row.text != one.text:
+                self._text_differs(where, "insight", row.text, one.text)
+            return row
+        others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
+        row = Insight(
+            subtopic=subtopic, key=one.key, number=max(others, default=0) + 1, name=one.name, text=one.text
+        )
+        self.create(row, "insights")
+        self.counted.add(row.uid)
+        self.insights[key] = row
+        return row
+
+    def _system(self, entry: BenchmarkEntry) -> System:
+        key = entry.system.key
+        if key not in self.systems:
+            found = System.objects.filter(key=key).first()
+            if found is None:
+                found = new_system(entry.system)
+                self.create(found)
+            self.systems[key] = found
+        return self.systems[key]
+
+    def _summary(
+        self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry, where: str
+    ) -> Summary | None:
+        text = "\n".join(entry.lines)
+        key = (subtopic.uid, entry.system.key)
+        if key not in self.summaries:
+            self.summaries[key] = Summary(
+                subtopic=subtopic,
+                haystack=haystack,
+                system=self._system(entry),
+                text=text,
+                text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+                created_at=self.now,
+            )
+            self.create(self.summaries[key], "summaries")
+            return self.summaries[key]
+        self.unchanged["summaries"] += 1
+        if self.summaries[key].text != text:
+            self._text_differs(where, "summary", self.summaries[key].text, text)
+            return None
+        return self.summaries[key]
+
+    def _label(self, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
+        answer = (label.coverage, label.lines)
+        if self._is_known(self.labels, (summary.uid, insight.uid), answer, where, "annotation"):
+            self.unchanged["labels"] += 1
+            return
+        row = CoverageLabel(
+            study=self.study,
+            annotator=self.imported,
+            summary=summary,
+            insight=insight,
+            coverage=label.coverage,
+            lines=list(label.lines),
+            is_linked=bool(label.lines),
+            is_imported=True,
+            breaks_rule=label.breaks_rule,
+            raw=dict(label.raw),
+            made_at=self.now,
+        )
+        self.create(row, "labels")
+
+    def _judge(self, name: str) -> Judge:
+        """The imported judge of this name; beside a judge that works here it is another version."""
+        if name not in self.judges:
+            versions = Judge.objects.filter(name=name)
+            latest = versions.aggregate(latest=Max("version"))["latest"] or 0
+            new = new_judge(name, config={}, version=latest + 1, now=self.now)
+            found = versions.filter(kind=Judge.Kind.IMPORTED, config_sha256=new.config_sha256).first()
+            if found is None:
+                found = new
+                self.create(found)
+            self.judges[name] = found
+        return self.judges[name]
+
+    def _predictions(
+        self,
+        judge: Judge,
+        summary: Summary,
+        insights: Mapping[str, Insight],
+        verdicts: Sequence[TopicVerdict],
+        where: str,
+    ) -> None:
+        known = self._known_verdicts(judge, summary.haystack)
+        for verdict in verdicts:
+            insight = insights[verdict.insight_key]
+            answer = (verdict.coverage, verdict.lines)
+            if self._is_known(known, (summary.uid, insight.uid), answer, where, f"predictions_{judge.name}"):
+                self.unchanged["verdicts"] += 1
+            else:
+                self.create(imported_verdict(judge, summary, insight, verdict, now=self.now), "verdicts")
+
+    def _known_verdicts(self, judge: Judge, haystack: Haystack) -> dict[Place, Answer]:
+        key = (judge.uid, haystack.uid)
+        if key not in self.verdicts:
+            self.verdicts[key] = {}
+            if judge.pk and haystack.pk:
+                rows = Verdict.objects.filter(judge=judge, summary__haystack=haystack, repeat=0)
+                values = rows.values_list("summary__uid", "insight__uid", "coverage", "lines")
+                self.verdicts[key] = {(row[0], row[1]): (row[2], tuple(row[3])) for row in values}
+        return self.verdicts[key]
+
+    def _is_known(self, known: dict[Place, Answer], place: Place, answer: Answer, where: str, name: str) -> bool:
+        """Whether a label or prediction was there; one that differs is an error, a new one is remembered."""
+        before = known.setdefault(place, answer)
+        if before != answer:
+            self.problems.error(
+                "differs",
+                where,
+                name,
+                expected=f"what was imported before, {_worded(before)}",
+                got=Got(_worded(answer)),
+                message="Labels are never changed; give the file another dataset, or the judge another name.",
+            )
+        return before is not answer
+
+    def _text_differs(self, where: str, name: str, known: str, got: str) -> None:
+        self.problems.error(
+            "differs",
+            where,
+            name,
+            expected=f"the text imported before, “{known[:60]}”",
+            got=got,
+            message="Texts that others may have judged never change.",
+        )
+
+
+def _worded(answer: Answer) -> str:
+    coverage, lines = answer
+    return f"{coverage}, line {', '.join(map(str, lines))}" if lines else f"{coverage}, no line"
+
+
+def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[BenchmarkEntry]:
+    return eval_benchmark.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
+
+
+ANNOTATED_SUMMARIES = Format(
+    name="summhay-eval-benchmark",
+    title="SummHay annotated summaries",
+    description=(
+        "A JSON list of summaries with their reference insights, the labels of people and the predictions of "
+        "judges, as published for judging the judges. Links of people count lines from 0, judges' from 1."
+    ),
+    extensions=(".json",),
+    example=eval_benchmark.EXAMPLE,
+    parse=_parse,
+    plan=AnnotatedSummariesPlan,
+    kinds={
+        "haystacks": _("haystacks"),
+        "subtopics": _("subtopics"),
+        "insights": _("insights"),
+        "summaries": _("summaries"),
+        "labels": _("labels"),
+        "verdicts": _("verdicts"),
+    },
+    address=address_of_figures,
+    permission=PERMISSION,
+)

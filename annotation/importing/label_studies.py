@@ -1,0 +1,109 @@
+"""The study that imported labels go to, and its annotators: what the formats of labels share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+from django.db.models import Model
+from django.urls import reverse
+
+from annotation.kinds import kind_named
+from annotation.models import Annotator, Membership, Study
+from benchmarks.exchange.problems import Got, Problems
+from benchmarks.importing.plan import ImportRequest, Plan, Result
+
+PERMISSION = "annotation.add_study"
+Rows = TypeVar("Rows")
+
+
+class LabelPlan(Plan[Rows]):
+    """New labels of one study; where there is none of this name it is made, closed.
+
+    It is its importer's. Made on the command line for no `researcher` it is nobody's in particular: every
+    researcher may read its figures.
+    """
+
+    MODELS: ClassVar[tuple[type[Model], ...]] = (Study, Annotator, Membership)
+    ACTION = "labels.imported"
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.study: Study | None = None
+
+    def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
+        """Find or make the study; raises `ImportFailed` when this name is of another one."""
+        if self.study is None:
+            found: Study | None = Study.objects.filter(name=name).first()
+            self.is_new = found is None
+            self.study = self.target = self._new_study(name, kind, categories) if found is None else found
+            self._load_annotators(self.study)
+        study = self.study
+        if study.kind != kind or not self._may_add(study):
+            got = f"a study of {study.get_kind_display()}" if study.kind != kind else "a study of somebody else"
+            expected = f"a new name, or a study of {kind_named(kind).label}"
+            self.problems.error("other_study", "", "study", expected=expected, got=Got(got))
+        elif list(study.categories) != list(categories):
+            self.problems.error(
+                "other_categories",
+                "",
+                "categories",
+                expected=f"those of the study, {', '.join(study.categories)}",
+                got=Got(", ".join(categories)),
+            )
+        self.problems.raise_errors()
+        return study
+
+    def _new_study(self, name: str, kind: Study.Kind, categories: Sequence[str]) -> Study:
+        study = Study(
+            name=name,
+            kind=kind,
+            state=Study.State.CLOSED,
+            categories=list(categories),
+            created_at=self.now,
+            created_by=self.request.actor,
+        )
+        self.create(study)
+        return study
+
+    def _may_add(self, study: Study) -> bool:
+        """The command line to all, everybody to their own and to what was imported for all."""
+        actor = self.request.actor
+        if self.is_new or actor is None or Study.objects.for_user(actor).filter(pk=study.pk).exists():
+            return True
+        return (
+            study.created_by_id is None and not study.researchers.exists() and not hasattr(study, "linking_plan")
+        )
+
+    def _load_annotators(self, study: Study) -> None:
+        members = study.memberships.select_related("annotator") if not self.is_new else Membership.objects.none()
+        self.n_members = len(members)
+        self.annotators: dict[str, Annotator] = {
+            row.annotator.label: row.annotator for row in members if row.annotator.user_id is None
+        }
+
+    def annotator(self, label: str) -> Annotator:
+        """The annotator, without an account, whose labels were imported under this name into this study."""
+        if label not in self.annotators:
+            row = Annotator(label=label, is_active=False, created_at=self.now)
+            self.n_members += 1
+            self.create(row)
+            self.create(Membership(study=self.study, annotator=row, number=self.n_members, joined_at=self.now))
+            self.annotators[label] = row
+        return self.annotators[label]
+
+    def write(self) -> None:
+        """Save the rows, and give the study to whom it belongs."""
+        super().write()
+        if self.study is not None:
+            owners = {self.request.researcher, self.request.actor if self.is_new else None} - {None}
+            self.study.researchers.add(*owners)
+
+    def results(self) -> list[Result]:
+        """The study."""
+        return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []
+
+
+def address_of_figures(uid: str) -> str:
+    """The agreement page of a study."""
+    return reverse("annotation:study-agreement", args=[uid])

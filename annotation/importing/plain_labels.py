@@ -1,0 +1,249 @@
+"""Plain labels made elsewhere: a study of kind external with its categories in their order.
+
+An item that names a summary and an insight of this site becomes a coverage label, so that judges stand beside it;
+any other is an item of its own. The tasks grounded and key_point are the two judgments on key points: an external
+study may hold both, with known categories, and figures leave task 2 out after a no (what was stored stays).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
+from annotation.models import CoverageLabel, ExternalLabel, Study
+from benchmarks.exchange import plain_labels
+from benchmarks.exchange.plain_labels import Label, PlainLabels
+from benchmarks.exchange.problems import Got, Problems
+from benchmarks.importing.formats import File, Format, Option
+from benchmarks.importing.plan import ImportRequest
+from benchmarks.models import Insight, Summary
+from benchmarks.scoring.summhay import COVERAGES
+
+CHUNK = 500
+Place = tuple[Summary, int]
+"""A summary and the pk of one of its insights."""
+External = tuple[str, str, tuple[Any, ...]]
+"""What is compared of a label: the label itself, its cluster and its links."""
+
+
+class PlainLabelsPlan(LabelPlan[PlainLabels]):
+    """Labels compared with those that the study holds."""
+
+    MODELS = (*LabelPlan.MODELS, CoverageLabel, ExternalLabel)
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.task = request.options.get("task", "")
+        self.external: dict[tuple[str, str, str], External] = {}
+        self.coverage: dict[tuple[str, int, int], tuple[str, tuple[int, ...]]] = {}
+
+    def take(self, rows: PlainLabels) -> None:
+        """Compare the labels of one file."""
+        is_first = self.study is None
+        study = self.find_study(
+            self.request.options.get("study", ""), kind=Study.Kind.EXTERNAL, categories=rows.categories
+        )
+        if is_first and not self.is_new:
+            self._load_labels(study)
+        places = _places(rows, task=self.task, problems=self.problems)
+        kind = "coverage_labels" if places else "labels"
+        self.kinds = tuple(dict.fromkeys((*self.kinds, kind)))
+        for row in rows.labels:
+            if places:
+                self._plan_coverage(row, *places[row.item])
+            else:
+                self._plan_external(row)
+
+    def _load_labels(self, study: Study) -> None:
+        rows = ExternalLabel.objects.filter(study=study, annotator__user=None).values_list(
+            "annotator__label", "task", "item", "label", "cluster", "links"
+        )
+        for who, task, item, label, cluster, links in rows.iterator():
+            self.external[who, task, item] = (label, cluster, tuple(links))
+        current = study.coverage_labels.filter(is_current=True, annotator__user=None)
+        for who, summary, insight, coverage, lines in current.values_list(
+            "annotator__label", "summary", "insight", "coverage", "lines"
+        ):
+            self.coverage[who, summary, insight] = (coverage, tuple(lines))
+
+    def _plan_external(self, row: Label) -> None:
+        task = self.task or row.task
+        answer = (row.label, row.cluster, row.links)
+        before = self.external.setdefault((row.annotator, task, row.item), answer)
+        if before is not answer:
+            self.unchanged["labels"] += 1
+            if before != answer:
+                self._differs(row, before[0])
+            return
+        made = ExternalLabel(
+            study=self.study,
+            annotator=self.annotator(row.annotator),
+            task=task,
+            item=row.item,
+            label=row.label,
+            cluster=row.cluster,
+            links=list(row.links),
+            imported_at=self.now,
+        )
+        self.create(made, "labels")
+
+    def _plan_coverage(self, row: Label, summary: Summary, insight: int) -> None:
+        lines = self._lines(row, summary)
+        answer = (row.label, lines)
+        before = self.coverage.setdefault((row.annotator, summary.pk, insight), answer)
+        if before is not answer:
+            self.unchanged["coverage_labels"] += 1
+            if before != answer:
+                self._differs(row, before[0])
+            return
+        made = CoverageLabel(
+            study=self.study,
+            annotator=self.annotator(row.annotator),
+            summary=summary,
+            insight_id=insight,
+            coverage=row.label,
+            lines=list(lines),
+            is_linked=bool(lines),
+            is_imported=True,
+            breaks_rule=(row.label == "none") == bool(lines),
+            raw={"item": row.item, "links": list(row.links)},
+            made_at=self.now,
+        )
+        self.create(made, "coverage_labels")
+
+    def _lines(self, row: Label, summary: Summary) -> tuple[int, ...]:
+        n_lines = len(summary.lines)
+        lines = sorted(link for link in row.links if isinstance(link, int) and 1 <= link <= n_lines)
+        if len(lines) != len(row.links):
+            expected, got = f"lines 1 to {n_lines} of the summary", Got(", ".join(map(str, row.links)))
+            self.problems.error("unknown_line", row.where, "links", expected=expected, got=got)
+        return tuple(lines)
+
+    def _differs(self, row: Label, known: str) -> None:
+        self.problems.error(
+            "differs",
+            row.where,
+            "label",
+            expected=f"what was imported before, “{known}” with its links and cluster",
+            got=row.label,
+            message="Labels are never changed; import them into another study.",
+        )
+
+
+def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
+    """Where each item is, if all of them are summaries and insights of this site; else nothing."""
+    if task or not set(found.categories) <= set(COVERAGES) or any(label.task for label in found.labels):
+        return {}
+    items = dict.fromkeys(label.item for label in found.labels)
+    named = {item: split for item in items if (split := _split(item)) is not None}
+    summaries = _summaries({summary for summary, _ in named.values()})
+    subtopics = {summary.subtopic_id for summary in summaries.values()}
+    insights: dict[tuple[int, str], int] = {}
+    rows = Insight.objects.filter(subtopic__in=subtopics).values_list("pk", "subtopic", "key", "uid")
+    for pk, subtopic, key, uid in rows:
+        insights[subtopic, key] = insights[subtopic, str(uid)] = pk
+    places: dict[str, Place] = {}
+    for item, (name, insight) in named.items():
+        summary = summaries.get(name)
+        pk_ = insights.get((summary.subtopic_id, insight)) if summary is not None else None
+        if summary is not None and pk_ is not None:
+            places[item] = (summary, pk_)
+    if named and len(places) < len(items):
+        missing = next(item for item in items if item not in places)
+        problems.warning(
+            "unknown_items",
+            "",
+            "item",
+            expected="SUMMARY/INSIGHT or SUBTOPIC/SYSTEM/INSIGHT of this site",
+            got=missing,
+            message="All items of this file are kept under their own names, and no judge stands beside them.",
+            count=len(items) - len(places),
+        )
+        return {}
+    return places
+
+
+def _split(item: str) -> tuple[str, str] | None:
+    """`SUMMARY/INSIGHT`, the summary an id of this site or `SUBTOPIC/SYSTEM`; keys of systems may hold a slash."""
+    summary, slash, insight = item.rpartition("/")
+    return (summary.strip(), insight.strip()) if slash and summary.strip() and insight.strip() else None
+
+
+def _summaries(names: Iterable[str]) -> dict[str, Summary]:
+    by_uid: dict[str, UUID] = {}
+    by_key: dict[str, tuple[str, str]] = {}
+    for name in names:
+        try:
+            by_uid[name] = UUID(name)
+        except ValueError:
+            subtopic, slash, system = name.partition("/")
+            if slash:
+                by_key[name] = (subtopic, system)
+    found: dict[str, Summary] = {}
+    uids = list(by_uid.values())
+    rows = [
+        row
+        for start in range(0, len(uids), CHUNK)
+        for row in Summary.objects.filter(uid__in=uids[start : start + CHUNK])
+    ]
+    with_uid = {row.uid: row for row in rows}
+    found |= {name: with_uid[uid] for name, uid in by_uid.items() if uid in with_uid}
+    keys = sorted({subtopic for subtopic, _ in by_key.values()})
+    for start in range(0, len(keys), CHUNK):
+        chunk = Summary.objects.filter(
+            subtopic__key__in=keys[start : start + CHUNK], origin=Summary.Origin.IMPORTED
+        )
+        with_key = {(row.subtopic.key, row.system.key): row for row in chunk.select_related("subtopic", "system")}
+        found |= {name: with_key[key] for name, key in by_key.items() if key in with_key}
+    return found
+
+
+def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> PlainLabels:
+    with plain_labels.opened(
+        file.path, problems, name=file.name, limit_bytes=file.limit_bytes, progress=file.progress
+    ) as rows:
+        return plain_labels.read(
+            rows,
+            categories=plain_labels.split_categories(options.get("categories", "")),
+            task=options.get("task", ""),
+            problems=problems,
+        )
+
+
+PLAIN_LABELS = Format(
+    name="labels",
+    title="Plain labels",
+    description=(
+        "CSV or JSONL with annotator, item and label on each row, and where there are, links, cluster and task: "
+        "labels made elsewhere, or exported from here. They become a study of their own on the agreement pages."
+    ),
+    extensions=(".csv", ".jsonl"),
+    example=plain_labels.EXAMPLE,
+    parse=_parse,
+    plan=PlainLabelsPlan,
+    kinds={"labels": _("labels"), "coverage_labels": _("coverage labels")},
+    address=address_of_figures,
+    options=(
+        Option("study", _("Name of the study"), _("Made if there is none of this name."), is_required=True),
+        Option(
+            "categories",
+            _("Categories"),
+            _("All labels that the task allows, in their order, as a,b,c; by default those of the file."),
+            max_length=2000,
+        ),
+        Option(
+            "task",
+            _("Task"),
+            _(
+                "A name for one of several tasks on the same items; grounded and key_point are the two judgments "
+                "on key points, whose categories are known."
+            ),
+            max_length=plain_labels.LENGTHS["task"],
+        ),
+    ),
+    permission=PERMISSION,
+)

@@ -1,0 +1,92 @@
+"""The registry of the kinds of study, and what the app asks of each: its name, its pages, its words in lists.
+
+A kind is a package with a module `kind` that makes one `StudyKind` and registers it; `INSTALLED` names those
+packages, and the app imports them once when it starts. Everything that all kinds share asks here and imports no
+kind. What a kind says of setting up, dealing and following its studies is in `studies.kind`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from django.utils.functional import Promise
+
+Text = str | Promise
+"""Words on a page, in whatever language it is shown."""
+Counted = Any
+"""Words in the singular or the plural: `ngettext_lazy(…, "n")`, to be filled with `% {"n": …}`."""
+INSTALLED = ("linking", "verification", "validation", "writing", "external")
+"""The packages of `annotation` that hold a kind of study."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What tasks of label work are called on the pages of annotators."""
+
+    task: Text
+    """The work in a few words."""
+    handed_in: Text
+    """What was answered, as a heading."""
+    left: Counted
+    finished: Counted
+    minutes: float
+    """What one task takes about, until the person's own pace is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyKind:
+    """One kind of study; pages are given by the names of their URLs and take the study's, or task's, public id."""
+
+    value: str
+    """The value of `Study.kind`."""
+    label: Text
+    """What it is called in lists of studies."""
+    study_page: str = "annotation:study"
+    """Where researchers follow a study of this kind."""
+    words: Words | None = None
+    """For label work."""
+    guidelines: str = ""
+    """Markdown that new guidelines start from; empty for kinds that bring their own."""
+
+
+Kind = TypeVar("Kind", bound=StudyKind)
+_kinds: dict[str, StudyKind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a kind.
+
+    Raises:
+        ValueError: another kind has the same value.
+    """
+    if _kinds.setdefault(kind.value, kind) is not kind:
+        raise ValueError(f"There are two kinds of study called {kind.value!r}.")
+    return kind
+
+
+def load() -> None:
+    """Import every installed kind, which registers it."""
+    for name in INSTALLED:
+        import_module(f"annotation.{name}.kind")
+
+
+def kinds() -> list[StudyKind]:
+    """Every kind, in the order of `INSTALLED`."""
+    return list(_kinds.values())
+
+
+def kind_named(value: str) -> StudyKind:
+    """The kind with this value of `Study.kind`; KeyError if no package registered it."""
+    return _kinds[value]
+
+
+def label_kinds() -> list[str]:
+    """The values of the kinds whose tasks are label work."""
+    return [kind.value for kind in kinds() if kind.words]
+
+
+def choices() -> list[tuple[str, Text]]:
+    """The choices of `Study.kind`."""
+    return [(kind.value, kind.label) for kind in kinds()]

@@ -1,0 +1,99 @@
+"""Acts on a task: how one is read from a request, and how it responds to a script of the page or a plain form."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.labelling.position import page_of
+from annotation.models import LabelTask
+
+logger = logging.getLogger(__name__)
+
+
+class BadAct(Exception):
+    """The request is not what the page sends."""
+
+
+def number_in(data: QueryDict, name: str) -> int | None:
+    """A whole number that may be missing.
+
+    Raises:
+        BadAct: it is something else.
+    """
+    text = data.get(name, "")
+    if not re.fullmatch("[0-9]{0,9}", text):
+        raise BadAct(_("Places, lines and versions are whole numbers."))
+    return int(text) if text else None
+
+
+def unsure_in(data: QueryDict, *, answer: str) -> bool:
+    """Whether an answer is marked as not sure.
+
+    Raises:
+        TaskRefused: the mark comes without an answer.
+    """
+    is_unsure = data.get("unsure") == "1"
+    if is_unsure and not answer:
+        raise TaskRefused("answer_first", _("Answer first; then mark it as not sure. Nothing was stored."))
+    return is_unsure
+
+
+def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
+    """Give a view the person's task and the time, and respond with its payload.
+
+    A script gets JSON; a plain form is redirected to `next` of the payload, or to the page of the task.
+    """
+
+    @wraps(view)
+    def respond(request: HttpRequest, *, uid: UUID, **more: Any) -> HttpResponse:
+        tasks = OwnTask(request.user.pk or 0, uid)
+        try:
+            _ensure_same_task(request, uid)
+            payload, status = view(request, tasks=tasks, now=timezone.now(), **more), 200
+        except LabelTask.DoesNotExist:
+            payload, status = {"code": "not_found", "message": _("There is no such task of yours.")}, 404
+        except BadAct as problem:
+            payload, status = {"code": "invalid", "message": str(problem)}, 400
+        except TaskRefused as refusal:
+            payload, status = {"code": refusal.code, "message": str(refusal)}, 409
+        except (OperationalError, InterfaceError):
+            # A full disk, a lock held too long, a lost connection: the browser keeps the act and tries again.
+            logger.exception("an act on task %s could not be stored", uid)
+            payload, status = {"code": "unavailable", "message": _("It could not be stored just now.")}, 503
+        if request.headers.get("Accept") == "application/json":
+            return JsonResponse(payload, status=status, headers={"Cache-Control": "no-store"})
+        return _to_page(request, tasks, payload, status)
+
+    return respond
+
+
+def _ensure_same_task(request: HttpRequest, uid: UUID) -> None:
+    """The form says which task it shows: an answer to another one than it is sent to is not stored."""
+    if request.POST.get("task", str(uid)) != str(uid):
+        raise TaskRefused("other_task", _("This was meant for another task than the one on the screen."))
+
+
+def _to_page(request: HttpRequest, tasks: OwnTask, payload: dict[str, Any], status: int) -> HttpResponse:
+    task = tasks.rows().select_related("study").first()
+    if task is None:
+        raise Http404
+    if status != 200:
+        messages.error(request, payload["message"])
+    elif payload.get("nothing"):
+        messages.info(request, _("Nothing to undo."))
+    elif "message" in payload:
+        messages.info(request, payload["message"])
+    return redirect(payload.get("next") or page_of(task.study.kind, task.uid, payload.get("question")))

@@ -1,0 +1,86 @@
+"""What all kinds of label work say alike of their studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.kinds import Text, kind_named
+from annotation.labelling.task_page import TaskPage
+from annotation.models import Annotator, Study
+from annotation.studies import tasks
+from annotation.studies.forms import DetailsForm
+from annotation.studies.kind import Work, work_of
+from annotation.studies.lifecycle import update_details
+
+SHORT_HELP = gettext_lazy(
+    "What somebody who left did not finish goes whole to somebody else; finished answers stay."
+)
+
+
+def update(*, form: DetailsForm, study: Study, by: Any, now: datetime) -> Study:
+    """Change the details; the plan is fixed once items are assigned by it."""
+    return update_details(study=study, details=form.details(), by=by, now=now)
+
+
+def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> tuple[int, int]:
+    """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
+    return tasks.release(study=study, annotator=annotator)
+
+
+def opening_problems(study: Study) -> list[str]:
+    """Items, people and tasks are needed."""
+    problems = []
+    if not study.label_items.exists():
+        problems.append(_("Choose what is to be labelled."))
+    if not study.memberships.current().exists():
+        problems.append(_("Add at least one annotator."))
+    elif not study.label_tasks.exists():
+        problems.append(_("Deal the tasks."))
+    return problems
+
+
+def deletion_problems(study: Study) -> list[str]:
+    """What people labelled stays."""
+    kind = work_of(study)
+    n_labels = getattr(study, kind.answers).count() if isinstance(kind, LabelWork) else 0
+    if not n_labels:
+        return []
+    return [
+        ngettext(
+            "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
+            "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
+            n_labels,
+        )
+        % {"n": n_labels}
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelWork(Work):
+    """A kind whose items are assigned as label tasks; `answers` is the accessor of a study's answers."""
+
+    answers: str
+    task: TaskPage | None = None
+    """How annotators answer a task; without one they can't."""
+    settings_form: Callable[..., Any] = DetailsForm
+    update: Callable[..., Study] = update
+    release: Callable[..., tuple[int, int]] = release
+    unfinished_of: Callable[..., tuple[int, int]] = tasks.unfinished_of
+    opening_problems: Callable[[Study], list[str]] = opening_problems
+    deletion_problems: Callable[[Study], list[str]] = deletion_problems
+    short_help: Text = SHORT_HELP
+
+
+def task_page_of(value: str) -> TaskPage | None:
+    """How annotators answer tasks of the kind with this value; None where there is no such label work."""
+    try:
+        kind = kind_named(value)
+    except KeyError:
+        return None
+    return kind.task if isinstance(kind, LabelWork) else None

@@ -1,0 +1,278 @@
+"""The leaderboard of chosen haystacks: systems from imported summaries, people from writing sessions.
+
+Computed in a fixed number of queries and kept until a verdict, a text or a session changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from django.core.cache import cache
+from django.db.models import Count, Max, Q, QuerySet
+
+from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study
+from annotation.writing.results import SessionResult, session_results, sessions_in
+from benchmarks.leaderboard import Entry, scored_summaries
+from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.scoring.curves import CurveRule, marks
+from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
+from benchmarks.scoring.minutes import Minutes, minutes_worth
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore
+from benchmarks.scoring.text import lines_from_text, words_per_bullet
+
+PEOPLE = Entry("people", "oracle")
+AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
+KEPT_FOR_S = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is compared: haystacks, a judge, an average by name, and people's texts at a minute (None: final)."""
+
+    haystacks: QuerySet[Haystack]
+    judge: Judge
+    average: str = "pooled"
+    minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the leaderboard.
+
+    `to_people` are its figures minus people's on the subtopics that both have; `minutes` is the active time of
+    people that its joint score is worth.
+    """
+
+    entry: Entry
+    row: Row
+    to_people: dict[str, Stat] = field(default_factory=dict)
+    to_next: dict[str, Stat] = field(default_factory=dict)
+    minutes: Minutes | None = None
+
+    @property
+    def is_people(self) -> bool:
+        """Whether people wrote these texts."""
+        return self.entry == PEOPLE
+
+    @property
+    def key(self) -> str:
+        """What the row is called in addresses."""
+        return str(self.entry)
+
+    @property
+    def joint_to_next(self) -> Stat | None:
+        """Joint minus that of the next row, None in the last."""
+        return self.to_next.get("joint")
+
+    @property
+    def joint_to_people(self) -> Stat | None:
+        """Joint minus that of people, None where there are none."""
+        return self.to_people.get("joint")
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All rows, the best joint score first, and who the people are."""
+
+    lines: tuple[Line, ...]
+    n_sessions: int
+    n_writers: int
+    n_subtopics: int
+    people_subtopics: frozenset[int]
+
+    @property
+    def people(self) -> Line | None:
+        """The people's row, None where nobody wrote on these subtopics."""
+        return next((line for line in self.lines if line.is_people), None)
+
+    @property
+    def settings(self) -> list[str]:
+        """The retrievers and orders of the full context that occur, in the order of the papers."""
+        known = ("random", "vector", "longembed", "keywords", "rerank3", "oracle", "full-ctxt")
+        found = {line.entry.retriever for line in self.lines}
+        return [name for name in known if name in found] + sorted(found - set(known))
+
+    def line(self, system: str, retriever: str) -> Line | None:
+        """The row of a system with a retriever."""
+        return next((line for line in self.lines if line.entry == (system, retriever)), None)
+
+
+def board(view: View, *, studies: QuerySet[Study]) -> Board:
+    """The leaderboard; people's texts are those of sessions of `studies`."""
+    key = "leaderboard-" + _version(view, studies)
+    known: Board | None = cache.get(key)
+    if known is None:
+        known = _board(view, studies)
+        cache.set(key, known, KEPT_FOR_S)
+    return known
+
+
+def _version(view: View, studies: QuerySet[Study]) -> str:
+    haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
+    verdicts = Verdict.objects.filter(judge=view.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
+    texts = Summary.objects.filter(haystack__in=haystacks).aggregate(Count("pk"), Max("pk"))
+    written = Snapshot.objects.filter(session__assignment__study__in=studies)
+    changes = (
+        written.aggregate(Count("pk"), Max("pk"), Count("summary")),
+        Exclusion.objects.aggregate(Max("pk"), Count("lifted_at")),
+        LateDecision.objects.aggregate(Max("pk")),
+        Session.objects.filter(assignment__study__in=studies).aggregate(
+            ended=Count("pk", filter=Q(ended_at__isnull=False))
+        ),
+        tuple(studies.order_by("pk").values_list("pk", flat=True)),
+    )
+    facts = (haystacks, view.judge.pk, view.average, view.minute, verdicts, texts, changes)
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def _board(view: View, studies: QuerySet[Study]) -> Board:
+    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
+    subtopics = {one.subtopic for one in scored}
+    sessions = _sessions(view, studies, subtopics)
+    texts = [
+        Scored(str(PEOPLE), result.session.assignment.subtopic_id, score, words)
+        for result in sessions
+        for score, words in [_text_at(result, view.minute)]
+        if score is not None
+    ]
+    entries[str(PEOPLE)] = PEOPLE
+    computed = Leaderboard([*scored, *texts], average=AVERAGES[view.average])
+    rows = sorted(computed.rows(), key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry))
+    others = [row.entry for row in rows if entries[row.entry] != PEOPLE] if texts else []
+    against_people = computed.differences((one, str(PEOPLE)) for one in others)
+    to_people = dict(zip(others, against_people, strict=True))
+    neighbours = list(pairwise(row.entry for row in rows))
+    to_next = {
+        above: stats for (above, _next), stats in zip(neighbours, computed.differences(neighbours), strict=True)
+    }
+    curves = _curves(sessions)
+    return Board(
+        lines=tuple(
+            Line(
+                entry=entries[row.entry],
+                row=row,
+                to_people=to_people.get(row.entry, {}),
+                to_next=to_next.get(row.entry, {}),
+                minutes=_minutes(computed.of[row.entry], curves, view.average) if row.entry in to_people else None,
+            )
+            for row in rows
+        ),
+        n_sessions=len(texts),
+        n_writers=len({result.session.annotator_id for result in sessions}),
+        n_subtopics=len({one.subtopic for one in texts}),
+        people_subtopics=frozenset(one.subtopic for one in texts),
+    )
+
+
+def _sessions(view: View, studies: QuerySet[Study], subtopics: Collection[int]) -> list[SessionResult]:
+    """The sessions that count, on subtopics that systems summarized, scored by the judge."""
+    rows = sessions_in(studies).filter(assignment__subtopic__in=subtopics, assignment__is_practice=False)
+    return [result for result in session_results(sessions=rows, judge=view.judge) if result.counts]
+
+
+def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | None, float | None]:
+    """The score and the words per bullet of a session's text at a minute, or of its final one."""
+    texts = [*result.snapshots, *([result.last] if result.last else [])]
+    if minute is None:
+        shown = result.last
+    else:
+        past = [text for text in texts if text.minutes <= minute]
+        shown = max(past, key=lambda text: text.mark_ms, default=None)
+    if shown is None or shown.score is None:
+        return None, None
+    return shown.score, words_per_bullet(lines_from_text(shown.text)).value
+
+
+@dataclass(frozen=True, slots=True)
+class _Curves:
+    """Joint scores of sessions at the marks, shape (sessions, marks), and the subtopic of each."""
+
+    marks: tuple[float, ...]
+    values: Any
+    subtopics: tuple[int, ...]
+
+
+def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
+    known = [result for result in sessions if result.last is not None and result.last.score is not None]
+    if not known:
+        return None
+    limit = max(result.session.limit_ms for result in known)
+    every = min(int(result.session.config.get("mark_every_ms") or 600_000) for result in known)
+    at_marks = marks(limit_ms=limit, mark_every_ms=every)
+    values = np.array(
+        [
+            [(result.curve.at(mark, CurveRule.CARRIED_FORWARD) or {}).get("joint") for mark in at_marks]
+            for result in known
+        ],
+        dtype=np.float64,
+    )
+    subtopics = tuple(result.session.assignment.subtopic_id for result in known)
+    return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics)
+
+
+def _minutes(scored: Sequence[Scored], curves: _Curves | None, average: str) -> Minutes | None:
+    """The active minutes of people that a system's joint score is worth, on the subtopics that both have."""
+    if curves is None:
+        return None
+    targets = {
+        subtopic: row.stats["joint"].value
+        for subtopic in {one.subtopic for one in scored}
+        for row in Leaderboard(
+            [one for one in scored if one.subtopic == subtopic], average=AVERAGES[average], resampling=None
+        ).rows()
+    }
+    known = {subtopic: value for subtopic, value in targets.items() if value is not None}
+    return minutes_worth(curves.values, marks=curves.marks, subtopics=curves.subtopics, targets=known)
+
+
+@dataclass(frozen=True, slots=True)
+class InsightRow:
+    """One insight with what two entries score on it (means over their texts, None where undefined)."""
+
+    insight: Insight
+    first: dict[str, float | None]
+    second: dict[str, float | None]
+
+    @property
+    def difference(self) -> float | None:
+        """Joint of the first minus that of the second."""
+        one, other = self.first["joint"], self.second["joint"]
+        return None if one is None or other is None else one - other
+
+
+def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> list[InsightRow]:
+    """Two entries insight by insight, the largest difference first."""
+    scored, _entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
+    subtopics = {one.subtopic for one in scored}
+    scores: dict[str, list[SummaryScore]] = {first: [], second: []}
+    for one in scored:
+        if one.entry in scores:
+            scores[one.entry].append(one.score)
+    if str(PEOPLE) in scores:
+        found = [_text_at(result, view.minute)[0] for result in _sessions(view, studies, subtopics)]
+        scores[str(PEOPLE)] = [score for score in found if score is not None]
+    values = {entry: _by_insight(rows) for entry, rows in scores.items()}
+    common = set(values[first]) & set(values[second])
+    insights = Insight.objects.filter(pk__in=map(int, common)).select_related("subtopic__haystack")
+    rows = [InsightRow(one, values[first][str(one.pk)], values[second][str(one.pk)]) for one in insights]
+    return sorted(rows, key=lambda row: (-abs(row.difference or 0.0), row.insight.pk))
+
+
+def _by_insight(scores: Sequence[SummaryScore]) -> dict[str, dict[str, float | None]]:
+    sums: dict[str, dict[str, list[float]]] = {}
+    for score in scores:
+        for one in score.insights:
+            row = sums.setdefault(one.key, {name: [] for name in MEASURES})
+            for name in MEASURES:
+                if (value := one.measure(name)) is not None:
+                    row[name].append(value)
+    return {
+        key: {name: sum(values) / len(values) if values else None for name, values in row.items()}
+        for key, row in sums.items()
+    }

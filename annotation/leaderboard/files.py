@@ -1,0 +1,165 @@
+"""The leaderboard as plain values and as text: JSON, CSV, LaTeX, Markdown. Scores run from 0 to 100."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from annotation.leaderboard.board import Board, Line
+from benchmarks.scoring.leaderboard import FIGURES, WORDS
+from benchmarks.scoring.stat import Stat
+from benchmarks.web.downloads import csv_lines
+
+NAMES = {
+    "coverage": "coverage",
+    "citation": "citation",
+    "joint": "joint",
+    "precision": "citation_precision",
+    "recall": "citation_recall",
+    WORDS: WORDS,
+}
+"""Names of the figures in files."""
+COUNTS = ("n_summaries", "n_insights", "n_missing")
+LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"} | {
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+}
+
+
+def stats_of(line: Line) -> dict[str, Stat]:
+    """The figures of a row by their names in files, scores from 0 to 100."""
+    return {
+        NAMES[name]: line.row.stats[name] if name == WORDS else line.row.stats[name].scaled(100)
+        for name in FIGURES
+    }
+
+
+def as_json(board: Board, *, with_intervals: bool, with_people: bool = True) -> list[dict[str, Any]]:
+    """A row for each system and retriever, and for people."""
+    return [
+        _row(board, line, with_intervals=with_intervals)
+        for line in board.lines
+        if with_people or not line.is_people
+    ]
+
+
+def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
+    stats = stats_of(line)
+    found: dict[str, Any] = {
+        "system": line.entry.system,
+        "retriever": line.entry.retriever,
+        **{name: stat.value for name, stat in stats.items()},
+        **{name: getattr(line.row, name) for name in COUNTS},
+    }
+    if line.is_people:
+        found |= {
+            "n_sessions": board.n_sessions,
+            "n_writers": board.n_writers,
+            "n_subtopics": board.n_subtopics,
+        }
+    if with_intervals:
+        found["intervals"] = {name: interval_json(stat) for name, stat in stats.items()}
+    return found
+
+
+def interval_json(stat: Stat) -> dict[str, Any]:
+    """A figure's interval as plain values, with the reason where there is none."""
+    return {
+        "low": stat.low,
+        "high": stat.high,
+        "n": stat.n_items,
+        "clusters": stat.n_clusters,
+        "method": stat.method,
+        "reason": stat.undefined_reason or stat.interval_reason,
+    }
+
+
+def as_csv(board: Board) -> str:
+    """A row for each entry and figure, with interval, n and reason."""
+    head = ("system", "retriever", "figure", "value", "low", "high", "n", "clusters", "method", "reason")
+    rows = (
+        (
+            line.entry.system,
+            line.entry.retriever,
+            name,
+            stat.value,
+            stat.low,
+            stat.high,
+            stat.n_items,
+            stat.n_clusters,
+            stat.method,
+            stat.undefined_reason or stat.interval_reason,
+        )
+        for line in board.lines
+        for name, stat in stats_of(line).items()
+    )
+    return "".join(csv_lines(head, rows))
+
+
+def as_markdown(board: Board) -> str:
+    """A wide table: the figures of each entry with their intervals."""
+    head = ["System", "Retriever", *TITLES]
+    return "\n".join(
+        [
+            _markdown(head),
+            _markdown(["---"] * 2 + ["---:"] * len(TITLES)),
+            *(_markdown(cells(line, _plain)) for line in board.lines),
+            "",
+        ]
+    )
+
+
+def as_latex(board: Board) -> str:
+    """A `tabular` with the intervals in small print; needs the package booktabs."""
+    rows = [" & ".join(cells(line, _small)) + r" \\" for line in board.lines]
+    lines = [
+        r"\begin{tabular}{ll" + "r" * len(TITLES) + "}",
+        r"\toprule",
+        " & ".join(["System", "Retriever", *map(escaped, TITLES)]) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+TITLES = ("Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet")
+
+
+def cells(line: Line, word: Callable[[Stat], str]) -> list[str]:
+    """The cells of a wide row."""
+    escape = escaped if word is _small else _in_markdown
+    return [
+        escape(line.entry.system),
+        escape(line.entry.retriever),
+        *(word(stat) for stat in stats_of(line).values()),
+    ]
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it."""
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
+def _in_markdown(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _markdown(row: Sequence[str]) -> str:
+    return f"| {' | '.join(row)} |"
+
+
+def _plain(stat: Stat) -> str:
+    if stat.value is None:
+        return "—"
+    return f"{stat.value:.1f}" + ("" if stat.low is None else f" ({stat.low:.1f}–{stat.high:.1f})")
+
+
+def _small(stat: Stat) -> str:
+    if stat.value is None:
+        return "--"
+    interval = "" if stat.low is None else rf" {{\scriptsize ({stat.low:.1f}--{stat.high:.1f})}}"
+    return f"{stat.value:.1f}{interval}"

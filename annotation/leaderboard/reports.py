@@ -1,0 +1,127 @@
+"""`manage.py report leaderboard` and `report position`: systems and people on the task, from 0 to 100."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.agreement.reports import Report, ReportRefused, aligned, number
+from annotation.leaderboard import files
+from annotation.leaderboard.board import AVERAGES, View, board
+from annotation.models import Study
+from benchmarks.leaderboard import ORDERS, haystacks_named, scored_summaries
+from benchmarks.models import Judge
+from benchmarks.scoring.leaderboard import Scored, sensitivity
+
+TEXTS = {"csv": files.as_csv, "latex": files.as_latex, "markdown": files.as_markdown}
+ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
+
+
+def add_task(parser: ArgumentParser) -> None:
+    """The arguments that choose haystacks, a judge and an average."""
+    parser.add_argument(
+        "--haystack",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="file, id, title or dataset; repeatable",
+    )
+    parser.add_argument("--domain", default="")
+    parser.add_argument("--judge", default="published", metavar="NAME")
+    parser.add_argument("--average", choices=list(AVERAGES), default="pooled")
+
+
+def add_leaderboard(parser: ArgumentParser) -> None:
+    """What is compared, and in which form it is printed."""
+    add_task(parser)
+    parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
+    parser.add_argument("--minute", type=int, default=None, metavar="N", help="people's texts at an active minute")
+    parser.add_argument("--intervals", action="store_true", help="add 95 %% intervals over subtopics")
+    parser.add_argument("--format", choices=list(TEXTS), default="", help="print all rows in this form")
+
+
+def make_leaderboard(options: Mapping[str, Any]) -> Any:
+    """A row for every system and retriever with judged summaries, the best joint score first."""
+    view = _view(options)
+    studies = Study.objects.filter(kind=Study.Kind.WRITING) if options["people"] else Study.objects.none()
+    found = board(view, studies=studies)
+    if not any(not line.is_people for line in found.lines):
+        raise ReportRefused(f"Judge “{view.judge}” has judged no system's summary here.")
+    if options["people"] and found.people is None:
+        raise ReportRefused(f"Judge “{view.judge}” has judged no text of people on these subtopics.")
+    if options["format"]:
+        return TEXTS[options["format"]](found)
+    return files.as_json(found, with_intervals=options["intervals"])
+
+
+def _view(options: Mapping[str, Any]) -> View:
+    judge = Judge.objects.filter(name=options["judge"], archived_at=None).order_by("-version").first()
+    if judge is None:
+        known = ", ".join(sorted(set(Judge.objects.filter(archived_at=None).values_list("name", flat=True))))
+        raise ReportRefused(f"There is no judge “{options['judge']}”; there are: {known or 'none'}.")
+    haystacks = haystacks_named(options["haystack"])
+    if options["domain"]:
+        haystacks = haystacks.filter(domain=options["domain"])
+    if not haystacks.exists():
+        raise ReportRefused("There is no such haystack.")
+    return View(haystacks, judge, options["average"], options.get("minute"))
+
+
+def leaderboard_lines(rows: Any) -> list[str]:
+    """A table for a console, or the text that was asked for."""
+    if isinstance(rows, str):
+        return [rows.rstrip("\n")]
+    names = tuple(files.NAMES.values())
+    table = [["system", "retriever", *names, "summaries"]]
+    for row in rows:
+        cells = ["—" if row[name] is None else f"{row[name]:.1f}" for name in names]
+        table.append([row["system"], row["retriever"], *cells, str(row["n_summaries"])])
+    return aligned(table)
+
+
+def make_position(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row for every system that read the full context in a known order other than the random one."""
+    view = _view(options)
+    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
+    order_of = {published: name for name, published in ORDERS.items()}
+    systems: dict[str, dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
+    for one in scored:
+        entry = entries[one.entry]
+        if entry.retriever in order_of:
+            systems[entry.system][order_of[entry.retriever]].append(one)
+    ordered = {name: orders for name, orders in systems.items() if set(orders) - {"random"}}
+    if not ordered:
+        raise ReportRefused("No system read the full context in a known order here.")
+    rows = []
+    for name, orders in sorted(ordered.items()):
+        found = sensitivity(orders, average=AVERAGES[view.average])
+        stats = {figure: getattr(found, figure).scaled(100) for figure in ORDER_FIGURES}
+        rows.append(
+            {
+                "system": name,
+                "judge": str(view.judge),
+                **{figure: stat.value for figure, stat in stats.items()},
+                "n_summaries": found.n_summaries,
+                "intervals": {figure: files.interval_json(stat) for figure, stat in stats.items()},
+            }
+        )
+    return rows
+
+
+def position_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """A table for a console."""
+    cells = [
+        [row["system"], *(number(row[name]) for name in ORDER_FIGURES), str(row["n_summaries"])] for row in rows
+    ]
+    return [
+        *aligned([["system", *ORDER_FIGURES, "summaries"], *cells]),
+        f"top is the published order {ORDERS['top']}, bottom {ORDERS['bottom']}, random {ORDERS['random']}.",
+    ]
+
+
+LEADERBOARD = Report("systems, and people, on the task", add_leaderboard, make_leaderboard, leaderboard_lines)
+POSITION = Report(
+    "joint score by the order of the documents in the full context", add_task, make_position, position_lines
+)

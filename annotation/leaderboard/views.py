@@ -1,0 +1,108 @@
+"""The leaderboard page, its files, and two entries insight by insight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from annotation.leaderboard import files
+from annotation.leaderboard.board import PEOPLE, Board, Line, View, board, by_insight
+from annotation.leaderboard.forms import TITLES, ViewForm
+from annotation.models import Study
+from benchmarks.judges.registry import description_of
+from benchmarks.models import Haystack
+from benchmarks.scoring.leaderboard import FIGURES, WORDS
+from benchmarks.web.downloads import download, json_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+BLOCKS = ("coverage", "citation", "joint")
+
+
+@requires("annotation.view_session")
+@require_safe
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    """Systems and people by retriever, then every row with its intervals."""
+    form, view, found = _found(request)
+    context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": list(FORMATS)}
+    if view is not None and found is not None and found.lines:
+        sort = form.cleaned_data.get("sort") or "joint"
+        context |= {
+            "blocks": [(TITLES[name], name, _block(found, name)) for name in BLOCKS],
+            "lines": _sorted(found, sort),
+            "figures": [(name, TITLES[name]) for name in FIGURES],
+            "words": WORDS,
+            "judge_note": description_of(view.judge.kind),
+            "best": {name: _best(found, name) for name in BLOCKS},
+        }
+    return page(request, "annotation/leaderboard.html", context, part="board")
+
+
+@requires("annotation.view_session")
+@require_safe
+def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase:
+    """All rows as JSON, CSV, LaTeX or Markdown."""
+    _form, _view, found = _found(request)
+    if file_format not in FORMATS or found is None:
+        raise Http404
+    name = f"leaderboard.{FORMATS[file_format]}"
+    if file_format == "json":
+        return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
+    text = {"csv": files.as_csv, "latex": files.as_latex, "markdown": files.as_markdown}[file_format](found)
+    return download([text], name=name, content_type="text/plain; charset=utf-8")
+
+
+FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
+"""Formats of the file and the ends of their names."""
+
+
+@requires("annotation.view_session")
+@require_safe
+def compared(request: HttpRequest) -> HttpResponse:
+    """Two entries insight by insight."""
+    form, view, found = _found(request)
+    names = [str(line.entry) for line in found.lines] if found else []
+    first, second = request.GET.get("a", ""), request.GET.get("b", "")
+    if view is None or found is None or first not in names or second not in names:
+        raise Http404
+    rows = by_insight(view, first, second, studies=_studies(request))
+    context = {"form": form, "view": view, "first": first, "second": second, "rows": rows, "names": names}
+    return page(request, "annotation/leaderboard_compared.html", context)
+
+
+def _found(request: HttpRequest) -> tuple[ViewForm, View | None, Board | None]:
+    haystacks = Haystack.objects.filter(is_practice=False, archived_at=None).order_by("title")
+    form = ViewForm(request.GET, haystacks=haystacks)
+    view = form.view()
+    return form, view, None if view is None else board(view, studies=_studies(request))
+
+
+def _studies(request: HttpRequest) -> Any:
+    return Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING)
+
+
+def _block(found: Board, name: str) -> list[tuple[str, list[Line | None]]]:
+    """A row for each summarizer, a cell for each setting; people last, in the oracle's column."""
+    systems = [line.entry.system for line in found.lines if not line.is_people]
+    by_oracle = sorted(dict.fromkeys(systems), key=lambda system: -_value(found.line(system, "oracle"), "joint"))
+    rows = [(system, [found.line(system, setting) for setting in found.settings]) for system in by_oracle]
+    if found.people is not None:
+        rows.append((PEOPLE.system, [found.line(PEOPLE.system, setting) for setting in found.settings]))
+    return rows
+
+
+def _value(line: Line | None, name: str) -> float:
+    value = None if line is None else line.row.stats[name].value
+    return -1.0 if value is None else value
+
+
+def _best(found: Board, name: str) -> float:
+    return max((_value(line, name) for line in found.lines if not line.is_people), default=-1.0)
+
+
+def _sorted(found: Board, sort: str) -> list[Line]:
+    if sort in ("system", "retriever"):
+        return sorted(found.lines, key=lambda line: (getattr(line.entry, sort), -_value(line, "joint")))
+    return sorted(found.lines, key=lambda line: -_value(line, sort))

@@ -1,0 +1,147 @@
+"""Consent and disclosure: versioned texts, who agreed to which, and who withdrew.
+
+Texts are only ever added; the newest one applies, so a new version asks everybody again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Q
+
+from annotation.models import Annotator, Consent, ConsentText
+from annotation.studies.guidelines import unwrapped
+from benchmarks import audit
+
+DEFAULT_BODY = unwrapped(
+    """\
+## What you are asked to do
+
+You read documents and write summaries, or you judge statements about texts. Each task says what it wants, how
+long it takes at most, and what it pays. Taking part is your own choice. You may refuse a task, pause, finish
+early or stop altogether at any time, without giving a reason and without losing what you have earned by then.
+
+## What is recorded
+
+- What you write, each version of it with the time it reached the server, and the labels you give.
+- The time you work: from start to pause or end. Pauses are not counted.
+- While a writing task is open: when its page is hidden or loses the focus, long gaps, the words you search for
+  in the documents, and pastes by kind and size, not by content.
+
+## What is not recorded
+
+No single keystrokes, no contents of your clipboard, no other pages or programs, no address of your computer;
+only a failed login keeps one, for a day.
+
+## Who sees it
+
+The researchers of your study see your work together with the name you have here. In published data and figures
+you are *annotator1*, *annotator2* and so on; your name is never part of them. Your texts and labels may be
+published in that form.
+
+## Please keep in mind
+
+Many of the texts were written by machines; they can contain errors and touch unpleasant topics. Skip what you do
+not want to read, and tell us. Do not use a language model for any of the tasks, and do not put personal facts into
+your texts.
+
+## If you change your mind
+
+You can withdraw your consent. You then get no further tasks; what you have earned is paid. What you wrote and
+labelled until then stays in the study and cannot be deleted. If you write to the contact address, your account,
+your name and your mail address are erased; your texts and labels stay, under a label that does not name you, so
+that results can still be checked.
+"""
+)
+FORMER_DEFAULTS = {"63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6"}
+"""SHA-256 of our own wordings of earlier versions of the software. The first promised that work is deleted."""
+
+
+class StaleConsentText(Exception):
+    """A newer version was published since the page was opened."""
+
+
+def ensure_default_consent(*, now: datetime) -> ConsentText:
+    """The newest text; version 1 in our own wording is made where there is none."""
+    newest = current_text()
+    if newest is not None:
+        return newest
+    text: ConsentText
+    text, _made = ConsentText.objects.get_or_create(version=1, defaults={"body": DEFAULT_BODY, "created_at": now})
+    return text
+
+
+def has_former_wording(text: ConsentText | None) -> bool:
+    """Whether a text is our own wording of an earlier version of the software."""
+    return text is not None and hashlib.sha256(text.body.encode()).hexdigest() in FORMER_DEFAULTS
+
+
+def current_text() -> ConsentText | None:
+    """The text that applies; None on a site that has none."""
+    newest: ConsentText | None = ConsentText.objects.order_by("-version").first()
+    return newest
+
+
+def is_given(annotator: Annotator) -> bool:
+    """Whether this person agreed to the current text, or there is nothing to agree to."""
+    text = current_text()
+    return text is None or annotator.consents.in_force().filter(text=text).exists()
+
+
+def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
+    """Whether a user has withdrawn and not agreed again, as an expression; `user` names them in the query.
+
+    A consent to an earlier text is one in force, so that a new text stops nobody in the middle of a task.
+    """
+    own = Consent.objects.filter(annotator__user=user)
+    return ExpressionWrapper(Q(Exists(own)) & ~Q(Exists(own.in_force())), output_field=BooleanField())
+
+
+def lets_work(user: Any) -> bool:
+    """Whether work of this user may be stored; the account of a request knows it from when it was read."""
+    withdrawn: bool | None = getattr(user, "has_withdrawn_consent", None)
+    if withdrawn is None:
+        own = Consent.objects.filter(annotator__user=user.pk)
+        withdrawn = own.exists() and not own.in_force().exists()
+    return not withdrawn
+
+
+@transaction.atomic
+def publish(*, body: str, by: Any, now: datetime) -> ConsentText:
+    """Add a version; everybody is asked again. The same words as now change nothing."""
+    newest: ConsentText | None = ConsentText.objects.select_for_update().order_by("-version").first()
+    if newest is not None and newest.body == body:
+        return newest
+    version = (ConsentText.objects.aggregate(last=Max("version"))["last"] or 0) + 1
+    text: ConsentText = ConsentText.objects.create(version=version, body=body, created_at=now, created_by=by)
+    audit.record(actor=by, action="consent.publish", target=text, now=now, version=version)
+    return text
+
+
+def give(*, annotator: Annotator, version: int, now: datetime) -> Consent:
+    """Agree to the version that was shown; StaleConsentText if it is no longer the current one."""
+    text = current_text()
+    if text is None or text.version != version:
+        raise StaleConsentText
+    try:
+        with transaction.atomic():
+            consent: Consent
+            consent, _made = Consent.objects.in_force().get_or_create(
+                annotator=annotator, text=text, defaults={"given_at": now}
+            )
+    except IntegrityError:
+        # A double click: the other request made the row.
+        return Consent.objects.get(annotator=annotator, text=text, withdrawn_at=None)
+    return consent
+
+
+@transaction.atomic
+def withdraw(*, annotator: Annotator, by: Any, now: datetime) -> int:
+    """Withdraw every consent of a person; what was earned and written stays. Gives the number withdrawn."""
+    count: int = annotator.consents.in_force().update(withdrawn_at=now)
+    if count:
+        audit.record(actor=by, action="consent.withdraw", target=annotator, now=now)
+    return count

@@ -1,0 +1,211 @@
+"""Forms of studies of any kind, and of consent. They check and translate; verbs do."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Annotator, Study
+from annotation.studies.guidelines import current_guideline
+from annotation.studies.lifecycle import Details, details_of
+from annotation.studies.sampling import stable_seed
+
+
+class DetailsForm(forms.Form):
+    """What a study is called and pays; `instance` fills it."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    description = forms.CharField(
+        label=_("Description"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Annotators see the name and the description."),
+    )
+    contact = forms.EmailField(
+        label=_("Contact address"), required=False, help_text=_("Shown on every work page.")
+    )
+    due_at = forms.DateTimeField(
+        label=_("Due"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    hourly_rate = forms.DecimalField(
+        label=_("Hourly rate"), min_value=0, max_value=10_000, decimal_places=2, initial=25
+    )
+    currency = forms.RegexField(
+        label=_("Currency"),
+        regex=r"^[A-Z]{3}$",
+        initial="USD",
+        error_messages={"invalid": _("Three capital letters, like USD or EUR.")},
+    )
+
+    def __init__(self, *args: Any, user: Any = None, instance: Study | None = None, **kwargs: Any) -> None:
+        self.instance = instance
+        if instance is not None:
+            kwargs.setdefault("initial", details_of(instance))
+        super().__init__(*args, **kwargs)
+
+    def clean_name(self) -> str:
+        """Names are unique, whoever may see the other study."""
+        name: str = self.cleaned_data["name"]
+        others = Study.objects.filter(name=name)
+        if self.instance is not None:
+            others = others.exclude(pk=self.instance.pk)
+        if others.exists():
+            raise forms.ValidationError(_("Another study has this name."))
+        return name
+
+    def details(self) -> Details:
+        """The values for the verbs."""
+        return Details(**{item.name: self.cleaned_data[item.name] for item in fields(Details)})
+
+
+class NewStudyForm(DetailsForm):
+    """Details, people and guidelines of a new study; a kind adds its own settings."""
+
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Annotators"),
+        queryset=Annotator.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    researchers = forms.ModelMultipleChoiceField(
+        label=_("Researchers who see this study"),
+        queryset=get_user_model().objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("You and the admins always do."),
+    )
+    guidelines = forms.CharField(
+        label=_("Guidelines"),
+        max_length=60_000,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
+        help_text=_("Markdown. One key away while people work; later versions can be added."),
+    )
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
+        annotators: Any = self.fields["annotators"]
+        annotators.queryset = Annotator.objects.active().order_by("label")
+        researchers: Any = self.fields["researchers"]
+        may_work = Permission.objects.filter(content_type__app_label="annotation", codename="change_study")
+        people = get_user_model().objects.filter(is_active=True, groups__permissions__in=may_work)
+        researchers.queryset = people.exclude(pk=user.pk).distinct()
+        researchers.label_from_instance = lambda person: person.display_name
+
+    @property
+    def chosen_seed(self) -> int:
+        """The seed, of forms that ask for one; by default drawn from the name of the study."""
+        seed: int | None = self.cleaned_data["seed"]
+        return stable_seed("study", self.cleaned_data["name"]) if seed is None else seed
+
+    def common(self) -> dict[str, Any]:
+        """What every verb that makes a study takes."""
+        people = {name: self.cleaned_data[name] for name in ("annotators", "researchers", "guidelines")}
+        return {"details": self.details(), **people}
+
+    @property
+    def plan_fields(self) -> list[forms.BoundField]:
+        """What a kind adds to the fields of every study."""
+        return [self[name] for name in self.fields if name not in NewStudyForm.base_fields]
+
+    def clean_guidelines(self) -> str:
+        """Browsers send line breaks their own way; stored texts have one."""
+        return plain_breaks(self.cleaned_data["guidelines"])
+
+
+class PeopleForm(forms.Form):
+    """People to add to a study and, where tasks are assigned at once, how to share the work with them."""
+
+    annotators = forms.ModelMultipleChoiceField(
+        label=_("Add annotators"),
+        queryset=Annotator.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    rebalance = forms.BooleanField(
+        label=_("Share what nobody has opened yet anew among everyone"), required=False, initial=True
+    )
+
+    def __init__(self, *args: Any, study: Study, deals: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["annotators"]
+        field.queryset = Annotator.objects.free_for(study).order_by("label")
+        if not deals:
+            field.required = True
+            del self.fields["rebalance"]
+
+
+class ReasonForm(forms.Form):
+    """Why something is done; kept in the log."""
+
+    reason = forms.CharField(label=_("Reason"), max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class CloneForm(forms.Form):
+    """The name of a copy."""
+
+    name = forms.CharField(label=_("Name of the copy"), max_length=120)
+    with_annotators = forms.BooleanField(label=_("Take its annotators over"), required=False, initial=True)
+
+    def clean_name(self) -> str:
+        """Names are unique."""
+        name: str = self.cleaned_data["name"]
+        if Study.objects.filter(name=name).exists():
+            raise forms.ValidationError(_("Another study has this name."))
+        return name
+
+
+class BodyForm(forms.Form):
+    """A new version of a Markdown text."""
+
+    body = forms.CharField(
+        label=_("Text"),
+        max_length=60_000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
+        help_text=_("Markdown; raw HTML is shown as text."),
+    )
+
+    def clean_body(self) -> str:
+        """Browsers send line breaks their own way; stored texts have one."""
+        return plain_breaks(self.cleaned_data["body"])
+
+
+class ConsentForm(forms.Form):
+    """Agree to the version that was shown."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    agree = forms.BooleanField(
+        label=_("I have read this and agree to take part."),
+        error_messages={"required": _("Tick the box to agree; without it no task can be opened.")},
+    )
+
+
+def initial_from(study: Study) -> dict[str, Any]:
+    """What the form of a new study shows when it starts from the settings of another."""
+    newest = current_guideline(study)
+    return {
+        **details_of(study),
+        "name": copy_name(study),
+        "due_at": None,
+        "guidelines": newest.body if newest else "",
+        "annotators": list(study.memberships.current().values_list("annotator_id", flat=True)),
+        "researchers": list(study.researchers.values_list("pk", flat=True)),
+    }
+
+
+def copy_name(study: Study) -> str:
+    """What a copy of a study is called at first."""
+    return gettext("%(name)s (copy)") % {"name": study.name[:110]}
+
+
+def plain_breaks(text: str) -> str:
+    """The text with one kind of line break and none at its end but one."""
+    return text.replace("\r\n", "\n").rstrip() + "\n"

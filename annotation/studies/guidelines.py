@@ -1,0 +1,68 @@
+"""Guidelines of a study: versions that are only ever added, and Markdown as safe HTML."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import transaction
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+from annotation.kinds import kind_named
+from annotation.models import Guideline, Study
+from benchmarks import audit
+
+
+def unwrapped(text: str) -> str:
+    """Markdown with each paragraph and list item on one line, as it is pleasant to edit."""
+    return re.sub(r"(?<!\n)\n(?!\n|#|- |\d+\. |\Z) *", " ", text)
+
+
+def default_guidelines(kind: str) -> str:
+    """What new guidelines of this kind of study start from; empty for kinds that bring their own."""
+    return kind_named(kind).guidelines
+
+
+def current_guideline(study: Study) -> Guideline | None:
+    """The version that applies to work begun now."""
+    return study.guidelines.order_by("-version").first()
+
+
+@transaction.atomic
+def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Guideline:
+    """Add a version; the same words as now change nothing. Work already begun keeps its version."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    newest = current_guideline(study)
+    if newest is not None and newest.body == body:
+        return newest
+    version = 1 if newest is None else newest.version + 1
+    guideline = Guideline.objects.create(
+        study=study, version=version, body=body, created_at=now, created_by=by if by and by.pk else None
+    )
+    audit.record(actor=by, action="study.guidelines", target=study, now=now, version=version)
+    return guideline
+
+
+@lru_cache(maxsize=64)
+def render_markdown(body: str) -> SafeString:
+    """HTML of a text that somebody typed: no raw HTML, no images, headings one level down, safe links only."""
+    parser = _parser()
+    tokens = parser.parse(body)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(6, int(token.tag[1]) + (1 if token.tag == 'h1' else 0))}"
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("rel", "noopener noreferrer")
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return mark_safe(html)  # noqa: S308  raw HTML is off in the parser, everything else it escapes
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return (
+        MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
+    )

@@ -1,0 +1,197 @@
+"""What a kind of study that people work in must say: its plan and forms, items, tasks, overview and labels.
+
+The pages and verbs of this package are written against `Work`. `labelling.kind` has the part that all kinds of
+label work share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds import Counted, StudyKind, Text, kind_named, kinds
+from annotation.models import Study
+from annotation.studies.overview_page import OverviewPage
+from annotation.studies.tasks import Dealt
+
+IS_DEALT = gettext_lazy("The study is set up and its tasks are dealt. Open it when it is right.")
+CLOSING = gettext_lazy("Nothing more can be stored then; what was begun can be read.")
+
+
+class Frozen(Exception):
+    """A setting that froze with the first work was about to change; `names` are the fields."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(
+            _("The first session has begun, so these settings can no longer change: %(names)s.")
+            % {"names": ", ".join(self.names)}
+        )
+
+
+class NotReady(Exception):
+    """Something is missing or stands in the way; `problems` are sentences."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(" ".join(self.problems))
+
+
+class NotPossible(Exception):
+    """A study cannot be set up as a form asks; `field` is the one to look at, None for the form as a whole."""
+
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page of a study: `here` is what the page calls itself, `page` the name of its URL."""
+
+    here: str
+    label: Text
+    page: str
+
+
+PEOPLE = Tab("annotators", gettext_lazy("Annotators"), "annotation:study-annotators")
+
+
+def _nothing(*_args: Any) -> dict[str, Any]:
+    return {}
+
+
+def _no_problems(_study: Study) -> list[str]:
+    return []
+
+
+def _member_rows(study: Study) -> list[dict[str, Any]]:
+    members = study.memberships.select_related("annotator__user").order_by("number")
+    return [{"member": member} for member in members]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(StudyKind):
+    """A kind of study that researchers set up here and that people work in.
+
+    Verbs take keywords: `study`, `by` and `now` beside what is named here.
+    """
+
+    new_title: Text
+    """“New linking study”: the button and the heading."""
+    intro: Text = ""
+    """What people do in such a study, above the form of a new one."""
+    made: Text = IS_DEALT
+    closing: Text = CLOSING
+    """What follows from closing a study."""
+    tabs: tuple[Tab, ...] = (PEOPLE,)
+    """Pages of a study between its overview and its guidelines."""
+    tasks_page: str = "annotation:study"
+    """Where one sees who has which tasks."""
+
+    plan: str = ""
+    """The accessor of the row of settings that a study of this kind has; empty where there are none."""
+    new_form: Callable[..., Any]
+    """The form of a new study, of data and files, `user` and `initial`."""
+    create: Callable[..., Study]
+    """Makes a study as that `form` says; raises `NotPossible`."""
+    initial_of: Callable[[Study], dict[str, Any]] | None = None
+    """What that form shows of the plan of another study whose settings it starts from."""
+    settings_form: Callable[..., Any]
+    """The form of the settings of a study, of data, `user` and `instance`."""
+    update: Callable[..., Study]
+    """Changes the settings as that `form` says; raises `Frozen` or `NotReady`."""
+    form_context: Callable[[Any, Study | None], dict[str, Any]] = _nothing
+    """What the template needs beside the form, of a new study or of one that exists."""
+    form_template: str = "annotation/study_form.html"
+    settings_template: str = "annotation/study_form.html"
+
+    items_form: Callable[..., Any] | None = None
+    """The form that chooses more items, of data, files and `user`; None where the settings name them."""
+    add_items: Callable[..., int] | None = None
+    """Adds what that `form` chooses; gives how many are new."""
+    deal: Callable[..., Dealt] | None = None
+    """Gives every item its missing annotators; with `rebalance` what nobody opened is shared anew. None where a
+    researcher gives tasks instead of having them assigned at once."""
+    n_short: Callable[[Study], int] | None = None
+    """How many items have fewer people than planned."""
+    short: Counted = ""
+    """That n items have fewer people than planned."""
+    short_help: Text = ""
+    member_rows: Callable[[Study], list[dict[str, Any]]] = _member_rows
+    """A row for each person who takes or took part, with what `people_template` shows beside the name."""
+    people_template: str = "annotation/study_annotators.html"
+
+    release: Callable[..., tuple[int, int]]
+    """Takes back what an `annotator` who leaves has not begun; how many tasks, and how many stay begun."""
+    unfinished_of: Callable[..., tuple[int, int]]
+    """How many tasks of an `annotator` wait, and how many are begun."""
+    opening_problems: Callable[[Study], list[str]]
+    """What has to be done before annotators can see their tasks."""
+    archiving_problems: Callable[[Study], list[str]] = _no_problems
+    deletion_problems: Callable[[Study], list[str]]
+    """What stands in the way."""
+
+    overview: Callable[[Study, datetime], OverviewPage]
+    """How a study goes, in a fixed number of queries."""
+    overview_template: str = "annotation/study_detail.html"
+    label_columns: tuple[str, ...] = ()
+    label_rows: Callable[[Study, str], Iterator[tuple[Any, ...]]] | None = None
+    """One row a label in the order of the columns, of a selection of `label_files`."""
+    label_cells: Callable[[Iterator[tuple[Any, ...]]], Iterable[Sequence[Any]]] = iter
+    """The rows as a table has them, where that differs."""
+    label_files: tuple[tuple[str, Text], ...] = ()
+    """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
+
+    @property
+    def deals(self) -> bool:
+        """Whether tasks are assigned as soon as there are annotators."""
+        return self.deal is not None
+
+    @property
+    def starts_another(self) -> bool:
+        """Whether the form of a new study can show the plan of another."""
+        return self.initial_of is not None
+
+    def short_of(self, study: Study) -> str:
+        """That items have fewer people than planned, as a sentence; empty where all have enough."""
+        n = self.n_short(study) if self.n_short is not None and has_plan(study) else 0
+        return str(self.short % {"n": n}) if n else ""
+
+
+def works() -> list[Work]:
+    """The kinds of study that are set up here."""
+    return [kind for kind in kinds() if isinstance(kind, Work)]
+
+
+def work_of(study: Study) -> Work:
+    """The kind of a study that people work in.
+
+    Raises:
+        LookupError: the labels were made elsewhere.
+    """
+    kind = kind_named(study.kind)
+    if not isinstance(kind, Work):
+        raise LookupError(f"Nobody works in {study}.")
+    return kind
+
+
+def has_plan(study: Study) -> bool:
+    """Whether a study has the settings of its kind; one whose labels were imported has none."""
+    plan = work_of(study).plan
+    return not plan or hasattr(study, plan)
+
+
+def tabs_of(study: Study) -> list[Tab]:
+    """The pages of a study in their order; people are added only to what was set up here."""
+    kind = work_of(study)
+    own = [tab for tab in kind.tabs if tab.here != "annotators" or has_plan(study)]
+    return [
+        Tab("overview", _("Overview"), "annotation:study"),
+        *own,
+        Tab("guidelines", _("Guidelines"), "annotation:study-guidelines-edit"),
+        Tab("settings", _("Settings"), "annotation:study-settings"),
+    ]

@@ -1,0 +1,190 @@
+"""The life of a study of any kind: set up, open, close, archive, copy, delete.
+
+What a kind has beside that (its plan, its items, what stands in the way) is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Required, TypedDict, Unpack
+
+from django.db import transaction
+from django.db.models import Exists, Model, OuterRef, Q
+from django.utils.translation import gettext as _
+
+from annotation.models import Annotator, Study
+from annotation.states import StudyState
+from annotation.studies import consent
+from annotation.studies.guidelines import current_guideline, publish_guideline
+from annotation.studies.kind import Frozen, NotReady, work_of
+from annotation.studies.members import add_annotators
+from annotation.studies.sampling import stable_seed
+from benchmarks import audit
+
+FROZEN_DETAILS = ("hourly_rate", "currency")
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a study is called and offers; `hourly_rate` in `currency`."""
+
+    name: str
+    description: str = ""
+    hourly_rate: Decimal = Decimal(25)
+    currency: str = "USD"
+    contact: str = ""
+    due_at: datetime | None = None
+
+
+def details_of(study: Study) -> dict[str, Any]:
+    """The fields of `Details` as a study has them."""
+    return {item.name: getattr(study, item.name) for item in fields(Details)}
+
+
+class NewStudy(TypedDict, total=False):
+    """What every verb that makes a study takes."""
+
+    details: Required[Details]
+    guidelines: Required[str]
+    by: Required[Any]
+    now: Required[datetime]
+    annotators: Iterable[Annotator]
+    researchers: Iterable[Any]
+    seed: int | None
+
+
+@transaction.atomic
+def new_study(kind: str, **values: Unpack[NewStudy]) -> Study:
+    """Make a study with its people and guidelines, not yet open; its maker is one of its researchers."""
+    details, by, now, seed = values["details"], values["by"], values["now"], values.get("seed")
+    study = Study.objects.create(
+        kind=kind,
+        seed=stable_seed("study", details.name) if seed is None else seed,
+        created_at=now,
+        created_by=by,
+        **asdict(details),
+    )
+    study.researchers.set([*values.get("researchers", ()), *([by] if by is not None else [])])
+    publish_guideline(study=study, body=values["guidelines"], by=by, now=now)
+    add_annotators(study=study, annotators=values.get("annotators", ()), by=by, now=now)
+    audit.record(actor=by, action="study.create", target=study, now=now)
+    return study
+
+
+@transaction.atomic
+def update_details(*, study: Study, details: Details, by: Any, now: datetime) -> Study:
+    """Change name, description, contact, date and, until the first label, the rate.
+
+    Raises:
+        Frozen: rate or currency would change after work was begun.
+    """
+    row: Study = Study.objects.select_for_update().get(pk=study.pk)
+    changed = [item.name for item in fields(details) if getattr(row, item.name) != getattr(details, item.name)]
+    frozen = [name for name in changed if name in FROZEN_DETAILS]
+    if frozen and row.label_tasks.exclude(begun_at=None).exists():
+        raise Frozen(frozen)
+    for name in changed:
+        setattr(row, name, getattr(details, name))
+    row.save()
+    audit.record(actor=by, action="study.update", target=row, now=now, changed=changed)
+    return row
+
+
+@transaction.atomic
+def open_study(*, study: Study, by: Any, now: datetime) -> Study:
+    """Let annotators see their tasks; NotReady says what is missing. No task is seen before a consent text is."""
+    if problems := work_of(study).opening_problems(study):
+        raise NotReady(problems)
+    consent.ensure_default_consent(now=now)
+    return _move(study, to=Study.State.OPEN, by=by, now=now, not_from=Study.State.ARCHIVED)
+
+
+@transaction.atomic
+def close_study(*, study: Study, by: Any, now: datetime) -> Study:
+    """No new work can start; what a kind lets go on goes on to its end."""
+    return _move(study, to=Study.State.CLOSED, by=by, now=now, not_from=Study.State.ARCHIVED)
+
+
+@transaction.atomic
+def archive_study(*, study: Study, by: Any, now: datetime) -> Study:
+    """Put a study away; NotReady while somebody is at work in it."""
+    if problems := work_of(study).archiving_problems(study):
+        raise NotReady(problems)
+    return _move(study, to=Study.State.ARCHIVED, by=by, now=now)
+
+
+@transaction.atomic
+def restore_study(*, study: Study, by: Any, now: datetime) -> Study:
+    """Bring an archived study back, closed."""
+    return _move(study, to=Study.State.CLOSED, by=by, now=now)
+
+
+@transaction.atomic
+def delete_study(*, study: Study, by: Any, now: datetime) -> None:
+    """Delete a study that nobody has worked in; NotReady otherwise, since work is never thrown away."""
+    if problems := work_of(study).deletion_problems(study):
+        raise NotReady(problems)
+    audit.record(actor=by, action="study.delete", target=study, now=now)
+    study.delete()
+
+
+@transaction.atomic
+def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotators: bool = False) -> Study:
+    """Make a new draft with the same settings and newest guidelines, without any item or task."""
+    newest = current_guideline(study)
+    people = study.memberships.current().select_related("annotator") if with_annotators else ()
+    copy = new_study(
+        study.kind,
+        details=Details(**{**details_of(study), "name": name, "due_at": None}),
+        guidelines=newest.body if newest else "",
+        annotators=[member.annotator for member in people],
+        researchers=study.researchers.all(),
+        by=by,
+        now=now,
+    )
+    plan = getattr(study, work_of(study).plan or "", None)
+    if plan is not None:
+        _copy_plan(plan, copy)
+    return copy
+
+
+@transaction.atomic
+def hand_over(*, user: Any, to: Any, now: datetime) -> int:
+    """Put `to` in the place of `user`, whose account goes: in studies that nobody else sees, and as their contact.
+
+    Gives how many studies nobody else saw.
+    """
+    others = Study.researchers.through.objects.filter(study=OuterRef("pk")).exclude(user=user)
+    own = Study.objects.filter(Q(researchers=user) | Q(created_by=user)).distinct()
+    alone = list(own.filter(Q(created_by=user) | Q(created_by=None)).exclude(Exists(others)))
+    for study in alone:
+        study.researchers.add(to)
+        audit.record(actor=to, action="study.handed_over", target=study, now=now)
+    if user.email:
+        Study.objects.filter(contact__iexact=user.email).update(contact=to.email)
+    return len(alone)
+
+
+def _move(study: Study, *, to: StudyState, by: Any, now: datetime, not_from: StudyState | None = None) -> Study:
+    row: Study = Study.objects.select_for_update().get(pk=study.pk)
+    if row.state == not_from:
+        raise NotReady([_("The study is archived; restore it first.")])
+    if row.state != to:
+        audit.record(actor=by, action=f"study.{to.value}", target=row, now=now, before=row.state)
+        row.state = to
+        row.save(update_fields=["state"])
+    return row
+
+
+def _copy_plan(plan: Model, study: Study) -> None:
+    """Give `study` a plan with the same settings."""
+    many = {field.name: list(getattr(plan, field.name).all()) for field in plan._meta.many_to_many}
+    values = {
+        field.name: getattr(plan, field.name) for field in plan._meta.concrete_fields if not field.primary_key
+    }
+    copy = type(plan)._default_manager.create(**{**values, "study": study})
+    for name, rows in many.items():
+        getattr(copy, name).set(rows)

@@ -1,0 +1,118 @@
+"""Who takes part in a study, and what there is to work on: people and items to add, people to remove."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Membership, Study
+from annotation.studies import members
+from annotation.studies.forms import PeopleForm, ReasonForm
+from annotation.studies.kind import Work, has_plan, work_of
+from annotation.studies.scope import study_of
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_annotators(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Members, those who left, people and items that could be added. Work that was begun stays where it is.
+
+    The forms are sent with action "people" (also where none is named), "items" or "deal".
+    """
+    study = study_of(request, uid)
+    work = work_of(study)
+    if not has_plan(study):
+        raise Http404
+    action = request.POST.get("action", "people") if request.method == "POST" else ""
+    people = PeopleForm(request.POST if action == "people" else None, study=study, deals=work.deals)
+    sent = (request.POST, request.FILES) if action == "items" else (None, None)
+    items = work.items_form(*sent, user=request.user) if work.items_form is not None else None
+    if action and _do(request, work, study, action=action, people=people, items=items):
+        return redirect("annotation:study" if work.deals else "annotation:study-annotators", uid=study.uid)
+    rows = work.member_rows(study)
+    context = {
+        "study": study,
+        "kind": work,
+        "people": people,
+        "form": items,
+        "short": work.short_of(study),
+        "members": [row for row in rows if row["member"].left_at is None],
+        "left": [row for row in rows if row["member"].left_at is not None],
+    }
+    return page(request, work.people_template, context, status=422 if action else 200)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def annotator_remove(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
+    """Let somebody leave; their tasks that nobody has begun are withdrawn."""
+    member = member_of(study_of(request, uid), annotator)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        removal = members.remove_annotator(
+            study=member.study,
+            annotator=member.annotator,
+            reason=form.cleaned_data["reason"],
+            by=request.user,
+            now=timezone.now(),
+        )
+        messages.success(request, _removed(member, removal))
+        return redirect(work_of(member.study).tasks_page, uid=member.study.uid)
+    context = {
+        "study": member.study,
+        "member": member,
+        "form": form,
+        **members.unfinished_of(study=member.study, annotator=member.annotator),
+    }
+    return page(request, "annotation/study_annotator_remove.html", context, status=422 if form.errors else 200)
+
+
+def member_of(study: Study, annotator: uuid.UUID) -> Membership:
+    """Somebody who takes part in a study now; 404 for anybody else."""
+    current = study.memberships.current().select_related("study", "annotator__user")
+    member: Membership = get_object_or_404(current, annotator__uid=annotator)
+    return member
+
+
+def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: PeopleForm, items: Any) -> bool:
+    """Do what a form asks and deal what is missing; False where it is not right."""
+    how: dict[str, Any] = {"study": study, "by": request.user, "now": timezone.now()}
+    rebalance, n_added = False, 0
+    if action == "people":
+        if not people.is_valid():
+            return False
+        n_added = members.add_annotators(annotators=people.cleaned_data["annotators"], **how)
+        rebalance = people.cleaned_data.get("rebalance", False)
+    elif action == "items" and work.add_items is not None:
+        if not items.is_valid():
+            return False
+        work.add_items(form=items, **how)
+    elif action != "deal" or work.deal is None:
+        raise Http404
+    if work.deal is not None:
+        n = work.deal(rebalance=rebalance, **how).n_new
+        text = ngettext("%(n)d task was dealt.", "%(n)d tasks were dealt.", n) % {"n": n}
+    else:
+        text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}
+    messages.success(request, text)
+    return True
+
+
+def _removed(member: Membership, removal: members.Removal) -> str:
+    text = _("%(name)s has left the study; tasks withdrawn: %(n)d.") % {
+        "name": member.annotator.label,
+        "n": removal.n_withdrawn,
+    }
+    if removal.n_begun:
+        text += " " + _("Tasks begun that stay theirs: %(n)d.") % {"n": removal.n_begun}
+    return text

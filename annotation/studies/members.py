@@ -1,0 +1,68 @@
+"""Who takes part in a study: joining, and leaving with what becomes of the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Annotator, Membership, Study
+from annotation.studies.kind import work_of
+from benchmarks import audit
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What happened to the tasks of somebody who left."""
+
+    n_withdrawn: int
+    n_begun: int
+
+
+@transaction.atomic
+def add_annotators(*, study: Study, annotators: Iterable[Annotator], by: Any, now: datetime) -> int:
+    """Let people take part, each under the next free number; who comes back keeps the old one. Gives how many."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    known = {member.annotator_id: member for member in study.memberships.all()}
+    number = study.memberships.aggregate(last=Max("number"))["last"] or 0
+    added = 0
+    for annotator in annotators:
+        member = known.get(annotator.pk)
+        if member is not None and member.left_at is None:
+            continue
+        if member is not None:
+            member.left_at = None
+            member.save(update_fields=["left_at"])
+        else:
+            number += 1
+            Membership.objects.create(study=study, annotator=annotator, number=number, joined_at=now)
+        added += 1
+        audit.record(actor=by, action="study.add_annotator", target=study, now=now, annotator=str(annotator.uid))
+    return added
+
+
+@transaction.atomic
+def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> Removal:
+    """Let somebody leave: tasks not begun are withdrawn, work begun or done stays theirs, with its pay."""
+    study.memberships.current().filter(annotator=annotator).update(left_at=now)
+    n_withdrawn, n_begun = work_of(study).release(study=study, annotator=annotator, reason=reason, by=by, now=now)
+    audit.record(
+        actor=by,
+        action="study.remove_annotator",
+        target=study,
+        now=now,
+        annotator=str(annotator.uid),
+        reason=reason,
+        n_withdrawn=n_withdrawn,
+    )
+    return Removal(n_withdrawn, n_begun)
+
+
+def unfinished_of(*, study: Study, annotator: Annotator) -> dict[str, int]:
+    """How many tasks somebody has in a study that wait (n_waiting) and that are begun (n_begun)."""
+    n_waiting, n_begun = work_of(study).unfinished_of(study=study, annotator=annotator)
+    return {"n_waiting": n_waiting, "n_begun": n_begun}

@@ -1,0 +1,191 @@
+"""What the overview of a study shows, whatever its kind: counts, a table of people, remarks, the plan.
+
+A kind names its cards and columns; the one template draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from annotation.kinds import Text
+from annotation.models import LabelTask, Membership
+from annotation.studies.overview import TOO_FAST_MS
+from annotation.templatetags.work import duration, money, percent
+
+Share = tuple[str, int, float | None]
+"""An answer, how often it was given, and its share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A count above the tables, with a note below it."""
+
+    label: Text
+    value: Any
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a cell: a note is small, `of` draws progress out of so many."""
+
+    text: Any
+    note: str = ""
+    badge: str = ""
+    of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table of people; neighbours of the same `group` share a heading."""
+
+    heading: Text
+    cell: Callable[[Any], Any]
+    is_number: bool = True
+    group: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A cell of the head of a table."""
+
+    text: Text
+    is_number: bool = False
+    colspan: int = 1
+    rowspan: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """People in rows, each with the attribute `member`; their names come before the columns."""
+
+    title: Text
+    caption: str
+    columns: Sequence[Column]
+    people: Sequence[Any]
+
+    @property
+    def head(self) -> list[list[Heading]]:
+        """One row of headings, or two where columns are grouped."""
+        is_grouped = any(column.group for column in self.columns)
+        rowspan = 2 if is_grouped else 1
+        first = [Heading(_("Annotator"), rowspan=rowspan)]
+        second = []
+        for group, columns in groupby(self.columns, key=lambda column: column.group):
+            own = [Heading(column.heading, column.is_number) for column in columns]
+            if group:
+                first.append(Heading(group, colspan=len(own)))
+                second += own
+            else:
+                first += [Heading(one.text, one.is_number, rowspan=rowspan) for one in own]
+        return [first, second] if is_grouped else [first]
+
+    @property
+    def rows(self) -> list[tuple[Membership, list[tuple[bool, Cell]]]]:
+        """Each person with their cells, and whether these are numbers."""
+        return [
+            (person.member, [(column.is_number, _as_cell(column.cell(person))) for column in self.columns])
+            for person in self.people
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A task that somebody flagged, skipped or commented on, and what it is about."""
+
+    task: LabelTask
+    subject: str
+    url: str = ""
+    note: str = ""
+    badge: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewPage:
+    """All of it; `facts` are the plan, term by term."""
+
+    cards: Sequence[Card]
+    tables: Sequence[Table]
+    facts: Sequence[tuple[Text, Any]] = ()
+    remarks: Sequence[Remark] = ()
+    subject: Text = ""
+    """What remarks are about, as the heading of their column."""
+    notice: str = ""
+    context: dict[str, Any] | None = None
+    """What the template of the kind shows beside that."""
+
+
+def share_columns(
+    labels: Iterable[str], shares: Callable[[Any], Sequence[Share]], group: Text = ""
+) -> list[Column]:
+    """A column for each answer, named by `labels` in the order of `shares`: how often a person gave it."""
+
+    def column(at: int, label: str) -> Column:
+        def cell(row: Any) -> Cell:
+            _answer, n, share = shares(row)[at]
+            return Cell(n, note=percent(share))
+
+        return Column(label, cell, group=group)
+
+    return [column(at, label) for at, label in enumerate(labels)]
+
+
+def progress_columns() -> list[Column]:
+    """How far people are with their label tasks."""
+    return [
+        Column(
+            _("Tasks done"),
+            lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
+            is_number=False,
+        ),
+        Column(_("Begun"), lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
+        Column(_("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
+    ]
+
+
+def time_column() -> Column:
+    """Active time of a person."""
+    return Column(_("Time"), lambda row: duration(row.active_ms))
+
+
+def median_column() -> Column:
+    """Median time of an item that is done."""
+    return Column(_("Median"), lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–")
+
+
+def fast_column() -> Column:
+    """The share of items that were done faster than looks well, with its interval."""
+    return Column(_("Under %(n)d s") % {"n": TOO_FAST_MS // 1000}, _fast_cell)
+
+
+def cost_column(currency: str) -> Column:
+    """What a person has earned."""
+    return Column(_("Cost"), lambda row: money(row.cost, currency))
+
+
+def work_cards(overview: Any, currency: str) -> list[Card]:
+    """Tasks, time and cost of all people together."""
+    done = f"{overview.n_done} / {overview.n_tasks}" if overview.n_tasks else "–"
+    return [
+        Card(_("Tasks done"), done),
+        Card(_("Active time"), duration(overview.active_ms) if overview.active_ms else "–"),
+        Card(_("Cost so far"), money(overview.cost, currency)),
+    ]
+
+
+def _fast_cell(row: Any) -> Cell:
+    if row.speed is None:
+        return Cell("–")
+    fast = row.speed.fast
+    badge = _("worth a look") if row.speed.is_notable else ""
+    return Cell(percent(fast.value), note=f"{percent(fast.low)} – {percent(fast.high)}", badge=badge)
+
+
+def _as_cell(value: Any) -> Cell:
+    return value if isinstance(value, Cell) else Cell(value)

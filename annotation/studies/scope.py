@@ -1,0 +1,29 @@
+"""Objects fetched for whoever asks; a stranger to one gets 404."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Annotator, Study
+from annotation.studies.kind import works
+
+
+def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:
+    """A study that people work in and that this researcher may see; of any kind, unless one is named."""
+    kinds = [kind] if kind else [work.value for work in works()]
+    studies = Study.objects.for_user(request.user).filter(kind__in=kinds).select_related("created_by")
+    study: Study = get_object_or_404(studies, uid=uid)
+    return study
+
+
+def annotator_behind(request: HttpRequest) -> Annotator:
+    """The annotator that this user is; 404 for an account that is none."""
+    annotator: Any = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True).first()
+    if annotator is None:
+        raise Http404
+    found: Annotator = annotator
+    return found

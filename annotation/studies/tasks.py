@@ -1,0 +1,255 @@
+"""The label tasks of a study: assigned to its members, and taken back from those who leave. Work begun stays.
+
+Items that belong together (all key points of a question, all pairs of a response) are assigned as one group;
+`group` names the field of `LabelItem` that says which group an item is in, "pk" where each item stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.querysets import LabelTaskQuerySet
+from annotation.studies.dealing import Group, Pair
+from annotation.studies.dealing import deal as dealt_evenly
+from annotation.studies.sampling import in_blocks
+from benchmarks import audit
+
+IN_A_QUERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """What a deal gave: new tasks, groups that everyone has, and groups that still lack people."""
+
+    n_new: int
+    n_for_everyone: int
+    n_short: int
+
+
+@dataclass(slots=True)
+class _Items:
+    """The items of a group in the order of work: (pk, number of questions)."""
+
+    rows: list[tuple[int, int]]
+    block: str
+    is_for_everyone: bool
+    is_training: bool
+
+
+@dataclass(slots=True)
+class _Held:
+    """How many tasks of a group a person has, and whether any was opened."""
+
+    n: int = 0
+    is_begun: bool = False
+
+
+Groups = Mapping[int, _Items]
+
+
+@transaction.atomic
+def deal(
+    *,
+    study: Study,
+    group: str,
+    wanted: int,
+    by: Any,
+    now: datetime,
+    barred: Collection[Pair] = (),
+    rebalance: bool = False,
+) -> Dealt:
+    """Give every group its missing annotators. With `rebalance`, groups that nobody opened are shared anew.
+
+    A group that somebody left unfinished goes to somebody else as one; what was answered stays.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    people, groups, held = present_people(study), _groups(study, group), _held(study, group)
+    fixed, movable = _split(held, groups, people, rebalance=rebalance)
+    dealt = dealt_evenly(
+        [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()],
+        people,
+        seed=f"deal:{study.seed}",
+        fixed=fixed,
+        movable=movable,
+        barred=barred,
+    )
+    _take_back(study, group, dealt.taken)
+    given = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
+    n_new = _write_tasks(study, group, groups, people, given, held=held, now=now)
+    if given or dealt.taken:
+        audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
+    return Dealt(
+        n_new,
+        sum(items.is_for_everyone for items in groups.values()),
+        n_short(study, group=group, wanted=wanted, barred=barred),
+    )
+
+
+def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:
+    """Groups that fewer people have than wanted; of those for everyone, that somebody could still get."""
+    people, groups = set(present_people(study)), _groups(study, group)
+    holders: dict[int, set[int]] = defaultdict(set)
+    for (person, key), tasks in _held(study, group).items():
+        if tasks.n == len(groups[key].rows):
+            holders[key].add(person)
+
+    def is_short(key: int) -> bool:
+        if groups[key].is_for_everyone:
+            return any((person, key) not in barred for person in people - holders[key])
+        return len(holders[key]) < wanted
+
+    return sum(map(is_short, groups))
+
+
+def present_people(study: Study) -> dict[int, str]:
+    """{annotator pk: what the lot of their order is drawn by} of those who can be given work."""
+    return {
+        member.annotator_id: str(member.annotator.uid)
+        for member in study.memberships.current().select_related("annotator").order_by("number")
+        if member.annotator.is_active
+    }
+
+
+def untouched(study: Study) -> LabelTaskQuerySet:
+    """Tasks that nobody has opened."""
+    tasks: LabelTaskQuerySet = LabelTask.objects.filter(study=study, state=LabelTask.State.TODO, begun_at=None)
+    return tasks
+
+
+def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
+    """How many tasks of somebody nobody has opened, and how many are begun."""
+    n_waiting = untouched(study).filter(annotator=annotator).count()
+    begun = study.label_tasks.unfinished().filter(annotator=annotator, begun_at__isnull=False)
+    return n_waiting, begun.count()
+
+
+def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
+    """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
+    counts = unfinished_of(study=study, annotator=annotator)
+    untouched(study).filter(annotator=annotator).delete()
+    return counts
+
+
+def _groups(study: Study, group: str) -> dict[int, _Items]:
+    found: dict[int, _Items] = {}
+    fields = ("pk", group, "n_questions", "block", "is_overlap", "role")
+    for pk, key, n_questions, block, is_overlap, role in study.label_items.order_by("pk").values_list(*fields):
+        items = found.setdefault(key, _Items([], block, False, role == LabelItem.Role.TRAINING))
+        items.rows.append((pk, n_questions))
+        items.is_for_everyone = items.is_for_everyone or is_overlap
+    return found
+
+
+def _held(study: Study, group: str) -> dict[Pair, _Held]:
+    """{(person, group): tasks}."""
+    found: dict[Pair, _Held] = defaultdict(_Held)
+    rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
+    for person, key, begun_at in rows:
+        row = found[person, key]
+        row.n += 1
+        row.is_begun = row.is_begun or begun_at is not None
+    return dict(found)
+
+
+def _split(
+    held: Mapping[Pair, _Held], groups: Groups, people: Collection[int], *, rebalance: bool
+) -> tuple[set[Pair], set[Pair]]:
+    """Pairs that stay and pairs that may move. What somebody who left did not finish counts for neither."""
+    fixed, movable = set(), set()
+    for pair, tasks in held.items():
+        is_present = pair[0] in people
+        if not tasks.is_begun and (rebalance or not is_present):
+            movable.add(pair)
+        elif is_present or tasks.n == len(groups[pair[1]].rows):
+            fixed.add(pair)
+    return fixed, movable
+
+
+def _unfinished(
+    held: Mapping[Pair, _Held], groups: Groups, fixed: Collection[Pair], people: Collection[int], *, wanted: int
+) -> list[Pair]:
+    """Pairs of which a person holds a part and needs the rest: it grew, or they left and came back."""
+    n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
+    found = []
+    for person, key in sorted(fixed):
+        is_missing = person in people and held[person, key].n < len(groups[key].rows)
+        if is_missing and (groups[key].is_for_everyone or n_complete[key] < wanted):
+            n_complete[key] += 1
+            found.append((person, key))
+    return found
+
+
+def _take_back(study: Study, group: str, pairs: Iterable[Pair]) -> None:
+    """Delete tasks that nobody opened; the others of the person move up."""
+    by_person: dict[int, list[int]] = defaultdict(list)
+    for person, key in pairs:
+        by_person[person].append(key)
+    for person, keys in by_person.items():
+        for start in range(0, len(keys), IN_A_QUERY):
+            own = study.label_tasks.filter(annotator=person, begun_at=None)
+            own.filter(**{f"item__{group}__in": keys[start : start + IN_A_QUERY]}).delete()
+        _renumber(study, person)
+
+
+def _write_tasks(
+    study: Study,
+    group: str,
+    groups: Groups,
+    people: Mapping[int, str],
+    pairs: Iterable[Pair],
+    *,
+    held: Mapping[Pair, _Held],
+    now: datetime,
+) -> int:
+    """New tasks come after those that a person has, group by group; positions count from 1 without holes.
+
+    A person who holds part of a group gets the part that is missing.
+    """
+    dealt: dict[int, list[int]] = defaultdict(list)
+    for person, key in pairs:
+        dealt[person].append(key)
+    made = []
+    for person, keys in dealt.items():
+        n_held = _renumber(study, person)
+        partly = [key for key in keys if (person, key) in held]
+        own = study.label_tasks.filter(annotator=person, **{f"item__{group}__in": partly})
+        owned = set(own.values_list("item", flat=True))
+        rows = [
+            row
+            for key in _in_order(keys, groups, seed=study.seed, person=people[person])
+            for row in groups[key].rows
+            if row[0] not in owned
+        ]
+        made += [
+            LabelTask(
+                study=study, annotator_id=person, item_id=pk, position=position, n_questions=n, created_at=now
+            )
+            for position, (pk, n) in enumerate(rows, n_held + 1)
+        ]
+    LabelTask.objects.bulk_create(made, batch_size=IN_A_QUERY)
+    return len(made)
+
+
+def _in_order(keys: Sequence[int], groups: Groups, *, seed: int, person: str) -> list[int]:
+    """Training first, then block by block, by lot."""
+    blocks = {key: groups[key].block for key in keys}
+    parts = ([key for key in keys if groups[key].is_training == is_first] for is_first in (True, False))
+    return [key for part in parts for key in in_blocks(part, block_of=blocks, seed=seed, person=person)]
+
+
+def _renumber(study: Study, person: int) -> int:
+    """Number the tasks of a person from 1; gives how many. Each only moves to a lower position that is free."""
+    n = 0
+    for n, (pk, position) in enumerate(
+        study.label_tasks.filter(annotator=person).order_by("position").values_list("pk", "position"), 1
+    ):
+        if position != n:
+            LabelTask.objects.filter(pk=pk).update(position=n)
+    return n

@@ -1,0 +1,90 @@
+"""Editors of the two versioned texts: a study's guidelines and the consent page."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.models import ConsentText
+from annotation.studies import consent, guidelines
+from annotation.studies.forms import BodyForm
+from annotation.studies.scope import study_of
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def guidelines_edit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Write a new version of a study's guidelines; the older ones stay readable."""
+    study = study_of(request, uid)
+    newest = guidelines.current_guideline(study)
+    form = BodyForm(request.POST or None, initial={"body": newest.body if newest else ""})
+    shown = newest.body if newest else ""
+    if request.method == "POST" and form.is_valid():
+        shown = form.cleaned_data["body"]
+        if "preview" not in request.POST:
+            version = guidelines.publish_guideline(study=study, body=shown, by=request.user, now=timezone.now())
+            messages.success(request, _("Version %(n)d applies from now on.") % {"n": version.version})
+            return redirect("annotation:study-guidelines-edit", uid=study.uid)
+    context = {
+        "study": study,
+        "form": form,
+        "newest": newest,
+        "versions": study.guidelines.select_related("created_by").order_by("-version"),
+        "html": guidelines.render_markdown(shown),
+    }
+    return page(request, "annotation/study_guidelines_edit.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.view_study")
+@require_safe
+def guidelines_version(request: HttpRequest, uid: uuid.UUID, version: int) -> HttpResponse:
+    """Read one version."""
+    study = study_of(request, uid)
+    guideline = get_object_or_404(study.guidelines.select_related("created_by"), version=version)
+    context = {
+        "study": study,
+        "guideline": guideline,
+        "html": guidelines.render_markdown(guideline.body),
+    }
+    return page(request, "annotation/study_guidelines_version.html", context)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent_edit(request: HttpRequest) -> HttpResponse:
+    """Write a new version of the consent page, which everybody is then asked to agree to."""
+    newest = consent.current_text()
+    is_outdated = consent.has_former_wording(newest)
+    shown = newest.body if newest and not is_outdated else consent.DEFAULT_BODY
+    form = BodyForm(request.POST or None, initial={"body": shown})
+    if request.method == "POST" and form.is_valid():
+        shown = form.cleaned_data["body"]
+        if "preview" not in request.POST:
+            text = consent.publish(body=shown, by=request.user, now=timezone.now())
+            messages.success(request, _("Version %(n)d applies; everybody is asked again.") % {"n": text.version})
+            return redirect("annotation:consent-edit")
+    context = {
+        "form": form,
+        "newest": newest,
+        "is_outdated": is_outdated,
+        "versions": ConsentText.objects.with_counts(),
+        "html": guidelines.render_markdown(shown),
+    }
+    return page(request, "annotation/consent_edit.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.view_study")
+@require_safe
+def consent_version(request: HttpRequest, version: int) -> HttpResponse:
+    """Read one version of the consent page."""
+    text = get_object_or_404(ConsentText.objects.with_counts(), version=version)
+    context = {"text": text, "html": guidelines.render_markdown(text.body)}
+    return page(request, "annotation/consent_version.html", context)

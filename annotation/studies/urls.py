@@ -1,0 +1,26 @@
+"""Addresses of the pages that set up and follow studies of any kind."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotation.studies import member_views, text_views, views
+
+STUDY = "studies/<uuid:uid>/"
+
+urlpatterns = [
+    path("studies/", views.study_list, name="studies"),
+    path("studies/<slug:kind>/new/", views.study_create, name="study-create"),
+    path(STUDY, views.study_detail, name="study"),
+    path(STUDY + "settings/", views.study_settings, name="study-settings"),
+    path(STUDY + "state/", views.study_state, name="study-state"),
+    path(STUDY + "delete/", views.study_delete, name="study-delete"),
+    path(STUDY + "clone/", views.study_clone, name="study-clone"),
+    path(STUDY + "labels.<slug:file_format>", views.study_labels, name="study-labels"),
+    path(STUDY + "annotators/", member_views.study_annotators, name="study-annotators"),
+    path(STUDY + "annotators/<uuid:annotator>/remove/", member_views.annotator_remove, name="annotator-remove"),
+    path(STUDY + "guidelines/", text_views.guidelines_edit, name="study-guidelines-edit"),
+    path(STUDY + "guidelines/<int:version>/", text_views.guidelines_version, name="study-guidelines-version"),
+    path("consent-text/", text_views.consent_edit, name="consent-edit"),
+    path("consent-text/<int:version>/", text_views.consent_version, name="consent-version"),
+]

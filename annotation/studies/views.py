@@ -1,0 +1,224 @@
+"""Pages of a study of any kind: set up, settings, overview, state, copy, delete, labels to download."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Study
+from annotation.studies import lifecycle
+from annotation.studies.forms import CloneForm, copy_name, initial_from
+from annotation.studies.guidelines import current_guideline
+from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, work_of, works
+from annotation.studies.scope import study_of
+from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+ON_A_PAGE = 50
+VERBS = {
+    "open": lifecycle.open_study,
+    "close": lifecycle.close_study,
+    "archive": lifecycle.archive_study,
+    "restore": lifecycle.restore_study,
+}
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_list(request: HttpRequest) -> HttpResponse:
+    """Studies of this researcher; the archive apart."""
+    shows_archive = request.GET.get("archived") == "1"
+    rows = Study.objects.for_user(request.user).with_progress()
+    archived = Study.State.ARCHIVED
+    rows = rows.filter(state=archived) if shows_archive else rows.exclude(state=archived)
+    shown = Paginator(rows.order_by("-created_at", "-pk"), ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {"studies": shown, "shows_archive": shows_archive, "works": works()}
+    return page(request, "annotation/study_list.html", context)
+
+
+@requires("annotation.add_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_create(request: HttpRequest, kind: str) -> HttpResponse:
+    """Set up a study of a kind; `from` names a study whose settings it starts with."""
+    work = work_named(kind)
+    form = work.new_form(
+        request.POST or None, request.FILES or None, user=request.user, initial=_initial(request, work)
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            study = work.create(form=form, by=request.user, now=timezone.now())
+        except NotPossible as problem:
+            form.add_error(problem.field, str(problem))
+        else:
+            messages.success(request, str(work.made))
+            return redirect(work.tasks_page, uid=study.uid)
+    return form_page(request, work, form)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_settings(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Change a study; what is frozen is shown and cannot be changed."""
+    study = study_of(request, uid)
+    work = work_of(study)
+    form = work.settings_form(request.POST or None, user=request.user, instance=study)
+    if request.method == "POST" and form.is_valid():
+        try:
+            work.update(form=form, study=study, by=request.user, now=timezone.now())
+        except (Frozen, NotReady) as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("annotation:study-settings", uid=study.uid)
+    return form_page(request, work, form, study=study)
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """How a study goes: progress, answers, time and cost of each annotator."""
+    study = study_of(request, uid)
+    work = work_of(study)
+    overview = work.overview(study, timezone.now())
+    context = {
+        "study": study,
+        "kind": work,
+        "overview": overview,
+        "has_plan": has_plan(study),
+        "short": work.short_of(study),
+        "guideline": current_guideline(study),
+        "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
+        **(overview.context or {}),
+    }
+    return page(request, work.overview_template, context)
+
+
+@requires("annotation.change_study")
+@require_POST
+def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Open, close, archive or restore."""
+    study = study_of(request, uid)
+    verb = VERBS.get(request.POST.get("action", ""))
+    if verb is None:
+        messages.error(request, _("Nothing was changed: choose what to do with the study."))
+        return redirect("annotation:study", uid=study.uid)
+    try:
+        study = verb(study=study, by=request.user, now=timezone.now())
+    except NotReady as problem:
+        for text in problem.problems:
+            messages.error(request, text)
+    else:
+        messages.success(request, _("The study is now: %(state)s.") % {"state": study.get_state_display()})
+    return redirect("annotation:study", uid=study.uid)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Delete a study that nobody has worked in, after a look at what goes with it."""
+    study = study_of(request, uid)
+    if request.method == "POST":
+        try:
+            lifecycle.delete_study(study=study, by=request.user, now=timezone.now())
+        except NotReady as problem:
+            messages.error(request, str(problem))
+            return redirect("annotation:study-delete", uid=study.uid)
+        messages.success(request, _("“%(name)s” was deleted.") % {"name": study.name})
+        return redirect("annotation:studies")
+    context = {
+        "study": study,
+        "problems": work_of(study).deletion_problems(study),
+        "n_tasks": study.assignments.count() + study.label_tasks.count(),
+        "n_members": study.memberships.count(),
+    }
+    return page(request, "annotation/study_delete.html", context)
+
+
+@requires("annotation.add_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_clone(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Copy the settings of a study into a new one."""
+    study = study_of(request, uid)
+    form = CloneForm(request.POST or None, initial={"name": copy_name(study)})
+    if request.method == "POST" and form.is_valid():
+        copy = lifecycle.clone_study(
+            study=study,
+            name=form.cleaned_data["name"],
+            with_annotators=form.cleaned_data["with_annotators"],
+            by=request.user,
+            now=timezone.now(),
+        )
+        messages.success(request, _("Copied. No task has been given yet."))
+        return redirect("annotation:study-settings", uid=copy.uid)
+    context = {"study": study, "form": form}
+    return page(request, "annotation/study_clone.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponseBase:
+    """Labels under pseudonyms as CSV or JSON lines; `which` names a selection of those the kind has."""
+    study = study_of(request, uid)
+    work = work_of(study)
+    selections = [which for which, _label in work.label_files]
+    which = "history" if request.GET.get("history") == "1" else request.GET.get("which", "")
+    if work.label_rows is None or file_format not in {"csv", "jsonl"}:
+        raise Http404
+    which = which if which in selections else selections[0]
+    name = f"labels-{study.uid}-{which}.{file_format}"
+    rows = work.label_rows(study, which)
+    if file_format == "csv":
+        return csv_download(work.label_columns, work.label_cells(rows), name=name, about=study)
+    objects = (dict(zip(work.label_columns, row, strict=True)) for row in rows)
+    return jsonl_download(objects, name=name, about=study)
+
+
+@requires("annotation.view_study")
+@require_safe
+def moved(request: HttpRequest, uid: uuid.UUID, kind: str, to: str) -> HttpResponse:
+    """Send who follows a link to a page that each kind once had of its own to the one that all share."""
+    study_of(request, uid, kind=work_named(kind).value)
+    return redirect(f"annotation:{to}", uid=uid, permanent=True)
+
+
+def form_page(
+    request: HttpRequest,
+    work: Work,
+    form: Any,
+    *,
+    study: Study | None = None,
+    status: int | None = None,
+    **more: Any,
+) -> HttpResponse:
+    """The form of a new study of a kind, or of the settings of `study`."""
+    context = {"kind": work, "form": form, "study": study, **work.form_context(form, study), **more}
+    template = work.settings_template if study else work.form_template
+    return page(request, template, context, status=status or (422 if form.errors else 200))
+
+
+def work_named(value: str) -> Work:
+    """A kind of study that is set up here; 404 where there is none of that name."""
+    for work in works():
+        if work.value == value:
+            return work
+    raise Http404
+
+
+def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
+    source = request.GET.get("from", "")
+    if not source:
+        return {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
+    try:
+        study = study_of(request, uuid.UUID(source), kind=work.value)
+    except ValueError as problem:
+        raise Http404 from problem
+    return initial_from(study) | (work.initial_of(study) if work.initial_of is not None else {})

@@ -1,0 +1,150 @@
+"""What key point verification says of itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
+
+from annotation.kinds import Words, register
+from annotation.labelling.kind import LabelWork
+from annotation.labelling.task_page import TaskPage
+from annotation.models import Study
+from annotation.querysets import LabelTaskQuerySet
+from annotation.studies.guidelines import unwrapped
+from annotation.studies.kind import NotPossible, Tab
+from annotation.verification import exports, planning
+from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
+from annotation.verification.overview import page_of
+from annotation.verification.page_context import page_context, pane
+from annotation.verification.recording import POINT, in_words, parse
+
+GUIDELINES = unwrapped(
+    """\
+## Your task
+
+You see a question, the documents that were found for it, and one point that a program took from them. Two
+judgments are asked: can the point be found in the text, and, if it can, is it a key point of an answer?
+
+## 1. Can this point be found in the text?
+
+1. **Begin with the highlight.** It marks the passage that the program says it used. It is a help and it can be
+   wrong: the passage may say something else, or the point may stand in another place, or in another document.
+2. **Before a no, read everything.** If the highlight does not carry the point, read all documents to the end. The
+   search helps, but it finds words and not meanings.
+
+- **Yes** (`y`): somebody who believes the text must believe the point. Other words are fine; so is a point that
+  puts together what stands in several places.
+- **No** (`n`): the text lacks it, says less, or says something else. A number, a condition or an exception that
+  the text does not give makes it a no. So does a claim that the text only reports in order to reject it.
+
+Only these documents count, not what you know. You may copy text, and look up words that you do not know.
+
+## 2. Is it a key point?
+
+This is asked after a yes only, and it is about the question, not about the text.
+
+- **Agree** (`1`): it answers the question, or a part of it. An answer without it would lack something.
+- **Neutral** (`2`): it belongs to the subject but does not answer the question, for instance as background. It may
+  stand in an answer and need not.
+- **Disagree** (`3`): it has nothing to do with what is asked, and would be better left out.
+
+## Worked examples
+
+Question: “How are mangroves able to live in salt water and airless mud?”
+
+- “Some species take salt in and excrete it through glands in their leaves.” The text: “These trees let in more
+  salt and get rid of it again through glands in the leaf.” **Yes**, and **agree**: it is half of how they cope
+  with salt.
+- “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is another one.
+- “Mangroves get rid of salt mainly by storing it in old leaves which are then shed.” The highlighted sentence says
+  just that. The next ones say that it was once believed and that measurements speak against it. **No**.
+- “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves
+  and does not say how they live in salt and mud: **neutral**.
+
+Question: “Why did Britain's canals lose most of their freight to the railways in the nineteenth century?”
+
+- “Frost and drought interrupted canal traffic for weeks at a time.” One document says it of all canals, another
+  tells of one winter. **Yes**, and **agree**.
+- “The cabins of boat families were painted with roses and castles.” **Yes**, it is in the text; **disagree**, for
+  it has nothing to do with freight.
+
+## When something is odd
+
+If you hesitate between two answers, choose the nearest and mark *not sure*. Skip a point that you cannot judge,
+and say why. Flag or comment what the researcher should look at.
+"""
+)
+
+
+def create(*, form: VerificationStudyForm, by: Any, now: datetime) -> Study:
+    """Take the questions and deal them."""
+    questions = form.chosen(seed=form.chosen_seed)
+    if not questions:
+        raise NotPossible(_("There is no question with key points of that kind in this set."))
+    return planning.create_study(
+        plan=form.plan(), questions=questions, seed=form.chosen_seed, by=by, now=now, **form.common()
+    )
+
+
+def add_items(*, form: QuestionsForm, study: Study, by: Any, now: datetime) -> int:
+    """Add questions."""
+    return planning.add_questions(study=study, questions=form.chosen(seed=study.seed), by=by, now=now)
+
+
+KIND = register(
+    LabelWork(
+        value=Study.Kind.VERIFICATION,
+        label=gettext_lazy("key point verification"),
+        task=TaskPage(
+            answers=POINT,
+            parse=parse,
+            in_words=in_words,
+            template="annotation/verification_task.html",
+            rows=LabelTaskQuerySet.for_verifying,
+            context=page_context,
+            pane=pane,
+        ),
+        words=Words(
+            task=gettext_lazy("Verify key points in documents"),
+            handed_in=gettext_lazy("Key points verified"),
+            left=ngettext_lazy("%(n)d key point left", "%(n)d key points left", "n"),
+            finished=ngettext_lazy("%(n)d key point done", "%(n)d key points done", "n"),
+            minutes=1.0,
+        ),
+        guidelines=GUIDELINES,
+        new_title=gettext_lazy("New verification study"),
+        intro=gettext_lazy(
+            "People say of each key point whether the documents hold it, and if so, whether it is a key point. "
+            "Questions are dealt whole; nobody sees anybody else's answers."
+        ),
+        tabs=(
+            Tab("annotators", gettext_lazy("People and questions"), "annotation:study-annotators"),
+            Tab("figures", gettext_lazy("Agreement and dataset"), "annotation:verification-agreement"),
+        ),
+        plan="verification_plan",
+        new_form=VerificationStudyForm,
+        create=create,
+        initial_of=initial_of,
+        form_template="annotation/verification_form.html",
+        items_form=QuestionsForm,
+        add_items=add_items,
+        deal=planning.deal,
+        n_short=planning.n_short,
+        short=ngettext_lazy(
+            "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"
+        ),
+        people_template="annotation/verification_more.html",
+        answers="pointlabels",
+        overview=page_of,
+        label_columns=exports.LABEL_COLUMNS,
+        label_rows=exports.label_rows,
+        label_files=(
+            ("current", gettext_lazy("Labels")),
+            ("first", gettext_lazy("First answers")),
+            ("history", gettext_lazy("Every answer ever given")),
+        ),
+    )
+)

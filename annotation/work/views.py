@@ -1,0 +1,180 @@
+"""Pages of an annotator: tasks, own texts, time and earnings, guidelines, consent. Only ever the person's own."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Membership, Session
+from annotation.studies import consent, members
+from annotation.studies.consent_gate import open_without_consent
+from annotation.studies.forms import ConsentForm, ReasonForm
+from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.studies.scope import annotator_behind
+from annotation.work import tasklist
+from annotation.writing import assigning, earnings, settling
+from annotation.writing.page_context import leftovers_config
+from annotation.writing.snapshots import FilledBy
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def work(request: HttpRequest) -> HttpResponse:
+    """The tasks of this person, and what has to come first."""
+    annotator, now = annotator_behind(request), timezone.now()
+    settling.settle_due(now=now, filled_by=FilledBy.REQUEST, among=Session.objects.filter(annotator=annotator))
+    board = tasklist.board(annotator, now)
+    context = {
+        "board": board,
+        "contacts": tasklist.contacts(annotator),
+        "leftovers_json": leftovers_config(annotator.uid),
+    }
+    return page(request, "annotation/work.html", context)
+
+
+@requires("annotation.do_work")
+@require_POST
+def practice(request: HttpRequest) -> HttpResponse:
+    """Open the practice session, made when it is first asked for."""
+    annotator, now = annotator_behind(request), timezone.now()
+    consent.ensure_default_consent(now=now)
+    if not consent.is_given(annotator):
+        return redirect("annotation:consent")
+    task = assigning.practice_assignment(annotator=annotator, now=now)
+    if task is None:
+        messages.info(request, _("There is nothing to practise on here."))
+        return redirect("annotation:work")
+    return redirect("annotation:session-start", task.uid)
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def own_work(request: HttpRequest) -> HttpResponse:
+    """What this person has handed in."""
+    annotator = annotator_behind(request)
+    context = {
+        "sessions": tasklist.finished_sessions(annotator),
+        "labelling": sorted(
+            (job for job in tasklist.labelling_jobs(annotator) if job.is_begun), key=lambda job: job.study.kind
+        ),
+        "contacts": tasklist.contacts(annotator),
+    }
+    return page(request, "annotation/work_done.html", context)
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def own_earnings(request: HttpRequest) -> HttpResponse:
+    """Measured time and pay of this person, per session and study."""
+    annotator = annotator_behind(request)
+    rows = tasklist.own_earnings(annotator, timezone.now())
+    labelling = tasklist.labelling_jobs(annotator)
+    context = {
+        "rows": rows,
+        "totals": earnings.by_study(rows),
+        "labelling": [job for job in labelling if job.worked_ms],
+        "contacts": tasklist.contacts(annotator),
+    }
+    return page(request, "annotation/work_earnings.html", context)
+
+
+@requires("annotation.do_work")
+@require_safe
+def study_guidelines(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The guidelines of a study this person takes, or took, part in."""
+    study = _membership(request, uid, current=False).study
+    guideline = current_guideline(study)
+    context = {
+        "study": study,
+        "guideline": guideline,
+        "html": render_markdown(guideline.body) if guideline else "",
+    }
+    return page(request, "annotation/guidelines.html", context)
+
+
+@requires("annotation.do_work")
+@require_http_methods(["GET", "HEAD", "POST"])
+@open_without_consent
+def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Leave a study: open tasks go, what was written and earned stays."""
+    member = _membership(request, uid, current=True)
+    form = ReasonForm(request.POST or None)
+    form.fields["reason"].required = False
+    if request.method == "POST" and form.is_valid():
+        members.remove_annotator(
+            study=member.study,
+            annotator=member.annotator,
+            reason=form.cleaned_data["reason"] or _("left"),
+            by=request.user,
+            now=timezone.now(),
+        )
+        messages.success(
+            request, _("You have left “%(name)s”. What you have earned stays.") % {"name": member.study.name}
+        )
+        return redirect("annotation:work")
+    context = {
+        "study": member.study,
+        "form": form,
+        **members.unfinished_of(study=member.study, annotator=member.annotator),
+    }
+    return page(request, "annotation/study_leave.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.do_work")
+@require_http_methods(["GET", "HEAD", "POST"])
+@open_without_consent
+def consent_page(request: HttpRequest) -> HttpResponse:
+    """Read the current text, and agree to it once."""
+    annotator = annotator_behind(request)
+    text = consent.current_text()
+    form = ConsentForm(request.POST or None, initial={"version": text.version if text else None})
+    if request.method == "POST" and form.is_valid():
+        try:
+            consent.give(annotator=annotator, version=form.cleaned_data["version"], now=timezone.now())
+        except consent.StaleConsentText:
+            messages.warning(request, _("The text has changed meanwhile; please read the new one."))
+            return redirect("annotation:consent")
+        messages.success(request, _("Thank you. You can withdraw at any time: follow “Consent” below your tasks."))
+        return redirect("annotation:work")
+    context = {
+        "form": form,
+        "text": text,
+        "html": render_markdown(text.body) if text else "",
+        "given": annotator.consents.in_force().filter(text=text).first() if text else None,
+        "contacts": tasklist.contacts(annotator),
+        "history": annotator.consents.select_related("text").order_by("-given_at"),
+    }
+    return page(request, "annotation/consent.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.do_work")
+@require_POST
+@open_without_consent
+def consent_withdraw(request: HttpRequest) -> HttpResponse:
+    """Withdraw; what was written and earned stays."""
+    annotator = annotator_behind(request)
+    if consent.withdraw(annotator=annotator, by=request.user, now=timezone.now()):
+        messages.success(
+            request, _("Your consent is withdrawn. No further task can be opened; what you have earned stays.")
+        )
+    return redirect("annotation:consent")
+
+
+def _membership(request: HttpRequest, uid: uuid.UUID, *, current: bool) -> Membership:
+    own = annotator_behind(request).memberships.select_related("study", "annotator")
+    if current:
+        own = own.filter(left_at=None)
+    member: Membership = get_object_or_404(own, study__uid=uid)
+    return member

@@ -1,0 +1,329 @@
+"""Give writing tasks to people: by hand, or evenly by lot, never against the no-contamination rule.
+
+The rule is asked twice, when a task is given and again when its session starts. Document sets and their order
+are frozen in the assignment.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from annotation.models import Annotator, Assignment, Study
+from annotation.studies import consent
+from annotation.studies.dealing import Group, deal
+from annotation.studies.sampling import stable_seed
+from annotation.writing import contamination
+from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
+from annotation.writing.eligibility import Code, NotEligible, Obstacle, find_obstacles
+from benchmarks import audit
+from benchmarks.models import Haystack, Subtopic
+
+PRACTICE_RULE = Rule(token_budget=500)
+"""About 400 words: two of the three minutes for reading at 200 words a minute."""
+
+
+class NotWithdrawable(Exception):
+    """The task is done, or work on it has begun: the message says what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Somebody for a subtopic, with the documents they would see."""
+
+    annotator: Annotator
+    subtopic: Subtopic
+    documents: DocumentSet
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A subtopic for which not enough people were found."""
+
+    subtopic: Subtopic
+    n_wanted: int
+    n_have: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What `assign` would give."""
+
+    pairs: tuple[Pair, ...]
+    shortfalls: tuple[Shortfall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """Every member of a study against every subtopic; `obstacles` by (annotator id, subtopic id)."""
+
+    annotators: tuple[Annotator, ...]
+    subtopics: tuple[Subtopic, ...]
+    obstacles: dict[tuple[int, int], tuple[Obstacle, ...]]
+    live: dict[tuple[int, int], Assignment]
+
+
+def eligibility(study: Study) -> Eligibility:
+    """Say for each annotator and subtopic of a study why not, or nothing where a task may be given."""
+    subtopics = tuple(_subtopics_of(study))
+    annotators = tuple(
+        membership.annotator
+        for membership in study.memberships.current().select_related("annotator__user").order_by("number")
+    )
+    people = contamination.load_people(annotators, study=study)
+    allow_second = study.writing_plan.allow_second_on_haystack
+    return Eligibility(
+        annotators=annotators,
+        subtopics=subtopics,
+        obstacles={
+            (annotator.pk, subtopic.pk): find_obstacles(
+                people[annotator.pk],
+                contamination.target_of(subtopic, is_in_study=True),
+                allow_second=allow_second,
+            )
+            for annotator in annotators
+            for subtopic in subtopics
+        },
+        live={
+            (row.annotator_id, row.subtopic_id): row
+            for row in study.assignments.live().select_related("session").order_by("pk")
+        },
+    )
+
+
+def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
+    """Work out who would get what, without giving it: the same answer for the same study, seed and tasks."""
+    table = eligibility(study)
+    wanted = study.writing_plan.sessions_per_subtopic
+    places = {subtopic.pk: place for place, subtopic in enumerate(table.subtopics)}
+    allow_second = study.writing_plan.allow_second_on_haystack
+    dealt = deal(
+        [
+            Group(row.pk, wanted=wanted, cluster=None if allow_second else row.haystack_id)
+            for row in table.subtopics
+        ],
+        [annotator.pk for annotator in table.annotators],
+        seed=f"assign:{study.seed}",
+        fixed=table.live,
+        barred={pair for pair, obstacles in table.obstacles.items() if obstacles},
+        cap=max_tasks,
+    )
+    pairs = sorted(dealt.given, key=lambda pair: places[pair[1]])
+    have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))
+    return Proposal(
+        pairs=_with_documents(study, table, pairs),
+        shortfalls=tuple(
+            Shortfall(subtopic, wanted, have[subtopic.pk])
+            for subtopic in table.subtopics
+            if have[subtopic.pk] < wanted
+        ),
+    )
+
+
+@transaction.atomic
+def assign(*, study: Study, by: Any, now: datetime, max_tasks: int | None = None) -> tuple[Assignment, ...]:
+    """Fill the open places of a study evenly, as `propose` says; NoDocuments if a set is empty."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    proposal = propose(study, max_tasks=max_tasks)
+    numbers = dict(study.memberships.values_list("annotator_id", "number"))
+    made = Assignment.objects.bulk_create(
+        [_new(study, pair, member=numbers[pair.annotator.pk], now=now) for pair in proposal.pairs]
+    )
+    if made:
+        audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=len(made))
+    return tuple(made)
+
+
+@transaction.atomic
+def assign_one(*, study: Study, annotator: Annotator, subtopic: Subtopic, by: Any, now: datetime) -> Assignment:
+    """Give one person one subtopic by hand; NotEligible with every reason if the rule forbids it."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    check_eligible(annotator=annotator, subtopic=subtopic, study=study, now=now)
+    rule = rule_of(study.writing_plan)
+    material = load_material([subtopic], retriever=rule.retriever)[subtopic.pk]
+    pair = Pair(annotator, subtopic, choose(material, rule))
+    member = study.memberships.get(annotator=annotator).number
+    assignment = _new(study, pair, member=member, now=now)
+    assignment.save()
+    audit.record(
+        actor=by,
+        action="study.assign_one",
+        target=study,
+        now=now,
+        annotator=str(annotator.uid),
+        subtopic=str(subtopic.uid),
+    )
+    return assignment
+
+
+@transaction.atomic
+def withdraw(*, assignment: Assignment, reason: str, by: Any, now: datetime) -> Assignment:
+    """Take back a task that nobody has begun; twice is the same as once. NotWithdrawable otherwise."""
+    row: Assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if row.state == Assignment.State.WITHDRAWN:
+        return row
+    if row.state != Assignment.State.ASSIGNED:
+        raise NotWithdrawable(
+            _("Work on this task has begun; an admin can void its session, which frees the place.")
+        )
+    row.state = Assignment.State.WITHDRAWN
+    row.withdrawn_reason = reason
+    row.withdrawn_at = now
+    row.save(update_fields=["state", "withdrawn_reason", "withdrawn_at"])
+    audit.record(actor=by, action="assignment.withdraw", target=row, now=now, reason=reason)
+    return row
+
+
+@transaction.atomic
+def reassign(*, assignment: Assignment, to: Annotator, reason: str, by: Any, now: datetime) -> Assignment:
+    """Take a task from one person and give its subtopic to another, or change nothing."""
+    if assignment.study is None:
+        raise NotWithdrawable(_("A practice task belongs to its person."))
+    withdraw(assignment=assignment, reason=reason, by=by, now=now)
+    return assign_one(study=assignment.study, annotator=to, subtopic=assignment.subtopic, by=by, now=now)
+
+
+@transaction.atomic
+def choose_documents_anew(*, study: Study) -> int:
+    """Give tasks that nobody has begun the documents of the plan as it is now. Gives how many."""
+    rule = rule_of(study.writing_plan)
+    waiting = list(study.assignments.filter(state=Assignment.State.ASSIGNED).select_related("subtopic"))
+    material = load_material({task.subtopic for task in waiting}, retriever=rule.retriever)
+    for task in waiting:
+        for name, value in _frozen(choose(material[task.subtopic_id], rule), task.seed).items():
+            setattr(task, name, value)
+    frozen = ["document_numbers", "n_words", "n_insights_present", "ceiling"]
+    return Assignment.objects.bulk_update(waiting, frozen)
+
+
+def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, now: datetime) -> None:
+    """Raise NotEligible with every reason why this person may not be given this subtopic in this study."""
+    person = contamination.load_people([annotator], study=study)[annotator.pk]
+    is_in_study = study.writing_plan.subtopics.filter(pk=subtopic.pk).exists()
+    obstacles = find_obstacles(
+        person,
+        contamination.target_of(subtopic, is_in_study=is_in_study),
+        allow_second=study.writing_plan.allow_second_on_haystack,
+    )
+    if obstacles:
+        raise NotEligible(obstacles)
+
+
+def ensure_still_eligible(*, assignment: Assignment, now: datetime) -> None:
+    """Raise NotEligible if the person may not start this task: the rule again, consent and practice first."""
+    obstacles = list(what_stands_in_the_way(assignment))
+    if not consent.is_given(assignment.annotator):
+        obstacles.append(Obstacle(Code.NO_CONSENT, _("The consent page has to be read and agreed to first.")))
+    if not assignment.is_practice and needs_practice(assignment.annotator):
+        obstacles.append(Obstacle(Code.NO_PRACTICE, _("The practice session comes first.")))
+    if obstacles:
+        raise NotEligible(obstacles)
+
+
+def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
+    """What changed since the task was given that forbids to start it; practice has no such rules."""
+    found: list[Obstacle] = []
+    if assignment.state == Assignment.State.WITHDRAWN:
+        found.append(Obstacle(Code.WITHDRAWN, _("This task was withdrawn.")))
+    study = assignment.study
+    if study is None:
+        return tuple(found)
+    if study.state != Study.State.OPEN:
+        found.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
+    person = contamination.load_people([assignment.annotator], study=study, starting=assignment)
+    found += find_obstacles(
+        person[assignment.annotator_id],
+        contamination.target_of(assignment.subtopic, is_in_study=True),
+        allow_second=study.writing_plan.allow_second_on_haystack,
+    )
+    return tuple(found)
+
+
+def has_practice_corpus() -> bool:
+    """Whether there is a haystack to practise on."""
+    return Haystack.objects.current().filter(is_practice=True, subtopics__isnull=False).exists()
+
+
+def needs_practice(annotator: Annotator) -> bool:
+    """Whether a practice corpus exists and this person has not finished a practice session."""
+    finished = annotator.assignments.filter(is_practice=True, state=Assignment.State.DONE)
+    return has_practice_corpus() and not finished.exists()
+
+
+def practice_assignment(*, annotator: Annotator, now: datetime) -> Assignment | None:
+    """The person's open practice task, made if there is none; None where no practice corpus exists."""
+    mine = annotator.assignments.filter(is_practice=True).unfinished()
+    open_task: Assignment | None = mine.first()
+    if open_task is not None:
+        return open_task
+    subtopic = (
+        Subtopic.objects.filter(haystack__in=Haystack.objects.current().filter(is_practice=True))
+        .order_by("haystack", "number")
+        .first()
+    )
+    if subtopic is None:
+        return None
+    documents = choose(load_material([subtopic])[subtopic.pk], PRACTICE_RULE)
+    task = Assignment(
+        annotator=annotator,
+        subtopic=subtopic,
+        is_practice=True,
+        created_at=now,
+        **_frozen(documents, stable_seed("practice", annotator.uid)),
+    )
+    try:
+        with transaction.atomic():
+            task.save()
+    except IntegrityError:
+        # Two tabs asked at once; the database let one through.
+        task = mine.get()
+    return task
+
+
+def shuffled(numbers: Sequence[int], seed: int) -> list[int]:
+    """The documents in the order of an assignment."""
+    order = sorted(numbers)
+    random.Random(seed).shuffle(order)  # noqa: S311  an order, not a secret
+    return order
+
+
+def _subtopics_of(study: Study) -> list[Subtopic]:
+    return list(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
+
+
+def _with_documents(study: Study, table: Eligibility, pairs: list[tuple[int, int]]) -> tuple[Pair, ...]:
+    annotators = {annotator.pk: annotator for annotator in table.annotators}
+    subtopics = {subtopic.pk: subtopic for subtopic in table.subtopics}
+    rule = rule_of(study.writing_plan)
+    needed = [subtopics[pk] for pk in dict.fromkeys(subtopic_id for _person, subtopic_id in pairs)]
+    sets = {pk: choose(material, rule) for pk, material in load_material(needed, retriever=rule.retriever).items()}
+    return tuple(Pair(annotators[person], subtopics[pk], sets[pk]) for person, pk in pairs)
+
+
+def _new(study: Study, pair: Pair, *, member: int, now: datetime) -> Assignment:
+    seed = stable_seed(study.seed, member, pair.subtopic.haystack.key, pair.subtopic.key)
+    return Assignment(
+        study=study,
+        annotator=pair.annotator,
+        subtopic=pair.subtopic,
+        created_at=now,
+        due_at=study.due_at,
+        **_frozen(pair.documents, seed),
+    )
+
+
+def _frozen(documents: DocumentSet, seed: int) -> dict[str, Any]:
+    return {
+        "seed": seed,
+        "document_numbers": shuffled(documents.numbers, seed),
+        "n_words": documents.n_words,
+        "n_insights_present": documents.n_insights_present,
+        "ceiling": documents.ceiling,
+    }

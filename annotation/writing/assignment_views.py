@@ -1,0 +1,161 @@
+"""Pages that give tasks to people and take them back."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Assignment, Study
+from annotation.studies.scope import study_of
+from annotation.writing import assigning
+from annotation.writing.documentsets import NoDocuments
+from annotation.writing.eligibility import NotEligible
+from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_assignments(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The tasks of a study, and who may be given which subtopic or why not."""
+    return _assignments_page(request, study_of(request, uid))
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_assign(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show how the open places would be filled; then fill them."""
+    study = study_of(request, uid)
+    form = AssignForm(request.POST if request.method == "POST" else request.GET or None)
+    is_fine = not form.is_bound or form.is_valid()
+    max_tasks = form.cleaned_data.get("max_tasks") if form.is_bound and is_fine else None
+    try:
+        if request.method == "POST" and is_fine:
+            made = assigning.assign(study=study, by=request.user, now=timezone.now(), max_tasks=max_tasks)
+            messages.success(
+                request, ngettext("%(n)d task given.", "%(n)d tasks given.", len(made)) % {"n": len(made)}
+            )
+            return redirect("annotation:study-assignments", uid=study.uid)
+        proposal = assigning.propose(study, max_tasks=max_tasks) if is_fine else None
+        problem = ""
+    except NoDocuments as found:
+        proposal, problem = None, str(found)
+    context = {"study": study, "form": form, "proposal": proposal, "problem": problem, "max_tasks": max_tasks}
+    return page(request, "annotation/study_assign.html", context, status=200 if is_fine and not problem else 422)
+
+
+@requires("annotation.change_study")
+@require_POST
+def study_assign_one(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Give one person one subtopic, or say every reason why not."""
+    study = study_of(request, uid)
+    table = assigning.eligibility(study)
+    form = AssignOneForm(request.POST, annotators=table.annotators, subtopics=table.subtopics)
+    if form.is_valid():
+        try:
+            assigning.assign_one(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)
+        except NotEligible as refused:
+            for obstacle in refused.obstacles:
+                form.add_error(None, obstacle.text)
+        except NoDocuments as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, _("The task was given."))
+            return redirect("annotation:study-assignments", uid=study.uid)
+    return _assignments_page(request, study, table=table, form=form, status=422)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_withdraw(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take a task back and, if one likes, give its subtopic to somebody else."""
+    scoped = Assignment.objects.filter(study__in=Study.objects.for_user(request.user))
+    task = get_object_or_404(
+        scoped.select_related("study__writing_plan", "annotator", "subtopic__haystack"), uid=uid
+    )
+    form = WithdrawForm(request.POST or None, study=task.study, without=task.annotator)
+    if request.method == "POST" and form.is_valid() and _take_back(request, task, form):
+        messages.success(request, _("The task was withdrawn."))
+        return redirect("annotation:study-assignments", uid=task.study.uid)
+    context = {"study": task.study, "task": task, "form": form}
+    return page(request, "annotation/assignment_withdraw.html", context, status=422 if form.errors else 200)
+
+
+def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bool:
+    """Withdraw or reassign; False with errors in the form when that is refused."""
+    values: dict[str, Any] = {"assignment": task, "reason": form.cleaned_data["reason"]}
+    values |= {"by": request.user, "now": timezone.now()}
+    to = form.cleaned_data["to"]
+    try:
+        if to is None:
+            assigning.withdraw(**values)
+        else:
+            assigning.reassign(to=to, **values)
+    except NotEligible as refused:
+        for obstacle in refused.obstacles:
+            form.add_error("to", obstacle.text)
+    except (assigning.NotWithdrawable, NoDocuments) as problem:
+        form.add_error(None, str(problem))
+    return not form.errors
+
+
+def _assignments_page(
+    request: HttpRequest,
+    study: Study,
+    *,
+    table: assigning.Eligibility | None = None,
+    form: AssignOneForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    table = table or assigning.eligibility(study)
+    tasks = study.assignments.select_related("annotator", "subtopic__haystack", "session").order_by(
+        "subtopic__haystack", "subtopic__number", "pk"
+    )
+    context = {
+        "study": study,
+        "tasks": [task for task in tasks if task.state != Assignment.State.WITHDRAWN],
+        "withdrawn": [task for task in tasks if task.state == Assignment.State.WITHDRAWN],
+        "table": table,
+        "matrix": _matrix(study, table),
+        "reasons": _reasons(table),
+        "assign_form": AssignForm(),
+        "form": form or AssignOneForm(annotators=table.annotators, subtopics=table.subtopics),
+    }
+    return page(request, "annotation/study_assignments.html", context, status=status)
+
+
+def _matrix(study: Study, table: assigning.Eligibility) -> list[dict[str, Any]]:
+    """One row per subtopic: how many people it has, and each annotator's task or reasons."""
+    wanted = study.writing_plan.sessions_per_subtopic
+    rows = []
+    for subtopic in table.subtopics:
+        cells = []
+        for annotator in table.annotators:
+            pair = (annotator.pk, subtopic.pk)
+            cells.append({"task": table.live.get(pair), "obstacles": table.obstacles[pair]})
+        n_have = sum(subtopic_id == subtopic.pk for _person, subtopic_id in table.live)
+        rows.append({"subtopic": subtopic, "cells": cells, "n_have": n_have, "n_wanted": wanted})
+    return rows
+
+
+def _reasons(table: assigning.Eligibility) -> list[dict[str, Any]]:
+    """Each annotator's reasons, each once with the subtopics it holds for; own live tasks are no reason."""
+    people = []
+    for annotator in table.annotators:
+        texts: dict[str, list[str]] = {}
+        for subtopic in table.subtopics:
+            pair = (annotator.pk, subtopic.pk)
+            for obstacle in () if pair in table.live else table.obstacles[pair]:
+                texts.setdefault(obstacle.text, []).append(subtopic.name)
+        if texts:
+            people.append({"annotator": annotator, "texts": texts, "n_subtopics": len(table.subtopics)})
+    return people

@@ -1,0 +1,109 @@
+"""What timed writing says of itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds import register
+from annotation.models import Study
+from annotation.studies.guidelines import unwrapped
+from annotation.studies.kind import PEOPLE, Tab, Work
+from annotation.writing import planning
+from annotation.writing.overview import member_rows, page_of
+from annotation.writing.study_forms import StudyForm
+from annotation.writing.study_views import preview_of
+
+GUIDELINES = unwrapped(
+    """\
+## Your task
+
+You see a query and a set of documents. Write a summary that answers the query: one bullet for each insight, on a
+line of its own, with the numbers of all documents that tell it, like `- Fares rise in May. [3, 7]`. An insight is
+a fact that several documents tell.
+
+## How to go about it
+
+1. **Read carefully.** The documents look alike and differ in what matters. There is time to read all of them.
+2. **Report what repeats.** Several documents tell an insight, each in its own way. What only one document says is
+   rarely one.
+3. **Be exact.** Keep numbers, names and conditions; they are part of the insight.
+4. **Cite thoroughly.** Once you have found an insight, search the other documents for it too, and cite every one
+   that tells it. The search finds words, not meanings: try other wordings.
+5. **Know when you are done.** You are told how many insights the documents hold. It is a guide, not a quota:
+   write the ones you find, and none twice.
+
+## Rules
+
+- Write in your own words. Copying from the documents is switched off.
+- Use no language model, no chat assistant and no automatic summarizer, before or during the task.
+- Work alone, and do not look for the documents or their topic elsewhere.
+
+## Time
+
+- The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the
+  documents.
+- You may finish early. Nobody expects you to use all the time.
+- Everything you type is saved as you type. When the time is over, what stands there is handed in by itself.
+- Your notes beside the editor are for you alone and are never scored.
+"""
+)
+
+
+def create(*, form: StudyForm, by: Any, now: datetime) -> Study:
+    """Make the study; its tasks are given later."""
+    return planning.create_study(
+        plan=form.plan(), subtopics=form.chosen_subtopics(), by=by, now=now, **form.common()
+    )
+
+
+def update(*, form: StudyForm, study: Study, by: Any, now: datetime) -> Study:
+    """Change what is not frozen. Researchers whom the form does not offer stay: oneself, inactive people."""
+    offered: Any = form.fields["researchers"]
+    kept = study.researchers.exclude(pk__in=offered.queryset.values("pk"))
+    return planning.update_study(
+        study=study,
+        details=form.details(),
+        plan=form.plan(),
+        subtopics=form.chosen_subtopics(),
+        researchers=[*form.cleaned_data["researchers"], *kept],
+        by=by,
+        now=now,
+    )
+
+
+KIND = register(
+    Work(
+        value=Study.Kind.WRITING,
+        label=gettext_lazy("timed writing"),
+        guidelines=GUIDELINES,
+        new_title=gettext_lazy("New writing study"),
+        made=gettext_lazy("The study is set up. Give its tasks to people, then open it."),
+        closing=gettext_lazy("No new session can start then; running ones go on to their end."),
+        tabs=(
+            Tab("results", gettext_lazy("Scores"), "annotation:study-results"),
+            Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments"),
+            PEOPLE,
+        ),
+        tasks_page="annotation:study-assignments",
+        plan="writing_plan",
+        new_form=StudyForm,
+        create=create,
+        settings_form=StudyForm,
+        update=update,
+        form_context=lambda form, study: {"preview": preview_of(form, study)},
+        form_template="annotation/writing_form.html",
+        settings_template="annotation/writing_form.html",
+        member_rows=member_rows,
+        people_template="annotation/writing_annotators.html",
+        release=planning.release,
+        unfinished_of=planning.unfinished_of,
+        opening_problems=planning.opening_problems,
+        archiving_problems=planning.archiving_problems,
+        deletion_problems=planning.deletion_problems,
+        overview=page_of,
+        overview_template="annotation/writing_study.html",
+    )
+)

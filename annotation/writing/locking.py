@@ -1,0 +1,322 @@
+"""The stored clock: a session row under its lock, its state as `annotation.clock` wants it, and back again.
+
+Every verb works inside `locked`, settles first, and has all changes of the row written in one UPDATE at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+from django.db.models.query import QuerySet
+
+from annotation import clock
+from annotation.clock import ClockState, Policy, Settlement, State
+from annotation.models import ActivePeriod, Annotator, Assignment, Session, SessionEvent
+from annotation.writing.snapshots import FilledBy, materialise
+from benchmarks.prepared import PreparedRows
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+LARGEST_MS = 2**31 - 1
+SERVER_TAB = "@server"
+"""No browser can call itself so: its identifiers have no such sign."""
+
+HEAVY = ("config", "document_numbers", "draft_text", "notes_text", "read_documents")
+"""Columns that the clock never needs."""
+
+LOCKED_FIELDS = (
+    "uid",
+    "assignment_id",
+    "annotator_id",
+    "state",
+    "limit_ms",
+    "mark_every_ms",
+    "grace_ms",
+    "disconnect_policy",
+    "lease_ms",
+    "acc_ms",
+    "run_started_at",
+    "clock_hwm",
+    "last_seen_at",
+    "next_due_at",
+    "last_mark_ms",
+    "draft_rev",
+    "draft_text",
+    "active_tab",
+    "started_at",
+    "ended_at",
+    "end_reason",
+)
+
+
+def to_ms(moment: datetime) -> int:
+    """Whole milliseconds since the epoch, by integer arithmetic."""
+    return (moment - EPOCH) // MILLISECOND
+
+
+def from_ms(ms: int) -> datetime:
+    """The moment, in UTC."""
+    return EPOCH + ms * MILLISECOND
+
+
+def _ms(moment: datetime | None) -> int | None:
+    return None if moment is None else to_ms(moment)
+
+
+def _moment(ms: int | None) -> datetime | None:
+    return None if ms is None else from_ms(ms)
+
+
+def clock_of(row: Session) -> ClockState:
+    """The clock of a stored session."""
+    return ClockState(
+        limit_ms=row.limit_ms,
+        mark_every_ms=row.mark_every_ms,
+        state=State(row.state),
+        grace_ms=row.grace_ms,
+        disconnect_policy=Policy(row.disconnect_policy),
+        lease_ms=row.lease_ms,
+        acc_ms=row.acc_ms,
+        run_started_at_ms=_ms(row.run_started_at),
+        clock_hwm_ms=_ms(row.clock_hwm) or 0,
+        last_seen_ms=_ms(row.last_seen_at),
+        last_mark_ms=row.last_mark_ms,
+        started_at_ms=_ms(row.started_at),
+        ended_at_ms=_ms(row.ended_at),
+        end_reason=row.end_reason,
+    )
+
+
+COLUMN = {
+    "run_started_at_ms": "run_started_at",
+    "clock_hwm_ms": "clock_hwm",
+    "last_seen_ms": "last_seen_at",
+    "started_at_ms": "started_at",
+    "ended_at_ms": "ended_at",
+}
+STATE_FIELDS = tuple(each.name for each in fields(ClockState))
+
+
+def changed_columns(before: ClockState, after: ClockState) -> dict[str, Any]:
+    """The columns of `Session` that differ between two states."""
+    changed: dict[str, Any] = {}
+    for name in STATE_FIELDS:
+        value = getattr(after, name)
+        if value == getattr(before, name):
+            continue
+        column = COLUMN.get(name)
+        changed[column or name] = _moment(value) if column else value.value if name == "state" else value
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """The pause that a session is in: who made it, and when its last period ended."""
+
+    reason: str
+    at_ms: int
+
+    @property
+    def is_lease(self) -> bool:
+        """Whether the clock paused itself because the browser fell silent."""
+        return self.reason == "lease"
+
+
+@dataclass
+class LockedSession:
+    """One session while its row is locked; `row` holds the fields of `LOCKED_FIELDS` and no documents."""
+
+    row: Session
+    now: datetime
+    filled_by: FilledBy
+    before: ClockState
+    state: ClockState
+    now_ms: int
+    columns: dict[str, Any] = field(default_factory=dict)
+    _lapse: Lapse | None = None
+
+    @property
+    def at_ms(self) -> int:
+        """The session's instant: `now`, or later if it has seen a later one."""
+        return clock.advance(self.state, self.now_ms)
+
+    @property
+    def active_ms(self) -> int:
+        """Active time at that instant."""
+        return clock.active_ms(self.state, self.at_ms)
+
+    def claimed(self, at_ms: int | None) -> datetime | None:
+        """A moment by the browser's clock, moved into the time between the session's start and this message."""
+        if at_ms is None:
+            return None
+        earliest = self.row.started_at or self.now
+        return min(max(from_ms(at_ms), earliest), self.now)
+
+    def settle(self) -> Settlement:
+        """Bring the clock to now and store what became due."""
+        return self.take(clock.settle(self.state, self.now_ms))
+
+    def touch(self) -> Settlement:
+        """Settle, and note that the browser is there."""
+        return self.take(clock.touch(self.state, self.now_ms))
+
+    def take(self, done: Settlement) -> Settlement:
+        """Store what a verb of the clock did: periods, snapshots, events now; columns at the end."""
+        if done.closed:
+            self._close(done.closed)
+        if done.opened:
+            self._open(done.opened)
+        materialise(
+            session_id=self.row.pk,
+            marks=done.marks,
+            final_ms=done.final_ms,
+            filled_by=self.filled_by,
+            now=self.now,
+        )
+        was_over, self.state = self.state.is_over, done.state
+        if done.gap_ms:
+            self.note("gap", ms=done.gap_ms, by="server")
+        if done.stepped_back_ms:
+            self.note("clock_jump", back_ms=done.stepped_back_ms)
+        if done.state.is_over and not was_over and done.state.state != State.VOIDED:
+            Assignment.objects.filter(pk=self.row.assignment_id).update(state=Assignment.State.DONE)
+        return done
+
+    def put(self, **columns: Any) -> None:
+        """Change columns of the row; they are written when the lock is given back."""
+        for name, value in columns.items():
+            setattr(self.row, name, value)
+        self.columns.update(columns)
+
+    def note(self, kind: str, **payload: Any) -> None:
+        """Append an event that the server itself saw."""
+        own = SessionEvent.objects.filter(session=self.row.pk, tab_id=SERVER_TAB)
+        last = own.aggregate(last=Max("client_seq"))["last"] or 0
+        SessionEvent.objects.create(
+            session_id=self.row.pk,
+            tab_id=SERVER_TAB,
+            client_seq=last + 1,
+            type=kind,
+            at_server=self.now,
+            active_ms=self.active_ms,
+            payload=payload,
+        )
+
+    def lapse(self) -> Lapse | None:
+        """The pause that the session is in; None unless it is paused."""
+        if self.state.state != State.PAUSED:
+            return None
+        if self._lapse is None:
+            self._lapse = lapse_of(self.row)
+        return self._lapse
+
+    def flush(self) -> None:
+        """Write every changed column in one UPDATE, or nothing."""
+        changed = changed_columns(self.before, self.state)
+        if changed:
+            due = _moment(clock.next_due_at(self.state))
+            if due != self.row.next_due_at:
+                changed["next_due_at"] = due
+            for name, value in changed.items():
+                setattr(self.row, name, value)
+        if changed or self.columns:
+            Session.objects.filter(pk=self.row.pk).update(**self.columns, **changed)
+            self.columns, self.before = {}, self.state
+
+    def _close(self, closed: clock.ClosedPeriod) -> None:
+        ActivePeriod.objects.filter(session=self.row.pk, ended_at=None).update(
+            ended_at=from_ms(closed.ended_at_ms), end_reason=closed.reason
+        )
+        self._lapse = Lapse(closed.reason, closed.ended_at_ms)
+
+    def _open(self, opened: clock.OpenedPeriod) -> None:
+        last = ActivePeriod.objects.filter(session=self.row.pk).aggregate(last=Max("seq"))["last"] or 0
+        ActivePeriod.objects.create(
+            session_id=self.row.pk,
+            seq=last + 1,
+            started_at=from_ms(opened.started_at_ms),
+            acc_before_ms=opened.acc_before_ms,
+            start_reason=opened.reason,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSession:
+    """A session among a person's own, by its public id; looked up when it is locked, by a prepared query."""
+
+    user_id: int
+    uid: UUID
+
+    def for_page(self) -> Session | None:
+        """The session with all that a page of it needs; None if it is not theirs."""
+        return _OWN_PAGE.first(user=self.user_id, uid=self.uid)
+
+    def rows(self) -> QuerySet[Session, Session]:
+        """The same as a queryset."""
+        return _own_rows(self.user_id, self.uid)
+
+
+def rows_of(session: QuerySet[Session, Session] | OwnSession) -> QuerySet[Session, Session]:
+    """A session that was not looked up yet, as a queryset."""
+    return session.rows() if isinstance(session, OwnSession) else session
+
+
+def _own_rows(user: Any, uid: Any) -> QuerySet[Session, Session]:
+    return Session.objects.filter(annotator__user=user, uid=uid)
+
+
+_OWN_PAGE = PreparedRows[Session](
+    lambda user, uid: Session.objects.for_pages().filter(annotator__user=user, uid=uid),
+    user=Annotator._meta.get_field("user"),
+    uid=Session._meta.get_field("uid"),
+)
+_OWN_LOCKED = PreparedRows[Session](
+    lambda user, uid: _own_rows(user, uid).only(*LOCKED_FIELDS).select_for_update(of=("self",)),
+    user=Annotator._meta.get_field("user"),
+    uid=Session._meta.get_field("uid"),
+)
+Sessions = Session | QuerySet[Session, Session] | OwnSession
+
+
+@contextmanager
+def locked(
+    session: Sessions,
+    *,
+    now: datetime,
+    filled_by: FilledBy = FilledBy.REQUEST,
+    skip_locked: bool = False,
+) -> Iterator[LockedSession]:
+    """Hold one session's row in a transaction of its own; an exception inside undoes everything.
+
+    PostgreSQL locks the row; SQLite lets one writer in at a time (its transactions begin IMMEDIATE). Raises
+    Session.DoesNotExist where the query finds nothing, for instance another person's session.
+    """
+    with transaction.atomic():
+        row = _locked_row(session, skip_locked=skip_locked)
+        state = clock_of(row)
+        held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
+        yield held
+        held.flush()
+
+
+def _locked_row(session: Sessions, *, skip_locked: bool) -> Session:
+    if isinstance(session, OwnSession):
+        row = _OWN_LOCKED.first(user=session.user_id, uid=session.uid)
+        if row is None:
+            raise Session.DoesNotExist
+        return row
+    rows = Session.objects.filter(pk=session.pk) if isinstance(session, Session) else session
+    return rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked).get()
+
+
+def lapse_of(row: Session) -> Lapse | None:
+    """The end of a session's last closed period; None before the first."""
+    last = ActivePeriod.objects.filter(session=row.pk, ended_at__isnull=False).order_by("-seq").first()
+    return Lapse(last.end_reason, to_ms(last.ended_at)) if last and last.ended_at else None

@@ -1,0 +1,111 @@
+"""How a writing study goes: tasks, time and cost of each person, the protocol, and what waits for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
+from annotation.studies.overview_page import Card, Column, OverviewPage, Table
+from annotation.templatetags.work import duration, money
+from annotation.writing import earnings
+from annotation.writing.earnings import Total
+from annotation.writing.planning import limit_ms_of
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """One annotator with what they have worked; None before the first session."""
+
+    member: Any
+    total: Total | None
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
+    earned = earnings.earnings_of(sessions, now)
+    per_person, total = earnings.by_annotator(earned), earnings.by_study(earned).get(study)
+    people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
+    states = (
+        (_("To do"), Assignment.State.ASSIGNED),
+        (_("Under way"), Assignment.State.STARTED),
+        (_("Done"), Assignment.State.DONE),
+    )
+    totals: list[tuple[str, Callable[[Total], str]]] = [
+        (_("Active time"), lambda total: duration(total.active_ms)),
+        (_("Cost so far"), lambda total: money(total.amount, study.currency)),
+    ]
+    tasks = [Column(label, attrgetter(f"member.n_{state}")) for label, state in states]
+    work = [Column(label, partial(_total_cell, show)) for label, show in totals]
+    rate = money(study.hourly_rate, study.currency)
+    caption = _("Cost is active time at %(rate)s an hour, voided sessions included: work is paid.") % {
+        "rate": rate
+    }
+    requests = CreditRequest.objects.unanswered().filter(session__assignment__study=study)
+    plan = study.writing_plan
+    return OverviewPage(
+        cards=[
+            *(Card(label, sum(getattr(row.member, f"n_{state}") for row in people)) for label, state in states),
+            *(Card(label, show(total) if total else "–") for label, show in totals),
+        ],
+        tables=[
+            Table(
+                _("Annotators"),
+                caption,
+                [*tasks, *work],
+                people,
+            )
+        ],
+        facts=_facts(plan),
+        context={
+            "requests": requests.select_related("session__annotator", "session__assignment__subtopic"),
+            "subtopics": plan.subtopics.select_related("haystack").order_by("haystack", "number"),
+        },
+    )
+
+
+def member_rows(study: Study) -> list[dict[str, Any]]:
+    """A row for each person with tasks and time limit."""
+    plan = study.writing_plan
+    return [
+        {"member": member, "limit_ms": limit_ms_of(plan=plan, annotator=member.annotator, membership=member)}
+        for member in _members(study)
+    ]
+
+
+def _total_cell(show: Callable[[Total], str], row: PersonRow) -> str:
+    return show(row.total) if row.total else "–"
+
+
+def _members(study: Study) -> list[Membership]:
+    return list(study.memberships.with_progress().order_by("number"))
+
+
+def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
+    documents = [plan.get_setting_display()]
+    if plan.setting == WritingPlan.Setting.RANKING:
+        documents = [f"{documents[0]}: {plan.retriever}"]
+    if plan.setting != WritingPlan.Setting.FULL:
+        documents.append(_("%(n)d tokens") % {"n": plan.token_budget})
+    if plan.setting == WritingPlan.Setting.ORACLE:
+        documents.append(
+            _("documents without an insight fill the budget")
+            if plan.include_zero_insight
+            else _("only documents with an insight")
+        )
+    mark = _("a snapshot every %(mark)s") % {"mark": duration(plan.mark_every_ms)}
+    return [
+        (_("Documents"), " · ".join(documents)),
+        (_("Time limit"), f"{duration(plan.limit_ms)}, {mark}"),
+        (_("Protocol"), plan.get_preset_display()),
+        (_("Pasted text"), plan.get_paste_policy_display()),
+        (_("Closed page"), plan.get_disconnect_policy_display()),
+        (_("Sessions per subtopic"), plan.sessions_per_subtopic),
+    ]

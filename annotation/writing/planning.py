@@ -1,0 +1,222 @@
+"""Writing studies: the plan, which freezes with the first session, and what stands in the way of a study.
+
+What of the plan decides on documents, clock, pasting and aids freezes, and so does the hourly rate: every session
+has a copy of its own. Names, dates, the number of sessions and further subtopics stay open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
+from typing import Any, Unpack
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation import clock
+from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
+from annotation.studies.kind import Frozen, NotReady
+from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
+from annotation.writing import assigning
+from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from benchmarks import audit
+from benchmarks.models import Subtopic
+
+
+@dataclass(frozen=True, slots=True)
+class PlanValues:
+    """The settings of a writing study, named as in `WritingPlan`; times in milliseconds."""
+
+    setting: str = WritingPlan.Setting.ORACLE
+    retriever: str = ""
+    token_budget: int = 15_000
+    include_zero_insight: bool = False
+    limit_ms: int = 7_200_000
+    mark_every_ms: int = 600_000
+    paste_policy: str = WritingPlan.PastePolicy.BLOCK
+    disconnect_policy: str = WritingPlan.DisconnectPolicy.KEEP_RUNNING
+    preset: str = WritingPlan.Preset.ASSISTED
+    show_hit_counts: bool = True
+    click_to_cite: bool = True
+    live_citation_check: bool = True
+    show_counters: bool = True
+    sessions_per_subtopic: int = 2
+    allow_second_on_haystack: bool = False
+
+
+AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
+FROZEN_PLAN = tuple(
+    item.name
+    for item in fields(PlanValues)
+    if item.name not in {"sessions_per_subtopic", "allow_second_on_haystack"}
+)
+FROZEN_FIELDS = (*FROZEN_PLAN, *FROZEN_DETAILS)
+
+
+@transaction.atomic
+def create_study(
+    *,
+    plan: PlanValues,
+    subtopics: Iterable[Subtopic],
+    **values: Unpack[NewStudy],
+) -> Study:
+    """Make a writing study, not yet open; its maker is one of its researchers."""
+    study = new_study(Study.Kind.WRITING, **values)
+    row = WritingPlan.objects.create(study=study, **asdict(_by_preset(plan)))
+    row.subtopics.set(subtopics)
+    return study
+
+
+@transaction.atomic
+def update_study(
+    *,
+    study: Study,
+    details: Details,
+    plan: PlanValues,
+    subtopics: Iterable[Subtopic],
+    by: Any,
+    now: datetime,
+    researchers: Iterable[Any] | None = None,
+) -> Study:
+    """Change settings: Frozen if one of them is, NotReady if a subtopic with tasks would go.
+
+    Tasks that nobody has begun get new documents when the rule that chooses them changes.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    row = study.writing_plan
+    old_rule = rule_of(row)
+    plan = _by_preset(plan)
+    changed = _changes(study, details) + _changes(row, plan)
+    if is_frozen(study) and (frozen := [name for name in changed if name in FROZEN_FIELDS]):
+        raise Frozen(frozen)
+    _apply(study, details)
+    _apply(row, plan)
+    wanted = list(subtopics)
+    _keep_subtopics_with_tasks(study, wanted)
+    row.subtopics.set(wanted)
+    if researchers is not None:
+        study.researchers.set(researchers)
+    waiting = study.assignments.filter(state=Assignment.State.ASSIGNED)
+    waiting.update(due_at=study.due_at)
+    if rule_of(row) != old_rule:
+        assigning.choose_documents_anew(study=study)
+    audit.record(actor=by, action="study.update", target=study, now=now, changed=changed)
+    return study
+
+
+def is_frozen(study: Study) -> bool:
+    """Whether a session exists, which has its own copy of the settings."""
+    return Session.objects.filter(assignment__study=study).exists()
+
+
+def opening_problems(study: Study) -> list[str]:
+    """What has to be done before a study can be opened."""
+    problems = []
+    subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
+    if not subtopics:
+        problems.append(_("Choose at least one subtopic."))
+    if not study.memberships.current().exists():
+        problems.append(_("Add at least one annotator."))
+    rule = rule_of(study.writing_plan)
+    for material in load_material(subtopics, retriever=rule.retriever).values():
+        try:
+            choose(material, rule)
+        except NoDocuments as problem:
+            problems.append(str(problem))
+    return problems
+
+
+def archiving_problems(study: Study) -> list[str]:
+    """What stands in the way of archiving."""
+    running = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
+    if not running:
+        return []
+    return [
+        ngettext(
+            "%(n)d session has not ended; wait for it, or void it.",
+            "%(n)d sessions have not ended; wait for them, or void them.",
+            running,
+        )
+        % {"n": running}
+    ]
+
+
+def deletion_problems(study: Study) -> list[str]:
+    """What stands in the way of deleting."""
+    n_sessions = Session.objects.filter(assignment__study=study).count()
+    if not n_sessions:
+        return []
+    return [
+        ngettext(
+            "%(n)d session was begun in it. What people wrote cannot be deleted; archive the study instead.",
+            "%(n)d sessions were begun in it. What people wrote cannot be deleted; archive the study instead.",
+            n_sessions,
+        )
+        % {"n": n_sessions}
+    ]
+
+
+@transaction.atomic
+def set_member_limit(*, membership: Membership, limit_ms: int | None, by: Any, now: datetime) -> Membership:
+    """Give one person another time limit in this study, for sessions not yet begun; None: the study's own."""
+    membership.limit_ms = limit_ms
+    membership.save(update_fields=["limit_ms"])
+    audit.record(
+        actor=by,
+        action="study.member_limit",
+        target=membership.study,
+        now=now,
+        annotator=str(membership.annotator.uid),
+        limit_ms=limit_ms,
+    )
+    return membership
+
+
+def limit_ms_of(*, plan: WritingPlan, annotator: Annotator, membership: Membership | None) -> int:
+    """The active time (ms) this person gets: their own limit in the study, else the study's times their factor."""
+    if membership is not None and membership.limit_ms:
+        return membership.limit_ms
+    return int(plan.limit_ms * annotator.limit_factor)
+
+
+def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> tuple[int, int]:
+    """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
+    own = study.assignments.filter(annotator=annotator)
+    waiting = list(own.filter(state=Assignment.State.ASSIGNED))
+    for assignment in waiting:
+        assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
+    return len(waiting), own.filter(state=Assignment.State.STARTED).count()
+
+
+def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
+    """How many tasks of somebody wait, and how many are begun."""
+    own = study.assignments.filter(annotator=annotator)
+    n_waiting = own.filter(state=Assignment.State.ASSIGNED).count()
+    return n_waiting, own.filter(state=Assignment.State.STARTED).count()
+
+
+def _by_preset(plan: PlanValues) -> PlanValues:
+    """The paper protocol has no aids."""
+    if plan.preset != WritingPlan.Preset.PAPER:
+        return plan
+    return replace(plan, **dict.fromkeys(AIDS, False))  # type: ignore[arg-type]
+
+
+def _changes(row: Study | WritingPlan, values: Details | PlanValues) -> list[str]:
+    return [item.name for item in fields(values) if getattr(row, item.name) != getattr(values, item.name)]
+
+
+def _apply(row: Study | WritingPlan, values: Details | PlanValues) -> None:
+    for name, value in asdict(values).items():
+        setattr(row, name, value)
+    row.save()
+
+
+def _keep_subtopics_with_tasks(study: Study, wanted: list[Subtopic]) -> None:
+    taken = study.assignments.live().exclude(subtopic__in=wanted).select_related("subtopic")
+    if names := sorted({assignment.subtopic.name for assignment in taken}):
+        raise NotReady(
+            [_("These subtopics have tasks, withdraw them first: %(names)s.") % {"names": ", ".join(names)}]
+        )

@@ -1,0 +1,63 @@
+"""Settle sessions by the passing of time alone: one on sight, or all that are due.
+
+Snapshots follow from the accepted revisions, so that a request, the worker and an export make the same ones.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+
+from django.db.models import Q
+from django.db.models.query import QuerySet
+
+from annotation.models import Session
+from annotation.writing.locking import Sessions, locked, rows_of
+from annotation.writing.snapshots import FilledBy
+
+BATCH = 500
+
+logger = logging.getLogger(__name__)
+
+
+def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
+    """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
+    row = session if isinstance(session, Session) else rows_of(session).get()
+    if not is_due(row, now):
+        return row
+    with locked(row, now=now, filled_by=filled_by) as held:
+        held.settle()
+    return Session.objects.get(pk=row.pk)
+
+
+def is_due(row: Session, now: datetime) -> bool:
+    """Whether time alone has changed something since the row was written."""
+    return row.state == Session.State.RUNNING and (row.next_due_at is None or row.next_due_at <= now)
+
+
+def settle_due(
+    *,
+    now: datetime,
+    filled_by: FilledBy = FilledBy.WORKER,
+    among: QuerySet[Session, Session] | None = None,
+) -> int:
+    """Settle every session that is due, each in a transaction of its own; gives how many were settled.
+
+    Without `among` it takes at most a batch, and leaves a session that somebody else holds to them. One that
+    fails does not stop the others.
+    """
+    rows = Session.objects.all() if among is None else among
+    due = rows.filter(Q(next_due_at__lte=now) | Q(next_due_at=None), state=Session.State.RUNNING)
+    settled = 0
+    for pk in due.order_by("next_due_at").values_list("pk", flat=True)[: BATCH if among is None else None]:
+        try:
+            with locked(
+                Session.objects.filter(pk=pk), now=now, filled_by=filled_by, skip_locked=among is None
+            ) as held:
+                held.settle()
+            settled += 1
+        except Session.DoesNotExist:
+            logger.debug("session %s is in other hands", pk)
+        except Exception:
+            logger.exception("session %s could not be settled", pk)
+    return settled

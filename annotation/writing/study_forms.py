@@ -1,0 +1,299 @@
+"""Forms of writing studies and their assignments. They check and translate; verbs do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Annotator, Membership, Study, WritingPlan
+from annotation.studies.forms import NewStudyForm, ReasonForm
+from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
+from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
+from benchmarks.models import Haystack, RetrieverRanking, Subtopic
+
+MS_PER_MINUTE = 60_000
+
+
+class StudyForm(NewStudyForm):
+    """All settings of a writing study; `instance` fills it and marks what is frozen."""
+
+    haystacks = forms.ModelMultipleChoiceField(
+        queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    subtopics = forms.ModelMultipleChoiceField(
+        queryset=Subtopic.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    setting = forms.ChoiceField(
+        label=_("Documents shown"), choices=WritingPlan.Setting.choices, initial=WritingPlan.Setting.ORACLE
+    )
+    retriever = forms.ChoiceField(
+        label=_("Retriever"),
+        required=False,
+        help_text=_("For an imported ranking only. Those are offered that ranked every chosen subtopic."),
+    )
+    token_budget = forms.IntegerField(
+        label=_("Token budget"),
+        min_value=1,
+        max_value=10_000_000,
+        initial=15_000,
+        help_text=_("1.25 tokens a word; the document that crosses the budget is shown too."),
+    )
+    include_zero_insight = forms.BooleanField(
+        label=_("Fill the budget with documents that hold no insight"),
+        required=False,
+        help_text=_("The published systems were shown them where there was room."),
+    )
+    limit_minutes = forms.DecimalField(
+        label=_("Time limit, minutes"),
+        min_value=1,
+        max_value=1440,
+        decimal_places=2,
+        initial=120,
+        error_messages={
+            "min_value": _("A session needs at least 1 minute."),
+            "max_value": _("A session lasts at most 1,440 minutes, a day."),
+        },
+    )
+    mark_minutes = forms.DecimalField(
+        label=_("Snapshot every … minutes of active time"),
+        min_value=Decimal("0.17"),
+        max_value=1440,
+        decimal_places=2,
+        initial=10,
+    )
+    sessions_per_subtopic = forms.IntegerField(
+        label=_("Sessions per subtopic"), min_value=1, max_value=1000, initial=2
+    )
+    allow_second_on_haystack = forms.BooleanField(
+        label=_("Let a person write on several subtopics of one haystack"), required=False
+    )
+    preset = forms.ChoiceField(
+        label=_("Protocol"),
+        choices=WritingPlan.Preset.choices,
+        initial=WritingPlan.Preset.ASSISTED,
+        help_text=_("The paper protocol switches all aids off."),
+    )
+    show_hit_counts = forms.BooleanField(label=_("Hits of a search per document"), required=False, initial=True)
+    click_to_cite = forms.BooleanField(
+        label=_("A click on a document's number cites it"), required=False, initial=True
+    )
+    live_citation_check = forms.BooleanField(
+        label=_("Mark cited numbers that are not shown"), required=False, initial=True
+    )
+    show_counters = forms.BooleanField(label=_("Count statements and words"), required=False, initial=True)
+    paste_policy = forms.ChoiceField(
+        label=_("Pasted text from elsewhere"),
+        choices=WritingPlan.PastePolicy.choices,
+        initial=WritingPlan.PastePolicy.BLOCK,
+    )
+    disconnect_policy = forms.ChoiceField(
+        label=_("When the page is closed"),
+        choices=WritingPlan.DisconnectPolicy.choices,
+        initial=WritingPlan.DisconnectPolicy.KEEP_RUNNING,
+    )
+
+    def __init__(self, *args: Any, user: Any, instance: Study | None = None, **kwargs: Any) -> None:
+        self.frozen = instance is not None and is_frozen(instance)
+        if instance is not None:
+            kwargs.setdefault("initial", initial_of(instance))
+        super().__init__(*args, user=user, instance=instance, **kwargs)
+        if instance is not None:
+            del self.fields["guidelines"], self.fields["annotators"]
+        self._offer_corpora(instance)
+        if self.frozen:
+            self._freeze()
+
+    def _offer_corpora(self, instance: Study | None) -> None:
+        haystacks = Haystack.objects.for_work()
+        if instance is not None:
+            haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=instance)
+        haystacks = haystacks.distinct()
+        self.fields["haystacks"].queryset = haystacks  # type: ignore[attr-defined]
+        subtopics = Subtopic.objects.filter(haystack__in=haystacks).select_related("haystack")
+        self.fields["subtopics"].queryset = subtopics.order_by("haystack__title", "haystack", "number")  # type: ignore[attr-defined]
+        self._offer_retrievers(
+            kept=instance.writing_plan.retriever if instance is not None and self.frozen else ""
+        )
+
+    def _offer_retrievers(self, *, kept: str) -> None:
+        """Show those that ranked all chosen subtopics; any known one is read, so that its gaps can be named."""
+        rankings = RetrieverRanking.objects.filter(subtopic__in=self.fields["subtopics"].queryset)  # type: ignore[attr-defined]
+        ranked: dict[str, set[int]] = {}
+        for name, subtopic in rankings.order_by("retriever").values_list("retriever", "subtopic"):
+            ranked.setdefault(name, set()).add(subtopic)
+        chosen = {row["subtopic"].pk for group in self.corpora for row in group["subtopics"] if row["counts"]}
+        field = self.fields["retriever"]
+        field.choices = [("", "–"), *((name, name) for name in ranked)]  # type: ignore[attr-defined]
+        offered = [name for name, subtopics in ranked.items() if chosen <= subtopics or name == kept]
+        field.widget.choices = [("", "–"), *((name, name) for name in offered)]
+        if chosen and not offered:
+            field.help_text = _("No retriever has ranked every chosen subtopic.")
+
+    def _freeze(self) -> None:
+        names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
+        for name in (*FROZEN_PLAN, *FROZEN_DETAILS):
+            self.fields[names.get(name, name)].disabled = True
+
+    @property
+    def corpora(self) -> list[dict[str, Any]]:
+        """The haystacks with their subtopics, and what is chosen, for the template."""
+        chosen = {str(value) for value in self["subtopics"].value() or ()}
+        selected = {str(value) for value in self["haystacks"].value() or ()}
+        groups: dict[int, dict[str, Any]] = {}
+        for subtopic in self.fields["subtopics"].queryset:  # type: ignore[attr-defined]
+            group = groups.setdefault(
+                subtopic.haystack_id,
+                {
+                    "haystack": subtopic.haystack,
+                    "is_whole": str(subtopic.haystack_id) in selected,
+                    "subtopics": [],
+                    "n_chosen": 0,
+                },
+            )
+            is_chosen = str(subtopic.pk) in chosen
+            counts = is_chosen or group["is_whole"]
+            group["subtopics"].append({"subtopic": subtopic, "is_chosen": is_chosen, "counts": counts})
+            group["n_chosen"] += is_chosen
+        return list(groups.values())
+
+    def clean(self) -> dict[str, Any]:
+        """Check what depends on several fields."""
+        data = super().clean() or {}
+        if data.get("setting") == WritingPlan.Setting.RANKING:
+            self._check_ranking(data)
+        limit, mark = data.get("limit_minutes"), data.get("mark_minutes")
+        if limit and mark and mark > limit:
+            self.add_error("mark_minutes", _("The interval is longer than the time limit."))
+        if "subtopics" in data and not self.chosen_subtopics():
+            self.add_error("subtopics", _("Choose at least one subtopic or a whole haystack."))
+        return data
+
+    def _check_ranking(self, data: dict[str, Any]) -> None:
+        retriever = data.get("retriever")
+        if not retriever:
+            self.add_error("retriever", _("Choose whose ranking is used."))
+            return
+        subtopics = self.chosen_subtopics()
+        ranked = set(
+            RetrieverRanking.objects.filter(retriever=retriever, subtopic__in=subtopics).values_list(
+                "subtopic_id", flat=True
+            )
+        )
+        missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
+        if missing:
+            names = {"retriever": retriever, "names": ", ".join(missing)}
+            text = _("%(retriever)s has no ranking for: %(names)s.") % names
+            self.add_error("retriever", text)
+
+    def chosen_subtopics(self) -> list[Subtopic]:
+        """Single subtopics and those of whole haystacks, in order."""
+        single = {subtopic.pk for subtopic in self.cleaned_data.get("subtopics") or ()}
+        selected = {haystack.pk for haystack in self.cleaned_data.get("haystacks") or ()}
+        return [
+            subtopic
+            for subtopic in self.fields["subtopics"].queryset  # type: ignore[attr-defined]
+            if subtopic.pk in single or subtopic.haystack_id in selected
+        ]
+
+    def plan(self) -> PlanValues:
+        """The part about the work, minutes as milliseconds."""
+        data = dict(self.cleaned_data)
+        data["limit_ms"] = int(data["limit_minutes"] * MS_PER_MINUTE)
+        data["mark_every_ms"] = int(data["mark_minutes"] * MS_PER_MINUTE)
+        if data["setting"] != WritingPlan.Setting.RANKING:
+            data["retriever"] = ""
+        return PlanValues(**{item.name: data[item.name] for item in fields(PlanValues)})
+
+
+def initial_of(study: Study) -> dict[str, Any]:
+    """What the form shows of a stored study."""
+    plan = study.writing_plan
+    values = {item.name: getattr(plan, item.name) for item in fields(PlanValues)} | details_of(study)
+    values["limit_minutes"] = minutes(plan.limit_ms)
+    values["mark_minutes"] = minutes(plan.mark_every_ms)
+    values["subtopics"] = list(plan.subtopics.values_list("pk", flat=True))
+    values["researchers"] = list(study.researchers.values_list("pk", flat=True))
+    return values
+
+
+class MemberLimitForm(forms.Form):
+    """Another time limit for one person."""
+
+    limit_minutes = forms.DecimalField(
+        label=_("Own time limit, minutes"),
+        min_value=1,
+        max_value=1440,
+        decimal_places=2,
+        required=False,
+        help_text=_("Empty: the study's limit times the person's factor."),
+    )
+
+    def limit_ms(self) -> int | None:
+        """The limit in milliseconds, or None."""
+        value = self.cleaned_data["limit_minutes"]
+        return None if value is None else int(value * MS_PER_MINUTE)
+
+
+class WithdrawForm(ReasonForm):
+    """Take back a task and, if one likes, give its subtopic to somebody else."""
+
+    to = forms.ModelChoiceField(
+        label=_("Give it to"),
+        queryset=Annotator.objects.none(),
+        required=False,
+        empty_label=_("nobody for now"),
+    )
+
+    def __init__(self, *args: Any, study: Study, without: Annotator, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = Annotator.objects.filter(memberships__in=study.memberships.current()).exclude(pk=without.pk)
+        self.fields["to"].queryset = people  # type: ignore[attr-defined]
+
+
+class AssignForm(forms.Form):
+    """Options of automatic assignment."""
+
+    max_tasks = forms.IntegerField(
+        label=_("At most … tasks a person"),
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        help_text=_("With what they have already. Empty: no cap."),
+    )
+
+
+class AssignOneForm(forms.Form):
+    """One person, one subtopic."""
+
+    annotator = forms.ModelChoiceField(
+        label=_("Annotator"), queryset=Annotator.objects.none(), empty_label=_("choose a person")
+    )
+    subtopic = forms.ModelChoiceField(
+        label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label=_("choose a subtopic")
+    )
+
+    def __init__(
+        self, *args: Any, annotators: Iterable[Annotator], subtopics: Iterable[Subtopic], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        people, topics = self.fields["annotator"], self.fields["subtopic"]
+        people.queryset = Annotator.objects.filter(pk__in=[person.pk for person in annotators])  # type: ignore[attr-defined]
+        topics.queryset = Subtopic.objects.filter(  # type: ignore[attr-defined]
+            pk__in=[subtopic.pk for subtopic in subtopics]
+        ).order_by("haystack", "number")
+
+
+def minutes(milliseconds: int) -> Decimal:
+    """Milliseconds as minutes, without needless zeros."""
+    value = (Decimal(milliseconds) / MS_PER_MINUTE).quantize(Decimal("0.01"))
+    return value.to_integral() if value == value.to_integral() else value
+
+
+def member_initial(membership: Membership) -> dict[str, Any]:
+    """What the limit form shows of a member."""
+    return {"limit_minutes": None if membership.limit_ms is None else minutes(membership.limit_ms)}

@@ -1,0 +1,112 @@
+"""What setting up a writing study shows beside the form: what would be shown, who ranked it; and time limits."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.models import Study
+from annotation.studies.member_views import member_of
+from annotation.studies.scope import study_of
+from annotation.studies.views import form_page, work_named
+from annotation.writing import planning
+from annotation.writing.documentsets import Rule, rule_of
+from annotation.writing.previews import Preview, preview
+from annotation.writing.study_forms import MS_PER_MINUTE, MemberLimitForm, StudyForm, member_initial
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.permissions import requires
+
+RULE_FIELDS = {
+    "setting",
+    "retriever",
+    "token_budget",
+    "include_zero_insight",
+    "limit_minutes",
+    "subtopics",
+    "haystacks",
+}
+
+
+@requires("annotation.add_study")
+@require_POST
+def study_preview(request: HtmxHttpRequest) -> HttpResponse:
+    """Say what the settings of a form that is being filled in would show, and what reading it takes."""
+    study = _study_of_form(request)
+    form = StudyForm(request.POST, user=request.user, instance=study)
+    form.is_valid()
+    if wants_fragment(request):
+        return page(request, "annotation/_study_preview.html", {"preview": preview_of(form)})
+    return form_page(request, work_named(Study.Kind.WRITING), form, study=study, status=200)
+
+
+@requires("annotation.add_study")
+@require_POST
+def study_retrievers(request: HtmxHttpRequest) -> HttpResponse:
+    """The retrievers to choose from for the subtopics that are chosen in a form that is being filled in."""
+    study = _study_of_form(request)
+    if not wants_fragment(request):
+        form = StudyForm(request.POST, user=request.user, instance=study)
+        return form_page(request, work_named(Study.Kind.WRITING), form, study=study, status=200)
+    initial = {name: request.POST.getlist(name) for name in ("haystacks", "subtopics")}
+    kept = study.writing_plan.retriever if study is not None else ""  # a frozen field is not posted
+    form = StudyForm(
+        user=request.user,
+        instance=study,
+        initial={**initial, "retriever": request.POST.get("retriever", kept)},
+    )
+    return page(request, "_field.html", {"field": form["retriever"]})
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
+    """Another time limit for one person."""
+    member = member_of(study_of(request, uid, kind=Study.Kind.WRITING), annotator)
+    form = MemberLimitForm(request.POST or None, initial=member_initial(member))
+    if request.method == "POST" and form.is_valid():
+        planning.set_member_limit(membership=member, limit_ms=form.limit_ms(), by=request.user, now=timezone.now())
+        messages.success(request, _("Saved; it holds for sessions that have not begun."))
+        return redirect("annotation:study-annotators", uid=member.study.uid)
+    context = {"study": member.study, "member": member, "form": form}
+    return page(request, "annotation/study_annotator_limit.html", context, status=422 if form.errors else 200)
+
+
+def preview_of(form: StudyForm, study: Study | None = None) -> Preview | None:
+    """The preview of a form, whose other fields may still be wrong, None while its own are; or of a study."""
+    if not form.is_bound:
+        return None if study is None else _preview_of_stored(study)
+    if RULE_FIELDS & set(form.errors) or not form.chosen_subtopics():
+        return None
+    data: dict[str, Any] = form.cleaned_data
+    rule = Rule(
+        setting=data["setting"],
+        token_budget=data["token_budget"],
+        include_zero_insight=data["include_zero_insight"],
+        retriever=data["retriever"],
+    )
+    limit_ms = int(data["limit_minutes"] * MS_PER_MINUTE)
+    return preview(subtopics=form.chosen_subtopics(), rule=rule, limit_ms=limit_ms)
+
+
+def _preview_of_stored(study: Study) -> Preview:
+    plan = study.writing_plan
+    subtopics = list(plan.subtopics.select_related("haystack").order_by("haystack", "number"))
+    return preview(subtopics=subtopics, rule=rule_of(plan), limit_ms=plan.limit_ms)
+
+
+def _study_of_form(request: HtmxHttpRequest) -> Study | None:
+    """The study whose settings are being changed; None for a new one."""
+    uid = request.GET.get("study")
+    if not uid:
+        return None
+    try:
+        return study_of(request, uuid.UUID(uid), kind=Study.Kind.WRITING)
+    except ValueError as problem:
+        raise Http404 from problem

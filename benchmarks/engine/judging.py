@@ -1,0 +1,260 @@
+"""Judges, and what they are asked: a run is rows, a worker claims them in batches, nothing is asked twice.
+
+The rules of a single judgment live in `benchmarks.judges`, claims in `runs`, and what is special to a task in
+`tasks`. An item that the judge fails on is found alone; the rest of its batch is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Max
+
+from benchmarks import audit
+from benchmarks.engine import runs, sending
+from benchmarks.engine.runs import RunProgress
+from benchmarks.engine.task import Origin
+from benchmarks.engine.tasks import TASKS
+from benchmarks.judges import registry
+from benchmarks.judges.questions import ModelConfig
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem
+
+BATCH = 200
+BATCH_OF_MODELS = 120
+"""Items in a claim where every answer is a request; some seven insights each."""
+
+Clock = Callable[[], datetime]
+
+
+class JudgeUnavailable(Exception):
+    """This judge cannot be asked: it was imported, or its server is not allowed."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a run asks a model: requests at a time, answers per insight, and a cap in US dollars (None: no cap)."""
+
+    concurrency: int = 16
+    repeats: int = 1
+    budget: Decimal | None = None
+
+    @classmethod
+    def checked(cls, *, concurrency: int, budget: str | None, repeats: int = 1) -> ModelOptions:
+        """Options as they are typed on the command line.
+
+        Raises:
+            ValueError: one is out of range; the text names it.
+        """
+        if not 1 <= concurrency <= 256 or not 1 <= repeats <= 20:
+            raise ValueError("--concurrency is from 1 to 256, --repeats from 1 to 20.")
+        try:
+            dollars = Decimal(budget) if budget else None
+        except InvalidOperation:
+            dollars = Decimal("NaN")
+        if dollars is not None and not (dollars.is_finite() and dollars >= 0):
+            raise ValueError(f"--budget {budget} is not a number of dollars.")
+        return cls(concurrency, repeats, dollars)
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """Hash a judge's configuration, independent of the order of its keys."""
+    return hashlib.sha256(json.dumps(config, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+@transaction.atomic
+def ensure_judge(*, name: str, kind: str, config: Mapping[str, Any], now: datetime, note: str = "") -> Judge:
+    """Return the judge of this name and configuration; a new configuration is a new version."""
+    digest = config_hash(config)
+    versions = Judge.objects.filter(name=name)
+    found = versions.filter(kind=kind, config_sha256=digest).first()
+    if found is not None:
+        return found
+    latest = versions.aggregate(latest=Max("version"))["latest"] or 0
+    return Judge.objects.create(
+        name=name,
+        version=latest + 1,
+        kind=kind,
+        config=dict(config),
+        config_sha256=digest,
+        note=note,
+        created_at=now,
+    )
+
+
+def default_judge(*, now: datetime) -> Judge:
+    """Return the offline judge as the code of today configures it."""
+    return ensure_judge(name="lexical", kind=Judge.Kind.LEXICAL, config=registry.lexical_config(), now=now)
+
+
+@transaction.atomic
+def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datetime) -> Judge:
+    """A model judge, or the next version of it when the configuration differs."""
+    judge = ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, now=now)
+    audit.record(actor=by, action="judge.saved", target=judge, now=now, version=judge.version)
+    return judge
+
+
+# Asking for a run
+
+
+@transaction.atomic
+def request_run(
+    *,
+    judge: Judge,
+    subjects: Iterable[Any],
+    reason: str,
+    now: datetime,
+    task: str = JudgeRun.Task.COVERAGE,
+    requested_by: Any = None,
+    options: ModelOptions | None = None,
+) -> JudgeRun | None:
+    """Queue the subjects of a task that this judge has not done yet; None when there are none.
+
+    Subjects are the summaries, responses or key points that the task is about; responses come with their
+    questions. Support is asked of the points that the same judge extracted: a response without such points is not
+    queued.
+
+    Raises:
+        JudgeUnavailable: the judge's verdicts can only be imported, its configuration cannot be used, or the task
+            takes a model and it is none.
+    """
+    _check_available(judge, task)
+    options = options or ModelOptions()
+    repeats = repeats_of(judge=judge, task=task, wanted=options.repeats)
+    kind, waiting = TASKS[task], missing(judge=judge, task=task, subjects=subjects, repeats=repeats)
+    if not waiting:
+        return None
+    run = JudgeRun.objects.create(
+        judge=judge,
+        task=task,
+        reason=reason,
+        requested_by=requested_by,
+        created_at=now,
+        concurrency=options.concurrency,
+        repeats=repeats,
+        budget=options.budget,
+    )
+    if requested_by is not None:
+        counted = {"task": task, kind.subjects: len(waiting)}
+        audit.record(actor=requested_by, action="run.requested", target=run, now=now, **counted)
+    items = [JudgeRunItem(run=run, **{kind.subject: subject}) for subject in waiting]
+    JudgeRunItem.objects.bulk_create(items, batch_size=500)
+    return run
+
+
+def _check_available(judge: Judge, task: str) -> None:
+    if judge.kind == Judge.Kind.IMPORTED:
+        raise JudgeUnavailable(f"{judge} was imported; it cannot be asked again.")
+    if judge.archived_at is not None:
+        raise JudgeUnavailable(f"{judge} was archived; it asks nothing more.")
+    if judge.kind == Judge.Kind.OPENAI:
+        try:
+            sending.config_of(judge)
+        except ValueError as error:
+            raise JudgeUnavailable(f"{judge} cannot be asked: {error}") from error
+    elif not TASKS[task].has_offline:
+        raise JudgeUnavailable(f"{judge} is no model, and this task takes one.")
+
+
+def repeats_of(*, judge: Judge, task: str, wanted: int) -> int:
+    """How many answers to a question count: only models are asked the same again, and not in every task."""
+    return wanted if judge.kind == Judge.Kind.OPENAI and TASKS[task].has_repeats else 1
+
+
+def missing(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int = 1) -> list[Any]:
+    """Keep subjects without all answers of this judge that are not queued for it already."""
+    wanted = {subject.pk: subject for subject in subjects}
+    counts = TASKS[task].counts(judge=judge, subjects=list(wanted.values()), repeats=repeats)
+    waiting = runs.waiting_items(judge=judge, task=task)
+    queued = set(waiting.values_list(TASKS[task].subject, flat=True))
+    unanswered = {pk for pk, one in counts.items() if one.n_there < one.n_asked} - queued
+    return [subject for pk, subject in wanted.items() if pk in unanswered]
+
+
+# Working on a run
+
+
+def run_pending(
+    *, run: JudgeRun, clock: Clock, progress: Callable[[RunProgress], None] | None = None
+) -> RunProgress:
+    """Judge what is left of a run, batch by batch; stops early when the run is cancelled or paused.
+
+    Items that the judge fails on are passed over, and the first error is raised when all others are done: calling
+    it again tries them again, `runs.MAX_ATTEMPTS` times in all.
+    """
+    errors: dict[int, Exception] = {}
+    n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
+    while items := runs.claim(run=run, now=clock(), passed_over=errors, n_most=n_most):
+        errors |= _judge_batch(run=run, items=items, clock=clock)
+        if progress is not None:
+            progress(runs.run_progress(run))
+    done = runs.finish(run=run, now=clock())
+    for error in errors.values():
+        raise error
+    return done
+
+
+def finish_runs(
+    *,
+    judge: Judge,
+    clock: Clock,
+    say: Callable[[str], object],
+    progress: Callable[[JudgeRun, RunProgress], None] | None = None,
+    task: str = "",
+) -> list[JudgeRun]:
+    """Work on all unfinished runs of a judge; what it fails on is tried again, then counted as failed."""
+    uids = runs.unfinished_runs(now=clock(), judge=judge, task=task)
+    found = list(JudgeRun.objects.filter(uid__in=uids).select_related("judge").order_by("created_at"))
+    for run in found:
+        report = partial(progress, run) if progress else None
+        for attempt in range(1, runs.MAX_ATTEMPTS + 1):
+            try:
+                run_pending(run=run, clock=clock, progress=report)
+                break
+            except Exception as error:
+                again = "tried again" if attempt < runs.MAX_ATTEMPTS else "given up"
+                say(f"{type(error).__name__}: {error} ({again})")
+        else:
+            run_pending(run=run, clock=clock)
+    return found
+
+
+def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
+    """Let the judge answer; an item that breaks its batch is found alone. Errors by item pk."""
+    work = sending.answer_items if run.judge.kind == Judge.Kind.OPENAI else _answer_offline
+    try:
+        failed = work(run=run, items=items, clock=clock)
+    except (OperationalError, InterfaceError):  # the database, no fault of an item
+        runs.let_go(run=run, items=items)
+        raise
+    except Exception as error:
+        if len(items) > 1:
+            failed = {}
+            for item in items:
+                failed |= _judge_batch(run=run, items=[item], clock=clock)
+            return failed
+        failed = {items[0].pk: error}
+    except BaseException:  # interrupted
+        runs.let_go(run=run, items=items)
+        raise
+    for item in items:
+        if item.pk in failed:
+            runs.put_back(item=item, error=failed[item.pk])
+    return failed
+
+
+def _answer_offline(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
+    """Ask outside any transaction, then store answers and item states together."""
+    store = TASKS[run.task].answer_offline(judge=run.judge, items=items)
+    with transaction.atomic():
+        store(Origin(run, clock()))
+        runs.mark_done(run=run, items=items)
+    return {}

@@ -1,0 +1,217 @@
+"""What the pages of judges show: counts, costs, how far each task is, estimates before a run, stale answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.db.models import Count, Model, Q
+
+from benchmarks.engine import budgets, costs, judging, ledger, sending
+from benchmarks.engine.ledger import Request
+from benchmarks.engine.task import Task, parts
+from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.questions import ModelConfig, estimated_tokens
+from benchmarks.models import Judge, JudgeCall, JudgeRunItem
+
+IN_A_QUERY = 500
+MOST_LOOKED_AT = 500
+"""Subjects whose requests are worded for an estimate."""
+COMPARED_AT_ONCE = 2_000
+"""Answers of a task, the newest, that are compared with the texts of today whenever a judge's page is opened."""
+MOST_COMPARED = 100_000
+"""The same, when somebody asks for all."""
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge with its counts; `cost` is None where it cannot be known or nothing was paid."""
+
+    judge: Judge
+    n_verdicts: int
+    n_invalid: int
+    cost: costs.Cost | None
+
+
+def judge_rows() -> list[JudgeRow]:
+    """All judges that are not archived, in three queries."""
+    rows = list(
+        Judge.objects.filter(archived_at=None).annotate(
+            n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
+        )
+    )
+    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
+    spent = costs.cost_by_judge(models) if models else {}
+    return [
+        JudgeRow(
+            judge=judge,
+            n_verdicts=judge.n,
+            n_invalid=judge.n_bad,
+            cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
+        )
+        for judge in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would ask, before it is started; tokens by words, dollars by the price of the day."""
+
+    n_subjects: int
+    n_calls: int
+    n_cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: Decimal | None
+    at_most: Decimal | None
+
+    is_of_a_part: bool = False
+
+    @property
+    def n_paid(self) -> int:
+        """Requests that will be sent."""
+        return self.n_calls - self.n_cached
+
+    def scaled(self, *, n_subjects: int) -> Estimate:
+        """The same for so many subjects that are like these."""
+        times = Fraction(n_subjects, self.n_subjects)
+
+        def more(dollars: Decimal | None) -> Decimal | None:
+            return None if dollars is None else dollars * times.numerator / times.denominator
+
+        return replace(
+            self,
+            n_subjects=n_subjects,
+            n_calls=round(self.n_calls * times),
+            n_cached=round(self.n_cached * times),
+            prompt_tokens=round(self.prompt_tokens * times),
+            completion_tokens=round(self.completion_tokens * times),
+            dollars=more(self.dollars),
+            at_most=more(self.at_most),
+            is_of_a_part=True,
+        )
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """How far a judge has come with a task, in answers; `n_missing` subjects are left to ask."""
+
+    task: Task
+    n_there: int
+    n_asked: int
+    n_invalid: int
+    n_missing: int
+
+
+def task_state(*, judge: Judge, task: str, subjects: Sequence[Model]) -> TaskState:
+    """What a judge has done of a task on subjects."""
+    counts = TASKS[task].counts(judge=judge, subjects=subjects).values()
+    return TaskState(
+        task=TASKS[task],
+        n_there=sum(one.n_there for one in counts),
+        n_asked=sum(one.n_asked for one in counts),
+        n_invalid=TASKS[task].n_invalid(judge=judge, subjects=subjects),
+        n_missing=sum(one.n_there < one.n_asked for one in counts),
+    )
+
+
+def estimate(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int, now: datetime) -> Estimate:
+    """Word every request that is missing and see which were answered before; sends nothing.
+
+    Of many subjects only some are looked at, evenly spread, and the rest is taken to be like them.
+
+    Raises:
+        ValueError: the judge's configuration cannot be used.
+    """
+    config = sending.config_of(judge)
+    repeats = judging.repeats_of(judge=judge, task=task, wanted=repeats)
+    waiting = judging.missing(judge=judge, task=task, subjects=subjects, repeats=repeats)
+    looked_at = waiting[:: -(-len(waiting) // MOST_LOOKED_AT) or 1]
+    requests = list(requests_on(judge=judge, config=config, task=task, subjects=looked_at, repeats=repeats))
+    found = _estimate_of(requests, config=config, n_subjects=len(looked_at), now=now)
+    return found if len(looked_at) == len(waiting) else found.scaled(n_subjects=len(waiting))
+
+
+def _estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_subjects: int, now: datetime) -> Estimate:
+    """What requests on so many subjects would need; those that were answered before need nothing."""
+    known = _answered({request.key for request in requests})
+    fresh = {request.key: request for request in requests if request.key not in known}
+    tokens = [estimated_tokens(request.body, n_verdicts=request.question.n_verdicts) for request in fresh.values()]
+    prompt, completion = sum(sent for sent, _ in tokens), sum(back for _, back in tokens)
+    price = costs.Prices().of(base_url=config.base_url, model=config.model, day=now.date())
+    dollars = at_most = None
+    if price is not None:
+        dollars = costs.price_of_tokens(price, prompt=prompt, cached=0, completion=completion)
+        at_most = sum((budgets.worst_case(request.body, price) for request in fresh.values()), Decimal(0))
+    return Estimate(n_subjects, len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
+
+
+def requests_on(
+    *, judge: Judge, config: ModelConfig, task: str, subjects: Sequence[Any], repeats: int = 1
+) -> Iterator[Request]:
+    """The requests that this judge has still to send on subjects of a task."""
+    kind, remembered = TASKS[task], ledger.remembered_format(config)
+    for part in parts(subjects, IN_A_QUERY):
+        items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in part]
+        asked = kind.questions(judge=judge, config=config, items=items, repeats=repeats)
+        for questions in asked.values():
+            yield from (Request.of(config, one, ledger.format_of(one, remembered)) for one in questions)
+
+
+def _answered(keys: set[str]) -> set[str]:
+    answered = JudgeCall.objects.filter(state=JudgeCall.State.ANSWERED)
+    found = set[str]()
+    for part in parts(sorted(keys), IN_A_QUERY):
+        found |= set(answered.filter(cache_key__in=part).values_list("cache_key", flat=True))
+    return found
+
+
+# Stale answers
+
+
+@dataclass(frozen=True)
+class Stale:
+    """What a task says of a judge's answers whose texts have changed, and whether older ones were left out."""
+
+    text: str
+    has_older: bool
+
+
+def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> list[Stale]:
+    """For each task that can tell: how many of a model's newest answers are about another text or wording."""
+    found = []
+    for name, task in TASKS.items():
+        rows = task.inputs(judge)
+        if rows is not None:
+            n_stale = stale_count(judge=judge, task=name, most=most)
+            older = rows.order_by()[most : most + 1].exists()
+            found.append(Stale(task.stale_text(n_stale) if n_stale else "", older))
+    return found
+
+
+def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
+    """A model's answers to questions that are worded otherwise today, among the newest `most`.
+
+    One query, and those of a task's questions for every 500 subjects.
+    """
+    kind, config = TASKS[task], ModelConfig.from_mapping(judge.config)
+    rows = kind.inputs(judge)
+    if rows is None:
+        return 0
+    newest = list(rows.order_by("-pk")[:most])
+    keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
+    today: dict[tuple[int, int], str] = {}
+    for part in parts(keys, IN_A_QUERY):
+        items = [JudgeRunItem(pk=one.pk, **{kind.subject: one}) for one in kind.read(part)]
+        asked = kind.questions(judge=nobody, config=config, items=items, repeats=1)
+        today |= {
+            (int(question.subject_key), int(key)): question.input_of(key)
+            for questions in asked.values()
+            for question in questions
+            for key in question.keys
+        }
+    return sum(today.get((subject, key)) != given_on for subject, key, given_on in newest)

@@ -1,0 +1,14 @@
+"""The tasks of model work by name; adding one is a module and a line here."""
+
+from __future__ import annotations
+
+from benchmarks.engine.task import Task
+from benchmarks.engine.tasks.autods import AutodsTask
+from benchmarks.engine.tasks.coverage import CoverageTask
+from benchmarks.engine.tasks.extraction import ExtractionTask
+from benchmarks.engine.tasks.recall import RecallTask
+from benchmarks.engine.tasks.support import SupportTask
+
+TASKS: dict[str, Task] = {
+    task.name: task for task in (CoverageTask(), RecallTask(), ExtractionTask(), SupportTask(), AutodsTask())
+}

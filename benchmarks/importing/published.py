@@ -1,0 +1,95 @@
+"""What is published with a corpus, as rows and hashes: what the formats that bring such things share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from benchmarks.exchange.topics import TopicFile, TopicSystem, TopicVerdict
+from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
+from benchmarks.scoring.text import without_emphasis
+
+
+def source_title(title: str) -> dict[str, str]:
+    """Metadata that keep a title as the file has it, where Markdown was taken out of it; exports give it again."""
+    return {} if without_emphasis(title) == title else {"source_title": title}
+
+
+def content_hash(topic: TopicFile) -> str:
+    """Hash the reference data (documents, queries, insights with gold documents): the data version to cite."""
+    documents = [(document.key, document.text) for document in topic.documents]
+    return _hash(
+        documents,
+        [
+            (
+                subtopic.key,
+                subtopic.query,
+                [(insight.key, insight.text, insight.gold_documents) for insight in subtopic.insights],
+            )
+            for subtopic in topic.subtopics
+        ],
+    )
+
+
+def stored_hash(haystack: Haystack) -> str:
+    """Hash the same of the rows in the database, in three queries."""
+    return _hash(
+        list(haystack.documents.order_by("number").values_list("key", "text")),
+        [
+            (
+                subtopic.key,
+                subtopic.query,
+                [(insight.key, insight.text, insight.gold_documents) for insight in subtopic.insights.all()],
+            )
+            for subtopic in haystack.subtopics.order_by("number").prefetch_related("insights")
+        ],
+    )
+
+
+def _hash(documents: list[Any], subtopics: list[Any]) -> str:
+    return hashlib.sha256(orjson.dumps([documents, subtopics])).hexdigest()
+
+
+def imported_verdict(
+    judge: Judge, summary: Summary, insight: Insight, given: TopicVerdict, *, now: datetime
+) -> Verdict:
+    """A published judgment as a row, kept as it was published and marked where it breaks our rule."""
+    return Verdict(
+        judge=judge,
+        summary=summary,
+        insight=insight,
+        coverage=given.coverage,
+        lines=list(given.lines),
+        is_linked=bool(given.lines),
+        is_imported=True,
+        breaks_rule=given.breaks_rule,
+        raw=dict(given.raw),
+        created_at=now,
+    )
+
+
+def new_system(system: TopicSystem) -> System:
+    """A system as a row."""
+    return System(
+        key=system.key,
+        summarizer=system.summarizer,
+        retriever=system.retriever,
+        document_order=system.document_order,
+    )
+
+
+def new_judge(name: str, *, config: Mapping[str, str], now: datetime, version: int = 1, note: str = "") -> Judge:
+    """A judge whose verdicts are only imported, as a row."""
+    return Judge(
+        name=name,
+        version=version,
+        kind=Judge.Kind.IMPORTED,
+        config=dict(config),
+        config_sha256=hashlib.sha256(orjson.dumps(config, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+        note=note,
+        created_at=now,
+    )

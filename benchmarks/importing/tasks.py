@@ -1,0 +1,22 @@
+"""Celery tasks of imports: shells around `jobs`."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.utils import timezone
+
+from benchmarks.importing import jobs
+
+
+@shared_task(name="benchmarks.run_import")
+def run_import(job_uid: str) -> None:
+    """Take the next step of a job."""
+    jobs.advance(uid=job_uid, clock=timezone.now)
+
+
+@shared_task(name="benchmarks.sweep_imports")
+def sweep_imports() -> None:
+    """Take up jobs whose message was lost or whose worker died, and forget what nobody confirmed."""
+    for uid in jobs.waiting_jobs(now=timezone.now()):
+        jobs.advance(uid=uid, clock=timezone.now)
+    jobs.forget_unconfirmed(now=timezone.now())

@@ -1,0 +1,67 @@
+"""The scored summaries of systems on chosen haystacks, ready for the leaderboard. A fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from benchmarks.exchange.systems import setting_name
+from benchmarks.models import Haystack, Judge, Summary
+from benchmarks.scores import coverage_verdicts, scored_texts
+from benchmarks.scoring.leaderboard import Scored
+from benchmarks.scoring.summhay import HALF
+from benchmarks.scoring.text import words_per_bullet
+
+TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
+"""The published orders of the full context: documents of the subtopic first, last, and at random."""
+ORDERS = {"random": RANDOM, "top": TOP, "bottom": BOTTOM}
+
+
+class Entry(NamedTuple):
+    """A system with the setting that chose its documents, named as published leaderboards name them."""
+
+    system: str
+    retriever: str
+
+    def __str__(self) -> str:
+        return f"{self.system} · {self.retriever}"
+
+
+def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
+    """Haystacks by the stem of their file, id, title or dataset; without a name all but those for practice."""
+    wanted = set(names)
+    rows: QuerySet[Haystack] = Haystack.objects.filter(is_practice=False)
+    if not wanted:
+        return rows
+    found = [
+        pk
+        for pk, key, title, dataset, metadata in rows.values_list("pk", "key", "title", "dataset", "metadata")
+        if wanted & {key, title, dataset, PurePath(metadata.get("source_name", "")).stem}
+    ]
+    return rows.filter(pk__in=found)
+
+
+def scored_summaries(
+    *, haystacks: QuerySet[Haystack], judge: Judge, half: float = HALF
+) -> tuple[list[Scored], dict[str, Entry]]:
+    """Every summary of a system that the judge has judged, and the systems by their key in the leaderboard.
+
+    Five queries.
+    """
+    summaries = Summary.objects.filter(haystack__in=haystacks).of_systems().order_by()
+    texts = list(summaries.values_list("pk", "subtopic", "text"))
+    of = {
+        pk: (subtopic, Entry(summarizer, setting_name(retriever, order)))
+        for pk, subtopic, summarizer, retriever, order in summaries.values_list(
+            "pk", "subtopic", "system__summarizer", "system__retriever", "system__document_order"
+        )
+    }
+    verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge)
+    found = []
+    for pk, lines, score in scored_texts(texts, verdicts, half=half):
+        subtopic, entry = of[pk]
+        found.append(Scored(str(entry), subtopic, score, words_per_bullet(lines).value))
+    return found, {str(entry): entry for _subtopic, entry in of.values()}

@@ -1,0 +1,219 @@
+"""How often the intervals that the product shows hold the truth: worlds are simulated, and every figure measured.
+
+A world has clusters (subtopics, questions) whose items share chance: some are harder than others, for people and
+judges alike. The truth of a figure is its value in a world of very many clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.scoring.agreement import (
+    Level,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    percent_agreement,
+    randolph_kappa,
+)
+from benchmarks.scoring.intervals import (
+    SHARE,
+    Batch,
+    Floats,
+    Ints,
+    Resampling,
+    bootstrap_mean,
+    bootstrap_ratio,
+)
+from benchmarks.scoring.keypoints import Answer, SupportedBy
+from benchmarks.scoring.keypoints import scores as key_point_scores
+from benchmarks.scoring.linking import Column
+from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.stat import Stat
+
+CATEGORIES = ("none", "partial", "full")
+WORTH = (0.0, 0.5, 1.0)
+ITEMS = 12
+"""Items of a cluster, on average."""
+MANY = 4_000
+"""Clusters of the world that gives the truth."""
+PAIRED = (
+    "pearson",
+    "exact_agreement",
+    "cohen_kappa",
+    "quadratic_kappa",
+    "covered.kappa",
+    "covered.tpr",
+    "linking",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Items of clusters with the codes and links of three people and two judges, each of shape (items, 5)."""
+
+    clusters: Ints
+    codes: Ints
+    links: Ints
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.clusters[-1]) + 1
+
+    def ratings(self, *raters: int) -> Ratings:
+        """The labels of some raters as a table."""
+        return Ratings(self.codes[:, raters], CATEGORIES, tuple(map(str, raters)), tuple(self.clusters.tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How one figure's intervals did in worlds of so many clusters; `shown` is the share of worlds with one."""
+
+    figure: str
+    clusters: int
+    coverage: float | None
+    mean_width: float | None
+    shown: float
+    repetitions: int
+
+
+def make_world(rng: np.random.Generator, n_clusters: int) -> World:
+    """Draw a world."""
+    sizes = rng.integers(ITEMS // 2, ITEMS * 3 // 2 + 1, n_clusters)
+    clusters = np.repeat(np.arange(n_clusters), sizes)
+    n = len(clusters)
+    hard = rng.normal(0, 0.7, n_clusters)[clusters]
+    lean = rng.normal(0, 0.6, n_clusters)[clusters]
+    truth = np.digitize(lean + rng.logistic(0, 1, n), [-0.4, 0.8])
+    codes = np.empty((n, 5), dtype=np.int64)
+    links = np.empty((n, 5), dtype=np.int64)
+    for rater, skill in enumerate((1.6, 1.4, 1.2, 1.0, 0.4)):
+        knows = rng.random(n) < 1 / (1 + np.exp(-(skill + hard + rng.normal(0, 0.4, n))))
+        codes[:, rater] = np.where(knows, truth, rng.integers(0, 3, n))
+        links[:, rater] = np.where(rng.random(n) < 0.9 - 0.1 * (hard < -0.5), 1, rng.integers(1, 6, n))
+    return World(clusters, codes, np.where(codes > 0, links, 0))
+
+
+def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    """Every kind of figure that the product shows with an interval over clusters."""
+    people = world.ratings(0, 1, 2)
+    found = {
+        "percent agreement": percent_agreement(people, resampling=resampling),
+        "Randolph's kappa": randolph_kappa(people, resampling=resampling),
+        "Fleiss' kappa": fleiss_kappa(people, resampling=resampling),
+        "AC1": gwet_ac1(people, resampling=resampling),
+        "Krippendorff's alpha, ordinal": krippendorff_alpha(people, level=Level.ORDINAL, resampling=resampling),
+        "Cohen's kappa of two": cohen_kappa(world.ratings(0, 1), resampling=resampling),
+    }
+    return (
+        found | _of_judges(world, resampling) | _of_scores(world, resampling) | _of_key_points(world, resampling)
+    )
+
+
+def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    batch = Batch(world.n_clusters, resampling)
+    items = Items(world.clusters, world.n_clusters, WORTH, has_covered=True)
+    figures = pair_figures(WORTH, has_covered=True)
+
+    def column(rater: int) -> Column:
+        masks = np.array([0 if line == 0 else 1 << int(line) for line in world.links[:, rater]], dtype=object)
+        return Column(world.codes[:, rater], masks, masks.astype(bool))
+
+    sides = []
+    for judge in (3, 4):
+        blocks = [add_pair(batch, items, column(person), column(judge), rules=("linking",)) for person in range(3)]
+        sides.append((blocks, estimates_of(batch, blocks, figures, names=PAIRED)))
+    stats = stats_of(batch, *sides[0])
+    n = len(world.clusters)
+    differences = {
+        f"difference of judges: {name}": sides[0][1][name].minus(sides[1][1][name]).stat(n_items=n)
+        for name in ("pearson", "exact_agreement")
+    }
+    return {f"judge: {name}": stat for name, stat in stats.items()} | differences
+
+
+def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    """Scores of a system over subtopics: both averages, the difference of two, and a judge's bias."""
+    worth = np.array(WORTH)
+    first, second, human = worth[world.codes[:, 3]], worth[world.codes[:, 4]], worth[world.codes[:, 0]]
+    keys: Sequence[int] = world.clusters.tolist()
+    ones = np.ones(len(keys))
+    sums = [np.bincount(world.clusters, weights=values) for values in (first, ones)]
+    covered = first > 0
+
+    def pooled(values: Floats, weights: Floats) -> Stat:
+        return bootstrap_ratio(values * weights, weights, clusters=keys, resampling=resampling)
+
+    return {
+        "leaderboard, pooled over insights": pooled(first, ones),
+        "leaderboard, mean of covered insights only": pooled(
+            (world.links[:, 3] == 1).astype(np.float64), covered.astype(np.float64)
+        ),
+        "leaderboard, mean over summaries": bootstrap_mean(sums[0] / sums[1], resampling=resampling, bounds=SHARE),
+        "leaderboard, difference of two": pooled(first - second, ones),
+        "bias of a judge": pooled(first - human, ones),
+    }
+
+
+def _of_key_points(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    entailed = np.bincount(world.clusters, weights=world.codes[:, 3] > 0)
+    supported = np.bincount(world.clusters, weights=world.codes[:, 4] > 0)
+    sizes = np.bincount(world.clusters)
+    answers = [
+        Answer(at, int(n), int(hits), n_points=int(n), supported={SupportedBy.DOCUMENTS: int(right)})
+        for at, (n, hits, right) in enumerate(zip(sizes, entailed, supported, strict=True))
+    ]
+    found = key_point_scores(answers, resampling=resampling or Resampling(n_resamples=1))
+    return {
+        "key point recall, macro": found.kpr_macro,
+        "key point recall, micro": found.kpr_micro,
+        "key point F": found.kpf[SupportedBy.DOCUMENTS],
+    }
+
+
+def check(
+    *, clusters: Sequence[int], repetitions: int, seed: int = 1, resampling: Resampling | None = None
+) -> Iterator[Coverage]:
+    """Simulate worlds of each number of clusters, and count how often every figure's interval holds the truth."""
+    used = resampling or Resampling()
+    truth = {
+        name: stat.value for name, stat in figures_of(make_world(np.random.default_rng(0), MANY), None).items()
+    }
+    for n_clusters in clusters:
+        rng = np.random.default_rng([seed, n_clusters])
+        counted = {name: _Count() for name in truth}
+        for number in range(repetitions):
+            one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
+            for name, stat in figures_of(make_world(rng, n_clusters), one).items():
+                counted[name].add(stat, truth[name])
+        yield from (counted[name].row(name, n_clusters, repetitions) for name in truth)
+
+
+@dataclass(slots=True)
+class _Count:
+    n: int = 0
+    held: int = 0
+    width: float = 0.0
+
+    def add(self, stat: Stat, truth: float | None) -> None:
+        if stat.low is None or stat.high is None or truth is None:
+            return
+        self.n += 1
+        self.held += stat.low <= truth <= stat.high
+        self.width += stat.high - stat.low
+
+    def row(self, name: str, clusters: int, repetitions: int) -> Coverage:
+        return Coverage(
+            figure=name,
+            clusters=clusters,
+            coverage=self.held / self.n if self.n else None,
+            mean_width=self.width / self.n if self.n else None,
+            shown=self.n / repetitions,
+            repetitions=repetitions,
+        )

@@ -1,0 +1,216 @@
+"""Systems, and people, side by side on one task: figures of each, and differences of two (Tables 2, 3 and 5).
+
+An entry is a system with its retriever, or people. Its scored summaries are added up within subtopics, which are
+what intervals resample: summaries of one subtopic share its insights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.scoring.intervals import (
+    DEFAULT,
+    SHARE,
+    Batch,
+    Estimate,
+    Figure,
+    Floats,
+    Resampling,
+    ratio,
+    shared_draws,
+)
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums
+
+WORDS = "words_per_bullet"
+FIGURES = (*MEASURES, WORDS)
+NOTHING = {
+    "coverage": "no insight was judged",
+    "citation": "no covered insight has a linked line",
+    "precision": "no covered insight has a linked line",
+    "recall": "no covered insight has a linked line",
+    "joint": "no judged insight has gold documents",
+    WORDS: "no summary has a bullet",
+}
+NOTHING_COMMON = "no subtopic in common"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One summary of an entry: its subtopic, its scores, and its mean words per bullet (None without a bullet)."""
+
+    entry: str
+    subtopic: int
+    score: SummaryScore
+    words_per_bullet: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry's figures by name (shares from 0 to 1; words), and what they are of.
+
+    `n_missing` insights have no usable verdict and are in no figure.
+    """
+
+    entry: str
+    stats: Mapping[str, Stat]
+    n_summaries: int
+    n_insights: int
+    n_missing: int
+    subtopics: frozenset[int]
+
+
+class Leaderboard:
+    """Scored summaries of many entries, added up once; rows and differences draw the same subtopics."""
+
+    def __init__(
+        self, scored: Iterable[Scored], *, average: Average, resampling: Resampling | None = DEFAULT
+    ) -> None:
+        """Add up each entry's summaries within subtopics.
+
+        Without `resampling` no figure has an interval.
+        """
+        self.average, self.resampling = average, resampling
+        self.of: dict[str, list[Scored]] = {}
+        for one in scored:
+            self.of.setdefault(one.entry, []).append(one)
+        found = sorted({one.subtopic for rows in self.of.values() for one in rows})
+        self._at = {subtopic: at for at, subtopic in enumerate(found)}
+        self._sums = {entry: self._added_up(rows) for entry, rows in self.of.items()}
+
+    def rows(self) -> list[Row]:
+        """Every entry with its figures."""
+        with shared_draws():
+            batch = Batch(max(1, len(self._at)), self.resampling)
+            blocks = {
+                (entry, name): batch.add(added[:, _columns(name)])
+                for entry, added in self._sums.items()
+                for name in FIGURES
+            }
+            return [
+                self._row(entry, {name: batch.estimate(_figure(name), [blocks[entry, name]]) for name in FIGURES})
+                for entry in self._sums
+            ]
+
+    def differences(
+        self, pairs: Iterable[tuple[str, str]], names: Sequence[str] = MEASURES
+    ) -> list[dict[str, Stat]]:
+        """The first entry minus the second for each pair, on the subtopics that both have; by figure."""
+        with shared_draws():
+            return [self._difference(first, second, names) for first, second in pairs]
+
+    def _difference(self, first: str, second: str, names: Sequence[str]) -> dict[str, Stat]:
+        one, other = self._sums[first], self._sums[second]
+        found = {}
+        for name in names:
+            columns = _columns(name)
+            ours, theirs = one[:, columns], other[:, columns]
+            common = (ours[:, 1] > 0) & (theirs[:, 1] > 0)
+            n = int(common.sum())
+            if not n:
+                found[name] = Stat.undefined(NOTHING_COMMON, method="paired difference")
+                continue
+            batch = Batch(n, self.resampling)
+            blocks = batch.add(ours[common]), batch.add(theirs[common])
+            sides = [batch.estimate(_figure(name), [block]) for block in blocks]
+            found[name] = sides[0].minus(sides[1]).stat(n_items=round(float(ours[common][:, 1].sum())))
+        return found
+
+    def largest_distance(self, base: str, others: Sequence[str], name: str = "joint") -> Stat:
+        """The largest distance of a figure of the other entries from that of `base`, on each resample anew."""
+        method = "largest distance from the random order"
+        present = [other for other in others if other in self._sums]
+        if base not in self._sums:
+            return Stat.undefined("no score in random order", method=method)
+        if not present:
+            return Stat.undefined("no score in an ordered run", method=method)
+        batch, columns = (
+            Batch(len(self._at), self.resampling),
+            _columns(name),
+        )
+        sides = [
+            batch.estimate(_figure(name), [batch.add(self._sums[entry][:, columns])]) for entry in (base, *present)
+        ]
+        estimate = Estimate(
+            method=method,
+            reason="no score in random order, or in none of the ordered runs",
+            value=max(abs(other.value - sides[0].value) for other in sides[1:]),
+            draw=lambda: np.abs(np.stack([other.values - sides[0].values for other in sides[1:]])).max(axis=0),
+            n_clusters=min(side.n_clusters for side in sides),
+            resampling=self.resampling,
+        )
+        return estimate.stat(n_items=round(float(self._sums[base][:, columns][:, 1].sum())))
+
+    def _row(self, entry: str, estimates: Mapping[str, Estimate]) -> Row:
+        rows, totals = self.of[entry], self._sums[entry].sum(axis=0)
+        counts = {name: round(float(totals[_columns(name)][1])) for name in FIGURES}
+        stats = {name: estimate.stat(n_items=counts[name]) for name, estimate in estimates.items()}
+        return Row(
+            entry=entry,
+            stats=stats,
+            n_summaries=len(rows),
+            n_insights=sum(len(one.score.insights) for one in rows),
+            n_missing=sum(one.score.scores.n_missing for one in rows),
+            subtopics=frozenset(one.subtopic for one in rows),
+        )
+
+    def _added_up(self, rows: Sequence[Scored]) -> Floats:
+        """Numerator and denominator of each figure by subtopic, shape (subtopics, 2 × figures)."""
+        totals = np.zeros((len(self._at), 2 * len(FIGURES)))
+        of = np.array([self._at[one.subtopic] for one in rows])
+        for at, name in enumerate(MEASURES):
+            values, counts = sums([one.score for one in rows], name, self.average)
+            np.add.at(totals[:, 2 * at], of, values)
+            np.add.at(totals[:, 2 * at + 1], of, counts)
+        words = [one.words_per_bullet for one in rows]
+        np.add.at(totals[:, -2], of, [each or 0.0 for each in words])
+        np.add.at(totals[:, -1], of, [float(each is not None) for each in words])
+        return totals
+
+
+def _columns(name: str) -> slice:
+    """Where a figure's numerator and denominator stand in the sums."""
+    at = 2 * FIGURES.index(name)
+    return slice(at, at + 2)
+
+
+def _figure(name: str) -> Figure:
+    return Figure("mean", ratio, NOTHING[name], None if name == WORDS else SHARE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """Joint of one system with its documents at the top, at the bottom and in random order (Table 3)."""
+
+    random: Stat
+    top: Stat
+    bottom: Stat
+    sensitivity: Stat
+    n_summaries: int
+
+
+def sensitivity(
+    orders: Mapping[str, Sequence[Scored]], *, average: Average, resampling: Resampling | None = DEFAULT
+) -> Sensitivity:
+    """The largest distance of an ordered run's joint score from that in random order.
+
+    `orders` holds the summaries of "random", "top" and "bottom", as far as there are any. The distance is taken
+    on each resample anew, so that its interval, like itself, is never below 0.
+    """
+    board = Leaderboard(
+        (
+            Scored(order, one.subtopic, one.score, one.words_per_bullet)
+            for order, rows in orders.items()
+            for one in rows
+        ),
+        average=average,
+        resampling=resampling,
+    )
+    found = {row.entry: row.stats["joint"] for row in board.rows()}
+    missing = Stat.undefined("no summary in this order")
+    n = sum(len(rows) for rows in orders.values())
+    sides = {order: found.get(order, missing) for order in ("random", "top", "bottom")}
+    return Sensitivity(**sides, sensitivity=board.largest_distance("random", ("top", "bottom")), n_summaries=n)

@@ -1,0 +1,131 @@
+"""How many active minutes of people a system is worth: when their mean first reaches its score.
+
+People's mean is that of `curves` (sessions that ended keep their last score), from 0 at the start and straight
+between the marks. The system's score is weighted like the sessions, subtopic by subtopic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scoring.intervals import DEFAULT, BadShape, Floats, Resampling, expanded_tail
+
+MIN_SESSIONS = 5
+METHOD = "first crossing of people's mean; bootstrap over sessions within subtopics"
+TOO_FEW = f"under {MIN_SESSIONS} sessions on the subtopics of the system"
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """The first minute at which people's mean reaches a score, and its interval.
+
+    `value` and both ends are minutes of active time, or infinite where people do not reach the score before their
+    time is up (`is_reached` speaks of the value alone). `reason` says why there is no interval.
+    """
+
+    target: float
+    value: float
+    low: float | None
+    high: float | None
+    n_sessions: int
+    n_subtopics: int
+    method: str = METHOD
+    reason: str = ""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether people's mean reaches the score at all."""
+        return math.isfinite(self.value)
+
+
+def minutes_worth(
+    values: Floats,
+    *,
+    marks: Sequence[float],
+    subtopics: Sequence[Hashable],
+    targets: Mapping[Any, float],
+    resampling: Resampling = DEFAULT,
+) -> Minutes | None:
+    """When the mean of sessions reaches a system's score; None where they share no subtopic.
+
+    Args:
+        values: scores of sessions at the marks, shape (sessions, marks), NaN where undefined.
+        marks: minutes of active time, ascending.
+        subtopics: of each session.
+        targets: the system's score on each of its subtopics.
+        resampling: seed and number of the resamples.
+    """
+    if values.shape != (len(subtopics), len(marks)):
+        raise BadShape(f"{values.shape} values of {len(subtopics)} sessions at {len(marks)} marks")
+    shared = [at for at, subtopic in enumerate(subtopics) if subtopic in targets]
+    if not shared:
+        return None
+    own, of = values[shared], [subtopics[at] for at in shared]
+    target = float(np.mean([targets[subtopic] for subtopic in of]))
+    times = np.array([0.0, *marks])
+    weights = np.ones((1, len(of)))
+    value = float(_crossings(_means(own, weights), times, target)[0])
+    few = Minutes(target, value, None, None, n_sessions=len(of), n_subtopics=len(set(of)), reason=TOO_FEW)
+    n_free = _free(of)
+    if len(of) < MIN_SESSIONS or n_free < 1:
+        return few
+    found = np.sort(_crossings(_means(own, _weights(of, resampling)), times, target))
+    tail = expanded_tail(n_free + 1, resampling.level)
+    ends = [found[min(len(found) - 1, max(0, round(share * (len(found) - 1))))] for share in (tail, 1 - tail)]
+    return replace(few, low=float(ends[0]), high=float(ends[1]), reason="")
+
+
+def _strata(of: Sequence[Hashable]) -> list[list[int]]:
+    """Sessions by subtopic; those that are alone in theirs are taken together."""
+    groups: dict[Hashable, list[int]] = {}
+    for at, subtopic in enumerate(of):
+        groups.setdefault(subtopic, []).append(at)
+    alone = [group[0] for group in groups.values() if len(group) == 1]
+    return [group for group in groups.values() if len(group) > 1] + ([alone] if alone else [])
+
+
+def _free(of: Sequence[Hashable]) -> int:
+    return sum(len(group) - 1 for group in _strata(of))
+
+
+def _weights(of: Sequence[Hashable], resampling: Resampling) -> Floats:
+    """How much each session counts in each resample, shape (resamples, sessions).
+
+    Of n sessions of a subtopic n − 1 are drawn and count n / (n − 1) each (Rao and Wu, 1988): drawing n would
+    halve the variance of two.
+    """
+    rng = np.random.default_rng(resampling.seed)
+    weights = np.zeros((resampling.n_resamples, len(of)))
+    for group in _strata(of):
+        n = len(group)
+        if n == 1:
+            weights[:, group[0]] = 1.0
+            continue
+        drawn = rng.multinomial(n - 1, np.full(n, 1 / n), size=resampling.n_resamples)
+        weights[:, group] = drawn * (n / (n - 1))
+    return weights
+
+
+def _means(values: Floats, weights: Floats) -> Floats:
+    """Mean curves, from 0 at minute 0: shape (resamples, marks + 1); what nobody has yet counts 0."""
+    known = np.isfinite(values)
+    totals, counts = weights @ np.where(known, values, 0.0), weights @ known.astype(np.float64)
+    means = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0)
+    return np.hstack([np.zeros((len(means), 1)), means])
+
+
+def _crossings(curves: Floats, times: Floats, target: float) -> Floats:
+    """The first time at which each curve is at the target or above, infinite where it never is."""
+    above = curves >= target - 1e-12
+    first = above.argmax(axis=1)
+    rows = np.arange(len(curves))
+    before = np.maximum(first - 1, 0)
+    rise = curves[rows, first] - curves[rows, before]
+    share = np.divide(target - curves[rows, before], rise, out=np.zeros(len(curves)), where=rise > 0)
+    crossed = times[before] + share * (times[first] - times[before])
+    return np.where(above.any(axis=1), np.where(first == 0, times[0], crossed), np.inf)

@@ -1,0 +1,168 @@
+"""May a judge take an annotator's place? The alternative annotator test (Calderon, Reichart and Dror, 2025).
+
+Each annotator in turn is left out and compared with the judge: who of the two is nearer to the others, item by
+item? The judge may stand `epsilon` behind, since it costs less. Half of the tests, corrected after
+Benjamini and Yekutieli (2001), must be won.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.scoring.intervals import Bools, Floats, Ints, cluster_index
+
+MIN_ANNOTATORS, MIN_ITEMS = 3, 30
+ALPHA = 0.05
+EPSILON = 0.15
+"""For annotators with some training; 0.2 is proposed for experts and 0.1 for crowds."""
+
+
+class TooLittle(ValueError):
+    """There are too few annotators or items for the test."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstAnnotator:
+    """The judge in the place of one annotator, on the `n_items` that it, they and somebody else labelled.
+
+    `judge` and `annotator` are the shares of items on which each is at least as near to the others; `p` is that of
+    the judge being more than epsilon behind, and `is_won` says whether the test, corrected, rejects it.
+    """
+
+    annotator: int
+    n_items: int
+    n_clusters: int
+    judge: float
+    human: float
+    p: float
+    is_won: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replaceability:
+    """The outcome: `winning_rate` is the share of annotators against whom the judge wins.
+
+    `advantage` is the mean share of items on which the judge is at least as near to the others.
+    """
+
+    epsilon: float
+    against: tuple[AgainstAnnotator, ...]
+    winning_rate: float
+    advantage: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether the judge may take an annotator's place."""
+        return self.winning_rate >= 0.5
+
+
+def replaceability(
+    people: Ints,
+    judge: Ints,
+    *,
+    worth: Sequence[float] | None = None,
+    clusters: Sequence[int] | None = None,
+    epsilon: float = EPSILON,
+) -> Replaceability:
+    """Test a judge against each of the annotators.
+
+    Args:
+        people: codes of the annotators, shape (items, annotators), -1 for none.
+        judge: codes of the judge, shape (items,), -1 for none.
+        worth: what the codes stand for; two labels are then as near as their values. Without, equal or not.
+        clusters: of each item; items of a cluster share chance. Without, each is its own.
+        epsilon: how far the judge may stand behind.
+
+    Raises:
+        TooLittle: under 3 annotators or 30 items that the judge and two annotators labelled.
+    """
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon is from 0 to 1, not {epsilon}")
+    usable = (judge >= 0) & ((people >= 0).sum(axis=1) >= 2)
+    n_people = int((people[usable] >= 0).any(axis=0).sum())
+    if n_people < MIN_ANNOTATORS or usable.sum() < MIN_ITEMS:
+        raise TooLittle(
+            f"{n_people} annotators and {int(usable.sum())} items that the judge and two of them labelled; "
+            f"the test takes {MIN_ANNOTATORS} and {MIN_ITEMS}"
+        )
+    codes, own = people[usable], judge[usable]
+    index = cluster_index(clusters, len(people))[usable]
+    near = _nearness(codes, own, worth)
+    found = [one for at in range(codes.shape[1]) if (one := _against(at, codes, near, index, epsilon)) is not None]
+    won = _rejected([one.p for one in found])
+    against = tuple(
+        AgainstAnnotator(one.annotator, one.n_items, one.n_clusters, one.judge, one.human, one.p, is_won)
+        for one, is_won in zip(found, won, strict=True)
+    )
+    return Replaceability(
+        epsilon=epsilon,
+        against=against,
+        winning_rate=sum(one.is_won for one in against) / len(against),
+        advantage=float(np.mean([one.judge for one in against])),
+    )
+
+
+def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None) -> Floats:
+    """How near each rater's label is to each annotator's, shape (items, raters, annotators), NaN for none.
+
+    The annotators come first, the judge last.
+    """
+    raters = np.column_stack([codes, own])
+    if worth is None:
+        near = (raters[:, :, None] == codes[:, None, :]).astype(np.float64)
+    else:
+        values = np.array(worth, dtype=np.float64)
+        near = 1 - np.abs(values[raters][:, :, None] - values[codes][:, None, :]) / (np.ptp(values) or 1.0)
+    shown: Floats = np.where((raters < 0)[:, :, None] | (codes < 0)[:, None, :], np.nan, near)
+    return shown
+
+
+def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) -> AgainstAnnotator | None:
+    """The judge in the place of annotator `at`."""
+    others = [other for other in range(codes.shape[1]) if other != at]
+    there: Bools = (codes[:, at] >= 0) & (codes[:, others] >= 0).any(axis=1)
+    if not there.any():
+        return None
+    human = np.nanmean(near[there][:, at][:, others], axis=1)
+    judge = np.nanmean(near[there][:, -1][:, others], axis=1)
+    behind = (human >= judge).astype(np.float64) - (judge >= human).astype(np.float64)
+    p, n_clusters = _p_value(behind, index[there], epsilon)
+    return AgainstAnnotator(
+        annotator=at,
+        n_items=int(there.sum()),
+        n_clusters=n_clusters,
+        judge=float((judge >= human).mean()),
+        human=float((human >= judge).mean()),
+        p=p,
+        is_won=False,
+    )
+
+
+def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, int]:
+    """One-sided p of the mean being epsilon or more, by clusters: t with one degree of freedom less than these."""
+    from scipy.special import stdtr
+
+    _keys, numbers = np.unique(index, return_inverse=True)
+    n_clusters = int(numbers.max()) + 1
+    if n_clusters < 2:
+        return 1.0, n_clusters
+    mean = behind.mean()
+    sums = np.bincount(numbers, weights=behind - mean)
+    error = math.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / len(behind)
+    if error == 0:
+        return (0.0 if mean < epsilon else 1.0), n_clusters
+    return float(stdtr(n_clusters - 1, (mean - epsilon) / error)), n_clusters
+
+
+def _rejected(p_values: Sequence[float]) -> list[bool]:
+    """Which hypotheses fall at a false discovery rate of 5 %, whatever their dependence."""
+    m = len(p_values)
+    scale = sum(1 / rank for rank in range(1, m + 1))
+    order = sorted(range(m), key=lambda at: p_values[at])
+    last = max((rank for rank, at in enumerate(order, 1) if p_values[at] <= rank * ALPHA / (m * scale)), default=0)
+    kept = set(order[:last])
+    return [at in kept for at in range(m)]

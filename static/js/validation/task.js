@@ -1,0 +1,55 @@
+// A pair in the browser: the answer, the passage and their keys.
+import { OneForm } from "../labelling/one_form.js";
+import { run } from "../labelling/shell.js";
+import { Snippet } from "./snippet.js";
+
+const ANSWERS = { y: "yes", 0: "neutral", n: "no" };
+
+class Pair extends OneForm {
+  constructor(root) {
+    super(root);
+    const { start, end } = this.form.elements, { on } = this.shell;
+    this.snippet = new Snippet(this.find("response"), start.value ? [Number(start.value), Number(end.value)] : null);
+    if (!this.find("marking")) return;
+    this.find("marking").hidden = false;
+    // A press of the button must not take the selection away before it is read
+    on(this.find("mark"), "mousedown", (event) => event.preventDefault());
+    on(this.find("mark"), "click", () => this.mark());
+    on(this.find("unmark"), "click", () => this.unmark());
+  }
+
+  get isAnswered() { return this.value("answer") !== ""; }
+  get isComplete() { return this.isAnswered; }
+
+  fields() {
+    const { place } = this.snippet;
+    return [["answer", this.value("answer")], ...(place ? [["start", String(place[0])], ["end", String(place[1])]] : [])];
+  }
+  show({ answer, snippet }) {
+    this.choose("answer", answer);
+    this.snippet.set(snippet);
+  }
+  drawMore() { if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place; }
+  missing() { return [this.first, "unanswered"]; }
+
+  keys(key) {
+    if (ANSWERS[key]) return () => { this.choose("answer", ANSWERS[key]); this.store(); };
+    return { m: () => this.mark(), M: () => this.unmark() }[key];
+  }
+  mark() {
+    const place = this.snippet.selected();
+    if (!place) { this.refuse(this.find("marking"), "nothing-selected"); return; }
+    this.snippet.set(place);
+    getSelection().removeAllRanges();
+    if (!this.isAnswered) { this.draw(); this.refuse(this.first, "marked-only"); return; }
+    this.store();
+    this.shell.say(this.shell.text("marked"));
+  }
+  unmark() {
+    this.snippet.set(null);
+    if (this.isAnswered) this.store(); else this.draw();
+    this.shell.say(this.shell.text("unmarked"));
+  }
+}
+
+run((root) => new Pair(root).begin());

@@ -1,0 +1,119 @@
+"""Labels sent in the browser: the same formats and the same check as by command, into studies of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import CoverageLabel, ExternalLabel, Study
+from benchmarks.exchange import eval_benchmark
+from benchmarks.importing import jobs
+from benchmarks.importing.tasks import run_import
+from benchmarks.models import AuditEvent, Haystack, ImportJob
+from tests.conftest import make_user
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+ROWS = b"annotator,item,label\na,1,good\nb,1,bad\n"
+BENCHMARK = {"format": "summhay-eval-benchmark"}
+
+
+@pytest.fixture(autouse=True)
+def uploads(settings: Any, tmp_path: Path) -> None:
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+
+
+def send(client: Client, data: bytes, name: str = "labels.csv", **fields: str) -> ImportJob:
+    form = {"format": "labels", "file": SimpleUploadedFile(name, data), **fields}
+    assert client.post(reverse("benchmarks:import-new"), form).status_code == 302
+    job = ImportJob.objects.first()
+    assert job is not None
+    return job
+
+
+def confirmed(client: Client, job: ImportJob) -> str:
+    return client.post(reverse("benchmarks:import-confirm", args=[job.uid]), follow=True).content.decode()
+
+
+def shown(client: Client, job: ImportJob) -> str:
+    return client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
+
+
+def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, login: Login) -> None:
+    client = login(ada)
+    job = send(client, ROWS, study="Elsewhere", categories="bad,good")
+    assert (job.state, job.report["created"], Study.objects.count()) == ("checked", {"labels": 2}, 0)
+    page = confirmed(client, job)
+    study = Study.objects.get()
+    assert (study.created_by, list(study.researchers.all()), study.categories) == (ada, [ada], ["bad", "good"])
+    assert reverse("annotation:study-agreement", args=[study.uid]) in page
+    assert AuditEvent.objects.get(action="labels.imported").actor == ada
+    again = send(client, ROWS, study="Elsewhere", categories="bad,good")
+    assert "nothing is new" in shown(client, again)
+
+
+def test_the_ending_of_the_sent_name_says_that_lines_are_json(ada: Any, login: Login) -> None:
+    line = json.dumps({"annotator": "a", "item": "1", "label": "x"}).encode()
+    client = login(ada)
+    confirmed(client, send(client, line, "labels.jsonl", study="Lines", categories="x"))
+    assert ExternalLabel.objects.get().label == "x"
+
+
+def test_a_bad_row_is_named_and_nothing_is_kept(ada: Any, login: Login) -> None:
+    client = login(ada)
+    job = send(client, ROWS + b"b,1,good\nc,2,\n,3,good\n", study="Elsewhere")
+    page = shown(client, job)
+    assert job.state == "failed"
+    assert "2 errors. Nothing was imported." in page
+    assert "row 4.item: expected one label of b for 1, got another one after row 3." in page
+    assert "row 6.annotator: expected a text that is not empty, got an empty text." in page
+    assert not Study.objects.exists()
+
+
+def test_annotated_summaries_come_in_by_the_worker_too(
+    ada: Any, login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
+    client = login(ada)
+    job = send(client, eval_benchmark.EXAMPLE.encode(), "benchmark.json", **BENCHMARK, dataset="harbours")
+    assert job.state == "uploaded"
+    run_import(str(job.uid))
+    assert not Haystack.objects.exists()
+    confirmed(client, job)
+    run_import(str(job.uid))
+    label = CoverageLabel.objects.select_related("study").get()
+    assert (label.study.name, list(label.study.researchers.all())) == ("harbours: published labels", [ada])
+
+
+@pytest.mark.parametrize(
+    ("data", "fields"),
+    [(ROWS, {"study": "Elsewhere"}), (eval_benchmark.EXAMPLE.encode(), {**BENCHMARK, "dataset": "harbours"})],
+)
+def test_nobody_adds_to_the_study_of_somebody_else(
+    data: bytes, fields: dict[str, str], ada: Any, eve: Any, login: Login
+) -> None:
+    first = login(ada)
+    confirmed(first, send(first, data, **fields))
+    other = login(make_user("flo", "researcher"))
+    page = shown(other, send(other, data, **fields))
+    assert "expected a new name, or a study of" in page
+    assert "got a study of somebody else" in page
+    admin = login(eve)
+    assert "nothing is new" in shown(admin, send(admin, data, **fields))
+
+
+def test_what_was_imported_for_all_stays_everybody_s(ada: Any, login: Login) -> None:
+    study = Study.objects.create(
+        name="harbours: published labels", kind="linking", state="closed", created_at="2026-01-01T00:00Z"
+    )
+    client = login(ada)
+    confirmed(client, send(client, eval_benchmark.EXAMPLE.encode(), **BENCHMARK, dataset="harbours"))
+    assert study.coverage_labels.count() == 1
+    assert not study.researchers.exists()

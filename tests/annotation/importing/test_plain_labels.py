@@ -1,0 +1,240 @@
+"""Labels made elsewhere: a study of their own, all or nothing, and twice changes nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.linking import exports
+from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
+from benchmarks.exchange import plain_labels
+from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.models import AuditEvent
+from benchmarks.web.downloads import csv_lines, json_lines
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.test_report import report
+
+pytestmark = pytest.mark.django_db
+ROWS = "annotator,item,label,links,cluster\na,1,good,2;3,x\nb,1,bad,,x\na,2,good,name,y\nb,2,,,y\n"
+
+
+def run(path: Path, *args: str) -> tuple[int, dict[str, Any]]:
+    out = io.StringIO()
+    try:
+        call_command("import_labels", str(path), *args, "--json", stdout=out, stderr=io.StringIO())
+    except SystemExit as left:
+        return int(str(left.code)), json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())
+
+
+def write(folder: Path, text: str, name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def rows() -> list[int]:
+    return [model.objects.count() for model in (Study, Annotator, ExternalLabel, CoverageLabel, AuditEvent)]
+
+
+def test_labels_become_an_external_study_with_its_categories_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path, ROWS)
+    code, found = run(path, "--study", "Elsewhere", "--categories", "bad,fair,good")
+    assert (code, found["created"], found["errors"]) == (0, {"labels": 3}, [])
+    study = Study.objects.get()
+    assert (study.kind, study.state, study.categories) == ("external", "closed", ["bad", "fair", "good"])
+    label = ExternalLabel.objects.get(item="1", annotator__label="a")
+    assert (label.label, label.links, label.cluster) == ("good", [2, 3], "x")
+    before = rows()
+    assert run(path, "--study", "Elsewhere", "--categories", "bad,fair,good")[1]["unchanged"] == {"labels": 3}
+    assert rows() == before
+
+
+def test_agreement_of_an_external_study_uses_its_categories(tmp_path: Path) -> None:
+    text = "annotator,item,label\n" + "".join(
+        f"{who},{item},{label}\n"
+        for item, pair in enumerate(("NN", "FF", "NF", "FF"))
+        for who, label in zip("ab", pair, strict=True)
+    )
+    run(write(tmp_path, text), "--study", "Three", "--categories", "N,P,F")
+    found = report("agreement", "--study", "Three")
+    assert (found["q"], found["randolph"]) == (3, pytest.approx(0.625))
+    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [("a", "b")]
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    code, found = run(write(tmp_path, ROWS), "--study", "Elsewhere", "--dry-run")
+    assert (code, found["created"], sum(rows())) == (0, {"labels": 3}, 0)
+
+
+def test_categories_of_the_file_are_used_with_a_warning(tmp_path: Path) -> None:
+    found = run(write(tmp_path, "annotator,item,label\na,1,10\nb,1,9\n"), "--study", "Numbers")[1]
+    assert [warning["kind"] for warning in found["warnings"]] == ["categories_from_file"]
+    assert Study.objects.get().categories == ["9", "10"]
+
+
+def test_a_label_that_changed_is_refused_with_its_row_and_nothing_is_in(tmp_path: Path) -> None:
+    run(write(tmp_path, ROWS), "--study", "Elsewhere", "--categories", "bad,good")
+    before = rows()
+    changed = write(tmp_path, ROWS.replace("b,1,bad", "b,1,good") + "c,9,good,,z\n", "changed.csv")
+    code, found = run(changed, "--study", "Elsewhere", "--categories", "bad,good")
+    assert (code, found["n_errors"], rows()) == (1, 1, before)
+    assert found["errors"][0]["message"].startswith("row 3.label: expected what was imported before, “bad”")
+
+
+def test_other_categories_or_another_kind_of_study_are_refused(tmp_path: Path) -> None:
+    run(write(tmp_path, ROWS), "--study", "Elsewhere", "--categories", "bad,good")
+    found = run(write(tmp_path, ROWS), "--study", "Elsewhere", "--categories", "good,bad")[1]
+    assert "expected those of the study, bad, good" in found["errors"][0]["message"]
+    make_labelled_study(summaries=make_summaries(n=2), name="Links")
+    found = run(write(tmp_path, ROWS), "--study", "Links")[1]
+    assert "got a study of coverage linking" in found["errors"][0]["message"]
+
+
+def test_two_tasks_on_the_same_items_live_side_by_side(tmp_path: Path) -> None:
+    path = write(tmp_path, ROWS)
+    run(path, "--study", "Elsewhere", "--categories", "bad,good", "--task", "one")
+    run(path, "--study", "Elsewhere", "--categories", "bad,good", "--task", "two")
+    assert ExternalLabel.objects.count() == 6
+    assert report("agreement", "--study", "Elsewhere", "--task", "two")["n_items"] == 2
+
+
+@pytest.mark.parametrize("by", ["uid", "keys"])
+def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_path: Path, by: str) -> None:
+    make_labelled_study(summaries=make_summaries(n=4), people=())
+    lines = ["annotator,item,label,links"]
+    label = 0
+    for summary in make_labels_of():
+        for insight in summary.subtopic.insights.all():
+            label += 1
+            item = (
+                f"{summary.uid}/{insight.uid}"
+                if by == "uid"
+                else f"{summary.subtopic.key}/{summary.system.key}/{insight.key}"
+            )
+            lines.append(f"zoe,{item},{'partial,2' if label % 2 else 'none,'}")
+    code, found = run(write(tmp_path, "\n".join(lines)), "--study", "Zoe")
+    assert (code, found["created"]) == (0, {"coverage_labels": 12})
+    assert CoverageLabel.objects.filter(is_imported=True, lines=[2], breaks_rule=False).count() == 6
+    assert [row["n_insights"] for row in report("judges", "--study", "Zoe")] == [12, 12]
+    assert run(write(tmp_path, "\n".join(lines)), "--study", "Zoe")[1]["unchanged"] == {"coverage_labels": 12}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: str) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=2), judges=())
+    study.coverage_labels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
+    if kind == "csv":
+        text = "".join(csv_lines(exports.COLUMNS, exports.spaced(exports.label_rows(study))))
+    else:
+        rows = (dict(zip(exports.COLUMNS, row, strict=True)) for row in exports.label_rows(study))
+        text = b"".join(json_lines(rows)).decode()
+    assert run(write(tmp_path, text, f"labels.{kind}"), "--study", "Back")[0] == 0
+    values = ("summary", "insight", "coverage", "lines")
+    back = CoverageLabel.objects.exclude(study=study)
+    assert list(back.order_by("annotator__label", *values[:2]).values_list(*values)) == list(
+        study.coverage_labels.order_by("annotator__label", *values[:2]).values_list(*values)
+    )
+    assert not back.filter(breaks_rule=True).exists()
+
+
+def make_labels_of() -> Any:
+    from benchmarks.models import Summary
+
+    return Summary.objects.select_related("subtopic", "system")
+
+
+def test_a_file_with_some_known_items_keeps_all_under_their_own_names(tmp_path: Path) -> None:
+    [summary, *_] = make_summaries(n=2)
+    insight = summary.subtopic.insights.first()
+    assert insight is not None
+    text = f"annotator,item,label\na,{summary.uid}/{insight.uid},none\na,something,full\n"
+    found = run(write(tmp_path, text), "--study", "Mixed")[1]
+    assert found["created"] == {"labels": 2}
+    assert [(one["kind"], one["count"]) for one in found["warnings"]] == [("unknown_items", 1)]
+
+
+def test_ids_that_look_like_items_of_this_site_and_match_none_are_reported(tmp_path: Path) -> None:
+    make_summaries(n=2)
+    text = "annotator,item,label\na,subtopic9/gpt-4o/insight1,none\na,subtopic9/gpt-4o/insight2,full\n"
+    found = run(write(tmp_path, text), "--study", "Published")[1]
+    assert found["created"] == {"labels": 2}
+    [warning] = found["warnings"]
+    assert (warning["kind"], warning["count"]) == ("unknown_items", 2)
+    assert "subtopic9/gpt-4o/insight1" in str(warning)
+
+
+def test_a_linked_line_must_be_a_line_of_the_summary(tmp_path: Path) -> None:
+    [summary, *_] = make_summaries(n=2)
+    insight = summary.subtopic.insights.first()
+    assert insight is not None
+    text = f"annotator,item,label,links\na,{summary.uid}/{insight.uid},full,9\n"
+    found = run(write(tmp_path, text), "--study", "Far")[1]
+    assert found["errors"][0]["message"] == "row 2.links: expected lines 1 to 4 of the summary, got 9."
+
+
+def test_the_study_goes_to_a_researcher_with_an_account(tmp_path: Path, ada: Any) -> None:
+    run(write(tmp_path, ROWS), "--study", "Elsewhere", "--researcher", "ada")
+    assert list(Study.objects.get().researchers.all()) == [ada]
+    with pytest.raises(CommandError, match="no account “nobody”"):
+        run(write(tmp_path, ROWS), "--study", "Elsewhere", "--researcher", "nobody")
+
+
+def test_jsonl_is_read_as_csv_is(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        '{"annotator": "a", "item": 1, "label": "x", "links": [1, "n"]}\n\n'
+        '{"annotator": "b", "item": "1", "label": null}\n',
+        "labels.jsonl",
+    )
+    with plain_labels.opened(path, Problems()) as lines:
+        found = plain_labels.read(lines, categories=("x",))
+    assert (found.n_missing, [(row.item, row.links) for row in found.labels]) == (1, [("1", (1, "n"))])
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("{", "no_json"),
+        ("[]", "wrong_type"),
+        ('{"annotator": "a", "item": "1", "label": ["x"]}', "wrong_type"),
+        ('{"annotator": "a", "item": "1", "label": "x", "links": {"a": 1}}', "unreadable_link"),
+        ('{"annotator": "a", "item": "%s", "label": "x"}' % ("i" * 301), "wrong_value"),
+    ],
+)
+def test_a_bad_line_of_jsonl_is_named(tmp_path: Path, line: str, kind: str) -> None:
+    problems = Problems()
+    with (
+        plain_labels.opened(write(tmp_path, line, "labels.jsonl"), problems) as lines,
+        pytest.raises(ImportFailed),
+    ):
+        plain_labels.read(lines, problems=problems)
+    assert [(error.kind, error.where) for error in problems.errors][:1] == [(kind, "line 1")]
+
+
+def test_the_example_is_valid(tmp_path: Path) -> None:
+    with plain_labels.opened(write(tmp_path, plain_labels.EXAMPLE), Problems()) as lines:
+        assert plain_labels.read(lines).categories == ("none", "partial", "full")
+
+
+def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"annotator,item,label\n" + b"".join(b"a,%d,x\n" % n for n in range(2000)) + b"\xe4,1,x\n")
+    _code, found = run(path, "--study", "Elsewhere")
+    assert [error["message"] for error in found["errors"]] == [
+        "line 2002: expected text in UTF-8, got the byte 0xe4."
+    ]
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe\x00", b'annotator,item,label\na,"1,x\n'])
+def test_a_file_that_is_no_text_or_no_csv_is_refused(tmp_path: Path, body: bytes) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(body)
+    problems = Problems()
+    with pytest.raises(ImportFailed), plain_labels.opened(path, problems) as lines:
+        plain_labels.read(lines, problems=problems)

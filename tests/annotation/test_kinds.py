@@ -1,0 +1,91 @@
+"""A kind of study that is one file and one line of registration has every page that any kind has."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotation import kinds
+from annotation.models import Study
+from tests.annotation.toy_kind import KIND
+from tests.makers import annotator_of, give_consent, make_haystack, make_summary
+
+
+@pytest.fixture
+def grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
+
+
+def url(name: str, study: Study, *more: Any) -> str:
+    return reverse(f"annotation:{name}", args=[study.uid, *more])
+
+
+def test_two_kinds_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two kinds"):
+        kinds.register(kinds.StudyKind(value="linking", label="again"))
+
+
+@pytest.mark.usefixtures("grading")
+def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
+    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+) -> None:
+    subtopic = make_haystack().subtopics.get(number=1)
+    summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abcd"]
+    client = login(ada)
+    assert "New grading study" in client.get(reverse("annotation:studies")).content.decode()
+
+    create = reverse("annotation:study-create", args=["grading"])
+    shown = client.get(create).content.decode()
+    assert "People for each summary" in shown
+    assert "Be fair." in shown
+    assert "Set up and deal" in shown
+    data = {
+        "name": "Grades",
+        "hourly_rate": "30",
+        "currency": "EUR",
+        "people_per_item": "2",
+        "summaries": [summary.pk for summary in summaries[:3]],
+        "annotators": [annotator_of(ben).pk],
+        "guidelines": "Grade.",
+    }
+    assert client.post(create, {**data, "people_per_item": "0"}).status_code == 422
+    answer = client.post(create, data)
+    study = Study.objects.get(name="Grades")
+    assert answer.headers["Location"] == url("study", study)
+    assert (study.kind, study.get_kind_display(), study.label_tasks.count()) == ("grading", KIND.label, 3)
+
+    renamed = {"name": "Marks", "hourly_rate": "30", "currency": "EUR"}
+    assert client.post(url("study-settings", study), renamed).status_code == 302
+    people = client.get(url("study-annotators", study)).content.decode()
+    assert "3 summaries are short of people." in people
+    assert people.count("Add and deal") == 2
+    client.post(url("study-annotators", study), {"action": "people", "annotators": [annotator_of(cleo).pk]})
+    client.post(url("study-annotators", study), {"action": "items", "summaries": [summaries[3].pk]})
+    assert study.label_tasks.count() == 8
+    client.post(url("study-state", study), {"action": "open"})
+    overview = client.get(url("study", study)).content.decode()
+    for words in ("Marks", "Summaries", "Close the study", "Grades, CSV", "30.00 EUR"):
+        assert words in overview
+
+    give_consent(ben)
+    assert "4 left, about 8 min" in login(ben).get(reverse("annotation:work")).content.decode()
+    client = login(ada)
+    labels = client.get(url("study-labels", study, "csv")).getvalue().decode()
+    assert len(list(csv.DictReader(io.StringIO(labels)))) == 8
+    client.post(url("annotator-remove", study, annotator_of(cleo).uid), {"reason": "moved"})
+    assert study.label_tasks.count() == 4
+
+    client.post(url("study-clone", study), {"name": "Again", "with_annotators": "on"})
+    copy = Study.objects.get(name="Again")
+    assert (copy.state, copy.linking_plan.people_per_item, copy.guidelines.get().body) == ("draft", 2, "Grade.\n")
+    assert [member.annotator for member in copy.memberships.all()] == [annotator_of(ben)]
+    assert "Choose what is to be labelled." in client.get(url("study", copy)).content.decode()
+    assert client.get(f"{create}?from={copy.uid}").context["form"]["name"].value() == "Again (copy)"
+
+    for doomed in (study, copy):
+        assert client.post(url("study-delete", doomed)).status_code == 302
+    assert not Study.objects.exists()

@@ -1,0 +1,215 @@
+"""The leaderboard of systems: the published figures cell by cell, and what an unusable verdict costs."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.leaderboard.files import escaped
+from annotation.models import Exclusion, Session, Study
+from annotation.writing import scoring
+from benchmarks.engine import judging
+from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
+from benchmarks.scores import scores_of
+from tests.conftest import make_user
+from tests.makers import (
+    fill_missing,
+    flat,
+    make_assignment,
+    make_haystack,
+    make_session,
+    make_summary,
+    make_writing_study,
+)
+
+MINUTE = 60_000
+FIRST = "- In part 1, every day the ferry leaves at six in the morning [1, 2]"
+BOTH = FIRST + "\n- In part 1, as planned the new pier opens in the spring of 2031 [2, 3, 4]"
+PAGE = "/leaderboard/"
+
+CELLS = {
+    "coverage_score": "coverage",
+    "citation_score": "citation",
+    "joint_score": "joint",
+    "citation_precision": "citation_precision",
+    "citation_recall": "citation_recall",
+}
+
+
+def report(name: str, *arguments: str) -> Any:
+    out = io.StringIO()
+    call_command("report", name, *arguments, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def load(path: Path) -> None:
+    call_command("import_dataset", "summhay", str(path), stdout=io.StringIO(), stderr=io.StringIO())
+
+
+@pytest.mark.django_db
+def test_every_cell_equals_the_published_leaderboard(published: Path) -> None:
+    load(published / "topic_news1.json")
+    figures = json.loads((published / "expected_figures.json").read_text())
+    expected = figures["topic_news1_leaderboard_pooled_over_insights"]
+    rows = report("leaderboard", "--judge", "published", "--average", "pooled")
+    for name in ("topic_news1", Haystack.objects.get().key, Haystack.objects.get().title):
+        assert report("leaderboard", "--haystack", name, "--judge", "published") == rows
+    with pytest.raises(CommandError, match="There is no such haystack"):
+        report("leaderboard", "--haystack", "topic_news2")
+    found = {(row["system"], row["retriever"]): row for row in rows}
+    assert len(found) == len(rows) == 78
+    n_cells = 0
+    for figure, name in CELLS.items():
+        for system, cells in expected[figure].items():
+            for retriever, value in cells.items():
+                if value is None:
+                    assert (system, retriever) not in found
+                    continue
+                assert found[system, retriever][name] == pytest.approx(100 * value, abs=1e-4)
+                n_cells += 1
+    assert n_cells == 5 * 78
+    assert {row["n_insights"] for row in rows} == {65}
+
+
+@pytest.mark.django_db
+def test_the_order_of_documents_moves_the_joint_score(published: Path) -> None:
+    load(published / "topic_news1.json")
+    rows = {row["system"]: row for row in report("position", "--judge", "published")}
+    joint = {
+        (row["system"], row["retriever"]): row["joint"]
+        for row in report("leaderboard", "--judge", "published", "--intervals")
+    }
+    assert set(rows) == {"claude3-opus", "gemini-1.5-pro", "gpt-4o"}
+    for system, row in rows.items():
+        assert row["random"] == pytest.approx(joint[system, "full-ctxt"])
+        assert row["top"] == pytest.approx(joint[system, "fl-ctxt-sort"])
+        assert row["bottom"] == pytest.approx(joint[system, "fl-ctxt-rev-sort"])
+        distances = [abs(row[order] - row["random"]) for order in ("top", "bottom")]
+        assert row["sensitivity"] == pytest.approx(max(distances))
+        interval = row["intervals"]["sensitivity"]
+        assert interval["low"] < row["sensitivity"] < interval["high"]
+        assert (interval["clusters"], row["n_summaries"]) == (9, 27)
+
+
+@pytest.mark.django_db
+def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -> None:
+    load(published / "topic_news1.json")
+    judge = Judge.objects.get(name="published")
+    summary = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle").first()
+    assert summary is not None
+    before = scores_of(summaries=[summary.pk], judge=judge)[summary.pk]
+    first = Verdict.objects.filter(summary=summary, judge=judge).order_by("pk").first()
+    assert first is not None
+    Verdict.objects.filter(pk=first.pk).update(is_valid=False, coverage="", lines=[], is_linked=False)
+    after = scores_of(summaries=[summary.pk], judge=judge)[summary.pk]
+    assert len(after.insights) == len(before.insights) - 1
+    assert (before.scores.n_missing, after.scores.n_missing) == (0, 1)
+    row = next(
+        row
+        for row in report("leaderboard", "--judge", "published")
+        if (row["system"], row["retriever"]) == ("gpt-4o", "oracle")
+    )
+    assert (row["n_summaries"], row["n_insights"], row["n_missing"]) == (9, 64, 1)
+
+
+@pytest.mark.django_db
+def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
+    with pytest.raises(CommandError, match="There is no judge “nobody”; there are: none"):
+        report("leaderboard", "--judge", "nobody")
+
+
+@pytest.fixture
+def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
+    """A haystack that three systems and two people summarized, judged offline."""
+    haystack = make_haystack()
+    study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
+    for person, text in ((ben, FIRST), (cleo, BOTH)):
+        task = make_assignment(annotator=person, study=study)
+        texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
+        session = make_session(assignment=task, state="submitted", revisions=texts)
+        fill_missing(session=session, now=now)
+    scoring.score_snapshots(now=now)
+    judge = judging.default_judge(now=now)
+    for subtopic in haystack.subtopics.all():
+        for name, text in (("heron", BOTH), ("wren", FIRST), ("jay", "- Nothing of the kind")):
+            make_summary(subtopic=subtopic, system=name, text=text)
+    run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
+    for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
+        if one is not None:
+            judging.run_pending(run=one, clock=lambda: now)
+    return study
+
+
+def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    html = flat(client.get(PAGE).text)
+    assert "People: 2 sessions, writers: 2, subtopics: 1." in html
+    board = client.get(PAGE).context["board"]
+    assert [line.entry.system for line in board.lines if not line.is_people] == ["heron", "wren", "jay"]
+    line = board.people
+    assert line.row.n_summaries == 2
+    heron = board.line("heron", "full-ctxt")
+    assert heron.to_people["coverage"].n_items == 3, "the subtopic that both have, of two"
+    assert heron.minutes.n_sessions == 2
+    assert heron.minutes.reason == "under 5 sessions on the subtopics of the system"
+    early = client.get(f"{PAGE}?minute=10").context["board"].people
+    assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    rows = client.get(f"{PAGE}files/leaderboard.json").json()
+    assert {row["system"] for row in rows} == {"heron", "wren", "jay", "people"}
+    by_command = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    assert by_command == rows
+    row = next(row for row in rows if row["system"] == "people")
+    assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
+    latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
+    assert latex.startswith(r"\begin{tabular}{llrrrrrr}")
+    assert "people & oracle &" in latex
+    markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
+    assert markdown.splitlines()[0].startswith("| System | Retriever | Coverage |")
+    assert b"".join(client.get(f"{PAGE}files/leaderboard.csv")).startswith(
+        b"system,retriever,figure,value,low,high"
+    )
+    assert client.get(f"{PAGE}files/leaderboard.exe").status_code == 404
+
+
+def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    compared = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
+    rows = client.get(compared).context["rows"]
+    assert len(rows) == 3
+    assert abs(rows[0].difference) >= abs(rows[-1].difference)
+    assert client.get(f"{PAGE}insights/?a=heron · full-ctxt&b=nobody").status_code == 404
+
+
+def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any, dot: Any) -> None:
+    other = make_user("finn", "researcher")
+    board = login(other).get(PAGE).context["board"]
+    assert board.people is None
+    assert login(dot).get(PAGE).status_code == 403
+
+
+def test_a_new_verdict_or_exclusion_changes_what_is_kept(
+    people: Study, ada: Any, login: Any, now: datetime
+) -> None:
+    client = login(ada)
+    before = client.get(PAGE).context["board"].people.row.n_summaries
+    session = Session.objects.filter(assignment__study=people).first()
+    Exclusion.objects.create(session=session, reason="talked to a friend", by=ada, at=now)
+    assert client.get(PAGE).context["board"].people.row.n_summaries == before - 1
+
+
+def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
+    assert "No judge has judged a system" in login(ada).get(PAGE).text
+
+
+def test_names_of_systems_are_escaped_in_latex() -> None:
+    assert escaped("a_b & 50% {x} \\") == r"a\_b \& 50\% \{x\} \textbackslash{}"

@@ -1,0 +1,17 @@
+"""A model server that tests of judges ask over real HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.fake_openai import FakeServer, serving
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[FakeServer]:
+    with serving() as running:
+        settings.OPENAI_BASE_URLS = [running.address]
+        yield running

@@ -1,0 +1,319 @@
+"""A model on responses, against a real HTTP server: recall, extraction and support, whatever the server does."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.engine import judging, overview, runs, sending
+from benchmarks.engine.tasks import TASKS
+from benchmarks.engine.tasks.extraction import PointsAnswer, read_points
+from benchmarks.engine.tasks.points import EntailmentReply
+from benchmarks.judges.base import Background
+from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
+from benchmarks.judges.passages import PassageRanking, passages_of
+from benchmarks.models import (
+    Extraction,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    ModelPrice,
+    PointVerdict,
+    Response,
+    ResponsePoint,
+)
+from tests.fake_openai import MODEL, Answer, FakeServer, failing
+from tests.makers_recall import make_response
+
+pytestmark = pytest.mark.django_db
+Task = JudgeRun.Task
+SAID = "Alpha 1 holds. The log of alpha says little. Nothing more."
+"""Says the first of two key points; its second sentence stands in the document."""
+NO = json.dumps({"answer": "no", "evidence": []})
+
+
+@pytest.fixture
+def response(db: None) -> Response:
+    return make_response("alpha", system="heron", n_points=2, text=SAID)
+
+
+def make_judge(server: FakeServer, **config: Any) -> Judge:
+    values = {"base_url": server.address, "model": MODEL, **config}
+    return judging.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+
+
+def request(judge: Judge, task: str, **options: Any) -> JudgeRun:
+    run = judging.request_run(
+        judge=judge,
+        task=task,
+        subjects=Response.objects.all(),
+        reason="test",
+        now=timezone.now(),
+        options=judging.ModelOptions(**options),
+    )
+    assert run is not None
+    return run
+
+
+def work(run: JudgeRun) -> runs.RunProgress:
+    return judging.run_pending(run=run, clock=timezone.now)
+
+
+def said(judge: Judge, premise: str = "response") -> Counter[str]:
+    return Counter(judge.point_verdicts.filter(premise=premise).values_list("answer", flat=True))
+
+
+@pytest.mark.parametrize(("protocol", "n_calls"), [("one", 2), ("all", 1)])
+def test_every_key_point_is_asked_once_with_its_own_prompt_and_evidence_is_kept(
+    server: FakeServer, response: Response, protocol: str, n_calls: int
+) -> None:
+    judge = make_judge(server, protocol=protocol)
+    run = request(judge, Task.RECALL)
+    assert work(run).n_done == 1
+    assert (run.state, server.n_asked, said(judge)) == ("done", n_calls, {"yes": 1, "no": 1})
+    verdict = judge.point_verdicts.get(answer="yes")
+    assert verdict.key_point is not None
+    assert (verdict.key_point.number, verdict.raw["sentence"], verdict.raw["evidence"]) == (1, 1, "Alpha 1 holds.")
+    assert (verdict.repeat, verdict.is_valid, verdict.call is not None) == (0, True, True)
+    body = server.bodies[0]
+    assert body["messages"][0]["content"].startswith("You check wh")
+    assert body["messages"][1]["content"].startswith("Answer:\n[1] Alpha 1 holds.\n[2]")
+    shape = body["response_format"]["json_schema"]
+    assert (shape["name"], shape["strict"]) == ("entailment", True)
+
+
+def test_what_was_asked_before_is_never_paid_again(server: FakeServer, response: Response) -> None:
+    judge = make_judge(server)
+    work(request(judge, Task.RECALL))
+    assert judging.request_run(
+        judge=judge, task=Task.RECALL, subjects=[response], reason="again", now=timezone.now()
+    ) is None  # fmt: skip
+    twin = judging.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    work(request(twin, Task.RECALL))
+    assert (server.n_asked, said(twin)) == (2, said(judge))
+    other = make_judge(server, recall_prompt="Say no.")
+    assert other.version == 2
+    work(request(other, Task.RECALL))
+    assert server.n_asked == 4
+    assert server.bodies[-1]["messages"][0]["content"] == "Say no."
+
+
+@pytest.mark.parametrize("protocol", ["one", "all"])
+def test_points_are_extracted_and_held_against_documents_and_key_points(
+    server: FakeServer, response: Response, protocol: str
+) -> None:
+    judge = make_judge(server, protocol=protocol)
+    work(request(judge, Task.EXTRACTION))
+    assert server.bodies[0]["messages"][1]["content"].startswith("Question:\nWhy alpha?\nAnswer:\nAlpha 1")
+    points = list(ResponsePoint.objects.values_list("number", "text"))
+    assert points == [(1, "Alpha 1 holds."), (2, "The log of alpha says little."), (3, "Nothing more.")]
+    work(request(judge, Task.SUPPORT))
+    assert server.n_asked == 1 + (6 if protocol == "one" else 2)
+    assert (said(judge, "documents"), said(judge, "key_points")) == ({"yes": 1, "no": 2}, {"no": 3})
+    verdict = judge.point_verdicts.get(premise="documents", answer="yes")
+    assert verdict.point is not None
+    assert (verdict.point.number, verdict.raw["document"], verdict.raw["passages_shown"]) == (2, 1, 1)
+
+
+def test_repeats_are_asked_of_recall_only_and_the_first_is_repeat_0(
+    server: FakeServer, response: Response
+) -> None:
+    judge = make_judge(server, seed=3)
+    work(request(judge, Task.RECALL, repeats=3))
+    assert Counter(judge.point_verdicts.values_list("repeat", flat=True)) == {0: 2, 1: 2, 2: 2}
+    assert request(judge, Task.EXTRACTION, repeats=3).repeats == 1
+
+
+# Servers that behave badly
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I think so.",
+        '{"answer": "perhaps", "evidence": []}',
+        '{"answer": "yes", "evidence": []}',
+        '{"answer": "yes", "evidence": [9]}',
+        '{"answer": "no"}',
+        '{"answer": "yes", "evidence": [1',
+    ],
+)
+def test_an_unusable_answer_is_asked_once_more_and_then_invalid_and_counted(
+    server: FakeServer, response: Response, content: str
+) -> None:
+    server.behaviour = lambda number, body: Answer(content)
+    judge = make_judge(server)
+    run = request(judge, Task.RECALL)
+    assert work(run).n_done == 1
+    assert (server.n_asked, said(judge)) == (4, {"": 2})
+    assert judge.point_verdicts.filter(is_valid=False).count() == 2
+    assert "cannot be used" in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_repaired_answer_counts(server: FakeServer, response: Response) -> None:
+    server.behaviour = lambda number, body: Answer("hm") if len(body["messages"]) == 2 else None
+    judge = make_judge(server, protocol="all")
+    server.behaviour = lambda number, body: Answer("hm") if len(body["messages"]) == 2 else Answer(
+        json.dumps({"verdicts": [{"point": n, "answer": "neutral", "evidence": [2]} for n in (1, 2)]})
+    )  # fmt: skip
+    work(request(judge, Task.RECALL))
+    assert (server.n_asked, said(judge)) == (2, {"neutral": 2})
+
+
+def test_a_wrong_number_spoils_its_own_verdict_only(server: FakeServer, response: Response) -> None:
+    rows = [{"point": 1, "answer": "yes", "evidence": [1]}, {"point": 7, "answer": "yes", "evidence": [1]}]
+    server.behaviour = lambda number, body: Answer(json.dumps({"verdicts": rows}))
+    judge = make_judge(server, protocol="all")
+    work(request(judge, Task.RECALL))
+    assert said(judge) == {"yes": 1, "": 1}
+    assert "2 has 0 verdicts" in judge.point_verdicts.get(answer="").raw["problem"]
+
+
+@pytest.mark.parametrize("task", [Task.RECALL, Task.EXTRACTION])
+def test_a_refusal_is_invalid_at_once(server: FakeServer, response: Response, task: str) -> None:
+    server.behaviour = lambda number, body: Answer(refusal="I would rather not.")
+    judge = make_judge(server)
+    run = request(judge, task)
+    assert work(run).n_done == 1
+    assert TASKS[task].results_of(run)[1] == (2 if task == Task.RECALL else 1)
+    assert server.n_asked == (2 if task == Task.RECALL else 1)
+
+
+def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
+    server: FakeServer, response: Response
+) -> None:
+    server.behaviour = lambda number, body: Answer('{"points": ["", 3]}')
+    judge = make_judge(server)
+    work(request(judge, Task.EXTRACTION))
+    row = Extraction.objects.get()
+    assert (row.is_valid, row.points.count(), "problem" in row.raw) == (False, 0, True)
+    assert judging.request_run(
+        judge=judge, task=Task.SUPPORT, subjects=[response], reason="x", now=timezone.now()
+    ) is None  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", [failing(500), failing(429, retry_after="0"), Answer(NO, cut=True)])
+def test_a_server_that_fails_at_first_is_asked_again(server: FakeServer, response: Response, bad: Answer) -> None:
+    server.behaviour = lambda number, body: bad if number <= 2 else None
+    judge = make_judge(server)
+    run = request(judge, Task.RECALL)
+    work(run)
+    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
+    assert set(JudgeCall.objects.values_list("state", flat=True)) == {"answered"}
+
+
+def test_a_server_that_keeps_failing_leaves_the_response_to_be_tried_again(
+    server: FakeServer, response: Response
+) -> None:
+    server.behaviour = lambda number, body: failing(500)
+    judge = make_judge(server)
+    run = request(judge, Task.RECALL)
+    with pytest.raises(sending.CallFailed):
+        work(run)
+    assert (said(judge), run.items.get().attempts) == ({}, 1)
+    server.behaviour = None
+    work(run)
+    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
+
+
+def test_a_shape_that_the_server_does_not_know_is_stepped_down(server: FakeServer, response: Response) -> None:
+    server.behaviour = lambda number, body: (
+        failing(400, "response_format json_schema is not supported")
+        if body.get("response_format", {}).get("type") == "json_schema"
+        else None
+    )
+    judge = make_judge(server)
+    work(request(judge, Task.RECALL))
+    assert said(judge) == {"yes": 1, "no": 1}
+    assert set(JudgeCall.objects.filter(state="answered").values_list("response_format", flat=True)) == {
+        "json_object"
+    }
+
+
+def test_a_lost_key_pauses_the_run_and_it_goes_on_after(server: FakeServer, response: Response) -> None:
+    server.behaviour = lambda number, body: failing(401)
+    judge = make_judge(server)
+    run = request(judge, Task.RECALL, concurrency=1)
+    work(run)
+    assert (run.state, said(judge)) == ("paused", {})
+    server.behaviour = None
+    assert runs.resume_run(run=run)
+    run.refresh_from_db()
+    work(run)
+    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
+
+
+def test_the_budget_stops_a_run_on_responses(server: FakeServer, response: Response) -> None:
+    ModelPrice.objects.create(
+        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, output_per_million=Decimal(10)
+    )
+    run = request(make_judge(server), Task.RECALL, budget=Decimal("0.000001"), concurrency=1)
+    work(run)
+    assert (run.state, server.n_asked) == ("paused", 0)
+    run.refresh_from_db()
+    assert "budget" in run.message
+
+
+def test_the_estimate_counts_calls_tokens_and_what_is_cached(server: FakeServer, response: Response) -> None:
+    judge = make_judge(server)
+    before = overview.estimate(judge=judge, task=Task.RECALL, subjects=[response], repeats=1, now=timezone.now())
+    assert (before.n_subjects, before.n_calls, before.n_cached, before.dollars) == (1, 2, 0, None)
+    assert before.prompt_tokens > 400
+    assert server.n_asked == 0
+    work(request(judge, Task.RECALL))
+    twin = judging.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    after = overview.estimate(judge=twin, task=Task.RECALL, subjects=[response], repeats=1, now=timezone.now())
+    assert (after.n_calls, after.n_cached) == (2, 2)
+
+
+def test_a_changed_text_or_prompt_makes_verdicts_stale(server: FakeServer, response: Response) -> None:
+    judge = make_judge(server)
+    work(request(judge, Task.RECALL))
+    assert overview.stale_count(judge=judge, task=Task.RECALL) == 0
+    point = response.question.key_points.get(number=2)
+    point.text = "Another claim."
+    point.save()
+    assert overview.stale_count(judge=judge, task=Task.RECALL) == 1
+    Response.objects.filter(pk=response.pk).update(text="Rewritten as a whole.")
+    assert overview.stale_count(judge=judge, task=Task.RECALL) == 2
+
+
+# Pure
+
+
+def test_long_documents_are_cut_to_the_passages_that_are_closest() -> None:
+    filler = " ".join(f"Nothing of interest happened on day {day} of the long voyage." for day in range(400))
+    documents = [(1, filler), (2, "The lantern keeper counted forty seals. Then he slept.")]
+    cut = passages_of(documents)
+    points = ["Forty seals were counted by the lantern keeper.", "Day 399 was dull."]
+    background = Background(texts=tuple(text for _, text in documents), insights=tuple(points))
+    ranking = PassageRanking(cut, points, tokens=300, background=background)
+    shown = ranking.for_points([0])
+    assert shown.n_all == len(cut) > len(shown.texts)
+    assert 2 in shown.sources
+    assert sum(len(text.split()) for text in shown.texts) * 1.25 <= 300
+    assert list(shown.sources) == sorted(shown.sources)
+    whole = PassageRanking(cut, points, tokens=10**6, background=background).for_points([0])
+    assert (len(whole.texts), whole.n_all) == (len(cut), len(cut))
+
+
+@given(st.text(max_size=60))
+def test_no_reply_is_guessed(text: str) -> None:
+    one = read_labels(text, EntailmentReply, keys=["k"], numbers=[1], several=False)
+    assert isinstance(one["k"], Problem | LabelAnswer)
+    assert isinstance(read_points(text), Problem | PointsAnswer)
+    assert set(read_labels(text, EntailmentReply, keys=["a", "b"], numbers=[1], several=True)) == {"a", "b"}
+
+
+def test_repeated_points_count_once_and_spaces_are_tidied() -> None:
+    assert read_points('{"points": ["A  b.", "A b.", "C."]}') == PointsAnswer(("A b.", "C."))
+    assert isinstance(read_points(json.dumps({"points": ["x" * 2001]})), Problem)
+    assert PointVerdict.Premise.RESPONSE == "response"

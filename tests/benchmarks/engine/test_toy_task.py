@@ -1,0 +1,184 @@
+"""A new kind of model work is one class and one line of registration: everything else is the engine's.
+
+The toy shortens summaries: a question whose answer is a text that is stored as a summary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db.models import QuerySet
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks.engine import costs, judging, overview, runs
+from benchmarks.engine.task import Counts, Labels, Origin, Task
+from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.parsing import Problem
+from benchmarks.judges.questions import ModelConfig, Question
+from benchmarks.models import AuditEvent, Judge, JudgeCall, JudgeRun, JudgeRunItem, ModelPrice, Summary, System
+from tests.fake_openai import MODEL, Answer, FakeServer, failing
+from tests.makers import make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db
+
+# The task
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortenQuestion(Question):
+    text: str
+
+    task = "shorten"
+
+    def prompt(self, config: ModelConfig) -> str:
+        return "Shorten the summary to one bullet."
+
+    def user_text(self) -> str:
+        return f"Summary:\n{self.text}\nShortened:"
+
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, str | Problem]:
+        return {self.subject_key: reply.strip() or Problem("The text is empty.")}
+
+
+class ShortenTask(Task):
+    name = "shorten"
+    subject = "summary"
+    subjects = "summaries"
+    related = "summary__system"
+    order_by = "summary__haystack"
+    labels = Labels(progress="%(done)s of %(total)s summaries shortened", answers="Shortened summaries")
+
+    def read(self, keys: Sequence[int]) -> QuerySet[Summary, Summary]:
+        return Summary.objects.filter(pk__in=keys).select_related("system")
+
+    def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
+        there = set(Summary.objects.filter(system__summarizer=judge.name).values_list("system__key", flat=True))
+        return {one.pk: Counts(1, int(_key(judge, one) in there)) for one in subjects}
+
+    def questions(
+        self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
+    ) -> dict[int, list[ShortenQuestion]]:
+        done = self._counts(judge=judge, subjects=[item.summary for item in items], repeats=repeats)
+        return {
+            item.pk: [ShortenQuestion(subject_key=str(item.summary_id), text=item.summary.text)]
+            if not done[item.summary_id].n_there
+            else []
+            for item in items
+        }
+
+    def store(self, question: ShortenQuestion, answers: Mapping[str, str | Problem], origin: Origin) -> None:
+        for key, text in answers.items():
+            if isinstance(text, str):
+                of, judge = Summary.objects.get(pk=int(key)), origin.run.judge
+                Summary.objects.create(
+                    subtopic_id=of.subtopic_id,
+                    haystack_id=of.haystack_id,
+                    system=System.objects.create(key=_key(judge, of), summarizer=judge.name),
+                    origin=Summary.Origin.GENERATED,
+                    text=text,
+                    text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+                    created_at=origin.now,
+                )
+
+
+def _key(judge: Judge, summary: Summary) -> str:
+    return f"{judge} {summary.pk}"
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line of registration."""
+    monkeypatch.setitem(TASKS, "shorten", ShortenTask())
+
+
+# At work
+
+
+@pytest.fixture
+def judge(server: FakeServer) -> Judge:
+    server.behaviour = lambda number, body: Answer("- Short.")
+    values = {"base_url": server.address, "model": MODEL}
+    return judging.ensure_judge(name="shortener", kind="openai", config=values, now=timezone.now())
+
+
+@pytest.fixture
+def summaries(db: None) -> list[Summary]:
+    subtopic = make_haystack().subtopics.get(number=1)
+    return [make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}") for n in range(3)]
+
+
+def request(judge: Judge, summaries: Sequence[Summary], by: Any = None) -> JudgeRun:
+    run = judging.request_run(
+        judge=judge, task="shorten", subjects=summaries, reason="test", now=timezone.now(), requested_by=by,
+        options=judging.ModelOptions(concurrency=1),
+    )  # fmt: skip
+    assert run is not None
+    return run
+
+
+def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(
+    server: FakeServer, judge: Judge, summaries: list[Summary], ada: Any
+) -> None:
+    ModelPrice.objects.create(
+        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, cached_per_million=1, output_per_million=8
+    )
+    asked: dict[str, Any] = {"judge": judge, "task": "shorten", "subjects": summaries, "repeats": 5}
+    estimate = overview.estimate(**asked, now=timezone.now())
+    assert (estimate.n_subjects, estimate.n_paid, server.n_asked) == (3, 3, 0)
+    run = request(judge, summaries, by=ada)
+    assert AuditEvent.objects.get(action="run.requested").detail == {"task": "shorten", "summaries": 3}
+    done = judging.run_pending(run=run, clock=timezone.now)
+    assert (done.n_done, run.state, server.n_asked) == (3, JudgeRun.State.DONE, 3)
+    assert list(Summary.objects.filter(origin="generated").values_list("text", flat=True)) == ["- Short."] * 3
+    body = server.bodies[0]
+    assert body["messages"][1]["content"] == "Summary:\n- Remark 0.\nShortened:"
+    assert "response_format" not in body
+    assert costs.cost_of(run.calls.all()).dollars == 3 * Decimal("0.00024")
+    assert judging.missing(judge=judge, task="shorten", subjects=summaries) == []
+    state = overview.task_state(judge=judge, task="shorten", subjects=summaries[:1])
+    assert (state.n_asked, state.n_there, state.n_missing) == (1, 1, 0)
+
+
+def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
+    server: FakeServer, judge: Judge, summaries: list[Summary]
+) -> None:
+    server.behaviour = lambda number, body: Answer(" " if number == 1 else "- Short.")
+    judging.run_pending(run=request(judge, summaries[:1]), clock=timezone.now)
+    assert "The text is empty." in server.bodies[1]["messages"][-1]["content"]
+    assert Summary.objects.get(origin="generated").text == "- Short."
+    assert set(JudgeCall.objects.values_list("is_repair", flat=True)) == {False, True}
+
+
+def test_its_run_is_shown_paused_and_resumed_like_any_other(
+    server: FakeServer, judge: Judge, summaries: list[Summary], ada: Any, login: Callable[..., Client]
+) -> None:
+    server.behaviour = lambda number, body: Answer("- Short.") if number == 1 else failing(401, "Wrong key.")
+    client, run = login(ada), request(judge, summaries)
+    address = reverse("benchmarks:judge-run", args=[run.uid])
+    judging.run_pending(run=run, clock=timezone.now)
+    assert run.state == JudgeRun.State.PAUSED
+    shown = client.get(address).text
+    assert "1 of 3 summaries shortened" in shown
+    assert "Shortened summaries</dt><dd>1<" in shown
+    assert "401: Wrong key." in shown
+    server.behaviour = lambda number, body: Answer("- Short.")
+    assert runs.resume_run(run=run)
+    assert runs.pause_run(run=run, now=timezone.now())
+    assert judging.run_pending(run=run, clock=timezone.now).n_done == 1
+    assert runs.resume_run(run=run)
+    judging.run_pending(run=run, clock=timezone.now)
+    assert "3 of 3 summaries shortened" in client.get(address).text
+    assert Summary.objects.filter(origin="generated").count() == 3
+
+
+def test_what_takes_a_model_is_not_asked_of_the_offline_judge(summaries: list[Summary]) -> None:
+    with pytest.raises(judging.JudgeUnavailable, match="takes one"):
+        request(judging.default_judge(now=timezone.now()), summaries)

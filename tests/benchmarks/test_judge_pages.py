@@ -1,0 +1,317 @@
+"""Judges in the browser: made, tried, estimated, run, paused and read; by researchers only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Exposure
+from benchmarks.engine import judging, overview, runs
+from benchmarks.engine.sending import CallFailed
+from benchmarks.models import AuditEvent, Insight, Judge, JudgeCall, JudgeRun, KeyPoint, ModelPrice, Summary
+from tests.fake_openai import MODEL, Answer, FakeServer, failing
+from tests.makers import flat, make_haystack, make_summary
+from tests.makers_recall import make_response
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+@pytest.fixture
+def summary(db: None) -> Summary:
+    return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(f"benchmarks:{name}", args=args)
+
+
+def fields(server: FakeServer, **more: Any) -> dict[str, Any]:
+    values = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
+    return {**values, "max_tokens": "400", "timeout_s": "60", "prompt": "", **more}
+
+
+def made(client: Client, server: FakeServer) -> Judge:
+    assert client.post(url("judge-new"), fields(server)).status_code == 302
+    return Judge.objects.get(name="sparrow")
+
+
+NUMBERS = {"concurrency": "4", "repeats": "1"}
+
+
+def test_a_judge_is_made_and_edited_as_a_new_version(ada: Any, login: Login, server: FakeServer) -> None:
+    client = login(ada)
+    first = made(client, server)
+    assert "numbered bullets" in first.config["prompt"]
+    assert "numbered bullets" in client.get(url("judge-edit", first.uid)).text
+    client.post(url("judge-edit", first.uid), fields(server, prompt="Say none."))
+    assert list(Judge.objects.order_by("version").values_list("version", "config__prompt"))[1] == (2, "Say none.")
+    assert AuditEvent.objects.filter(action="judge.saved").count() == 2
+    assert "version 1" in client.get(url("judge-detail", Judge.objects.get(version=2).uid)).text
+
+
+def test_only_addresses_of_the_settings_and_free_names_are_taken(
+    ada: Any, login: Login, server: FakeServer
+) -> None:
+    client = login(ada)
+    response = client.post(url("judge-new"), fields(server, base_url="https://elsewhere.example/v1"))
+    assert response.status_code == 422
+    response = client.post(url("judge-new"), fields(server, name="lexical"))
+    assert "another kind has this name" in response.text
+    assert Judge.objects.count() == 0
+
+
+def test_the_estimate_comes_before_the_run_and_sends_nothing(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    assert "there is no price for this model" in client.get(url("judge-detail", judge.uid), NUMBERS).text
+    price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
+    client.post(url("prices"), {**price, "output_per_million": "8"})
+    assert ModelPrice.objects.get().cached_per_million is None
+    shown = client.get(url("judge-detail", judge.uid), NUMBERS)
+    assert (shown.context["estimate"].n_subjects, shown.context["estimate"].n_paid) == (1, 3)
+    assert "at most $" in shown.text
+    make_haystack(key="other", dataset="others")
+    shown = client.get(url("judge-detail", judge.uid), {**NUMBERS, "dataset": "others"})
+    assert shown.context["estimate"].n_calls == 0
+    assert server.n_asked == 0
+
+
+def test_an_estimate_of_many_summaries_looks_at_some_of_them(
+    ada: Any, login: Login, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    for n in range(6):
+        make_summary(subtopic=summary.subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    whole = client.get(url("judge-detail", judge.uid), NUMBERS).context["estimate"]
+    assert (whole.n_subjects, whole.n_calls, whole.is_of_a_part) == (7, 21, False)
+    monkeypatch.setattr(overview, "MOST_LOOKED_AT", 4)
+    shown = client.get(url("judge-detail", judge.uid), NUMBERS)
+    part = shown.context["estimate"]
+    assert (part.n_subjects, part.n_calls, part.is_of_a_part) == (7, 21, True)
+    assert part.prompt_tokens == pytest.approx(whole.prompt_tokens, rel=0.05)
+    assert "evenly spread" in shown.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_is_started_and_read_when_it_is_over(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    response = client.post(url("judge-start", judge.uid), NUMBERS)
+    run = JudgeRun.objects.get()
+    assert response["Location"] == url("judge-run", run.uid)
+    assert (run.state, run.requested_by, server.n_asked) == (JudgeRun.State.DONE, ada, 3)
+    assert "1 of 1 summaries judged" in client.get(url("judge-run", run.uid)).text
+    polled = client.get(url("judge-run", run.uid), headers={"HX-Request": "true"})
+    assert polled.status_code == 286
+    assert "<h1" not in polled.text
+    assert "sparrow" in client.get(url("judges")).text
+    assert not Exposure.objects.exists()
+    tried = client.get(url("judge-try", judge.uid, summary.uid)).text
+    assert Exposure.objects.contaminating().get().user == ada
+    assert "json_schema" in tried
+    assert "sparrow-1-0301" in tried
+    assert "Nothing is lacking" in client.get(url("judge-detail", judge.uid), NUMBERS).text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_the_server_refuses_says_why_and_goes_on_when_told(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    server.behaviour = lambda n, body: failing(401, "Wrong <key>.")
+    client.post(url("judge-try", judge.uid, summary.uid))
+    run = JudgeRun.objects.get()
+    assert "401: Wrong &lt;key&gt;." in client.get(url("judge-run", run.uid)).text
+    server.behaviour = None
+    client.post(url("judge-run-resume", run.uid))
+    run.refresh_from_db()
+    assert (run.state, judge.verdicts.count()) == (JudgeRun.State.DONE, 3)
+
+
+def test_a_run_is_paused_and_cancelled_by_hand(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    run = judging.request_run(
+        judge=made(client, server), subjects=[summary], reason="test", now=timezone.now() - timedelta(hours=1)
+    )
+    assert run is not None
+    page = client.get(url("judge-run", run.uid), headers={"HX-Request": "true"})
+    assert (page.status_code, 'hx-trigger="every 1s"' in page.text) == (200, True)
+    client.post(url("judge-run-pause", run.uid))
+    assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
+    client.post(url("judge-run-cancel", run.uid))
+    assert JudgeRun.objects.get().state == JudgeRun.State.CANCELLED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_its_budget_stopped_goes_on_with_a_larger_one(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    values = {"model": MODEL, "valid_from": date(2020, 1, 1), "output_per_million": 100_000}
+    ModelPrice.objects.create(input_per_million=0, **values)
+    client.post(url("judge-start", judge.uid), {**NUMBERS, "concurrency": "1", "budget": "41"})
+    run = JudgeRun.objects.get()
+    assert (run.state, server.n_asked) == (JudgeRun.State.PAUSED, 2)
+    shown = client.get(url("judge-run", run.uid)).text
+    assert 'name="budget"' in shown
+    assert 'value="41.0000"' in shown
+    for refused, said in (("2", "The run has spent $2.0000 already."), ("much", "a number of US dollars")):
+        assert said in client.post(url("judge-run-resume", run.uid), {"budget": refused}, follow=True).text
+    run.refresh_from_db()
+    assert (run.state, str(run.budget), server.n_asked) == (JudgeRun.State.PAUSED, "41.0000", 2)
+    client.post(url("judge-run-resume", run.uid), {"budget": "100"})
+    run.refresh_from_db()
+    assert (run.state, str(run.budget), server.n_asked) == (JudgeRun.State.DONE, "100.0000", 3)
+    assert AuditEvent.objects.get(action="run.budget_changed").actor == ada
+    assert "Only a paused run" in client.post(url("judge-run-resume", run.uid), {"budget": ""}, follow=True).text
+
+
+def test_the_summary_to_try_is_chosen_and_the_insight_to_look_at(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    near = make_summary(subtopic=summary.subtopic, text="- Other.", system="near")
+    elsewhere = make_summary(subtopic=summary.haystack.subtopics.get(number=2), text="- Far.", system="far")
+    here = url("judge-try", judge.uid, summary.uid)
+    shown = client.get(here).text
+    assert str(near.uid) in shown
+    assert str(elsewhere.uid) in shown
+    assert shown.count("<details") == 3
+    assert client.get(here, {"summary": str(near.uid)})["Location"] == url("judge-try", judge.uid, near.uid)
+    insight = summary.subtopic.insights.get(number=2)
+    one = client.get(here, {"summary": str(summary.uid), "insight": str(insight.uid)}).text
+    assert (one.count("<details"), one.count("selected")) == (1, 2)
+    assert client.get(here, {"summary": "nonsense"}).status_code == 200
+
+
+def test_verdicts_on_texts_that_changed_are_called_stale(
+    ada: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    assert "stale" not in client.get(url("judge-detail", judge.uid)).text
+    Insight.objects.filter(subtopic=summary.subtopic, number=2).update(text="Something else.")
+    assert "1 verdict is stale" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
+    ada: Any, login: Login, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Responses that this judge has not judged are not read, and of many verdicts only the newest are compared."""
+    client = login(ada)
+    judge = made(client, server)
+    judged = [make_response(f"q{n}", system="heron", n_points=2, text=f"Alpha {n} holds.") for n in range(6)]
+    run = judging.request_run(
+        judge=judge, task="recall", subjects=judged, reason="test", now=timezone.now(),
+        options=judging.ModelOptions(concurrency=1),
+    )  # fmt: skip
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    for n in range(20):
+        make_response(f"other{n}", system="wren", n_points=1, text="Never judged, never read.")
+    KeyPoint.objects.filter(question__key="q0").update(text="Another claim.")
+
+    def opened(**query: str) -> tuple[str, int, list[Any]]:
+        with CaptureQueriesContext(connection) as found:
+            text = client.get(url("judge-detail", judge.uid), query).text
+        reads = [one["sql"] for one in found if 'FROM "benchmarks_response"' in one["sql"]]
+        return text, len(found), reads
+
+    text, n_queries, reads = opened()
+    assert "2 verdicts on key points are stale:" in text
+    assert "Compare all" not in text
+    assert len(reads) == 1
+    assert " IN (" in reads[0]
+    assert n_queries <= 30
+    monkeypatch.setattr(overview, "COMPARED_AT_ONCE", 4)
+    text, n_bounded, reads = opened()
+    assert "stale:" not in text
+    assert "The newest 4 verdicts were compared" in text
+    assert n_bounded <= n_queries + 1
+    assert "2 verdicts on key points are stale" in opened(stale="all")[0]
+
+
+def test_the_page_of_a_run_of_autods_scores_counts_key_points(
+    ada: Any, login: Login, server: FakeServer, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = login(ada)
+    judge = made(client, server)
+    make_response("alpha", system="heron", n_points=3)
+    tops = [{"token": "yes", "logprob": -0.1}, {"token": "no", "logprob": -3.0}]
+    listing = Answer("yes", logprobs={"content": [{"top_logprobs": tops}]})
+    server.behaviour = lambda n, body: {1: listing, 2: Answer("yes")}.get(n) or failing(400, "no such field")
+    run = judging.request_run(
+        judge=judge, task="autods", subjects=KeyPoint.objects.all(), reason="test", now=timezone.now(),
+        options=judging.ModelOptions(concurrency=1),
+    )  # fmt: skip
+    assert run is not None
+    for _ in range(runs.MAX_ATTEMPTS):
+        with pytest.raises(CallFailed):
+            judging.run_pending(run=run, clock=timezone.now)
+    judging.run_pending(run=run, clock=timezone.now)
+    with django_assert_max_num_queries(22):
+        text = flat(client.get(url("judge-run", run.uid)).text)
+    assert "AutoDS scores: 2 of 3 key points asked about" in text
+    assert re.search(r"Without a score</dt><dd>1 ", text)
+    assert re.search(r"Failed key points</dt><dd>1<", text)
+    assert f'href="/questions/{KeyPoint.objects.get(number=3).question.uid}/">alpha 3.</a>' in text
+    assert "AutoDS scores of key points" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
+    ada: Any, eve: Any, login: Login, server: FakeServer, summary: Summary
+) -> None:
+    """Half past eleven in the evening is the next day in Berlin and the same in New York."""
+    judge = made(login(ada), server)
+    run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    JudgeCall.objects.update(answered_at=datetime(2026, 3, 2, 23, 30, tzinfo=UTC))
+    for day, dollars in ((date(2026, 3, 1), 10), (date(2026, 3, 2), 20), (date(2026, 3, 3), 1000)):
+        ModelPrice.objects.create(
+            model=MODEL, valid_from=day, input_per_million=dollars, output_per_million=dollars
+        )
+    for person, zone in ((ada, "Europe/Berlin"), (eve, "America/New_York")):
+        type(person).objects.filter(pk=person.pk).update(time_zone=zone)
+        assert "0.0066" in login(person).get(url("judge-run", run.uid)).text, zone
+
+
+def test_annotators_see_no_judges(ben: Any, login: Login, server: FakeServer) -> None:
+    client = login(ben)
+    assert client.get(url("judges")).status_code == 403
+    assert client.post(url("judge-new"), fields(server)).status_code == 403
+
+
+def test_the_list_takes_a_fixed_number_of_queries(
+    ada: Any, login: Login, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client = login(ada)
+    for n in range(30):
+        judging.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
+        judging.ensure_judge(name=f"model {n}", kind="openai", config={}, now=timezone.now())
+    with django_assert_max_num_queries(10):
+        assert client.get(url("judges")).status_code == 200

@@ -1,0 +1,70 @@
+"""A database of each release, with rows of every kind, becomes one of today and keeps every row."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[1]
+RELEASES = sorted(FOLDER.glob("*.sql.gz"))
+OWN = ("annotation_", "benchmarks_", "summhay_site_")
+LOOK = """
+import json
+from django.apps import apps
+from django.test import Client
+from summhay_site.models import User
+from annotation.models import Study
+client = Client()
+client.force_login(User.objects.get(username="eve"))
+pages = ["/", "/studies/", "/agreement/", "/corpora/", "/judges/"]
+pages += [f"/studies/{uid}/" for uid in Study.objects.values_list("uid", flat=True)]
+print(json.dumps({
+    "counts": {m._meta.db_table: m._base_manager.count() for m in apps.get_models(include_auto_created=True)},
+    "pages": {page: client.get(page, follow=True, headers={"host": "localhost"}).status_code for page in pages},
+}))
+"""
+
+
+def test_a_release_is_stored() -> None:
+    assert RELEASES
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name.removesuffix(".sql.gz"))
+def test_a_stored_database_is_migrated_with_every_row(release: Path, tmp_path: Path) -> None:
+    database = tmp_path / "db.sqlite3"
+    with sqlite3.connect(database) as connection:
+        connection.executescript(gzip.decompress(release.read_bytes()).decode())
+        tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        before = {name: connection.execute(f'select count(*) from "{name}"').fetchone()[0] for name in tables}  # noqa: S608
+    own = {
+        name: n for name, n in before.items() if name.startswith(("annotation_", "benchmarks_", "summhay_site_"))
+    }
+    assert [name for name, n in own.items() if not n] == []
+    environment = os.environ | {
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{database}",
+        "CELERY_BROKER_URL": "memory://",
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "ALLOWED_HOSTS": "localhost",
+    }
+
+    def manage(*command: str) -> str:
+        arguments = [sys.executable, "manage.py", *command]
+        done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    manage("migrate", "--no-input")
+    manage("migrate", "--check")
+    manage("collectstatic", "--no-input")
+    found = json.loads(manage("shell", "-v", "0", "-c", LOOK))
+    assert {name: n for name, n in own.items() if found["counts"].get(name) != n} == {}
+    assert {page: code for page, code in found["pages"].items() if code != 200} == {}

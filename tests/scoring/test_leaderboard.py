@@ -1,0 +1,100 @@
+"""The leaderboard: means under both averages, intervals over subtopics, differences on what both have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.scoring.leaderboard import Leaderboard, Scored, sensitivity
+from benchmarks.scoring.summhay import Average, Coverage, Verdict, pooled_over_insights, score_summary
+from benchmarks.scoring.text import lines_from_list
+
+GOLD = [(str(number), frozenset({number, number + 1})) for number in range(4)]
+
+
+def scored(entry: str, subtopic: int, covered: int, *, cites: int = 0, n_insights: int = 4) -> Scored:
+    """A summary with one bullet for each insight, of which the first ones are covered and cite `cites` wrong."""
+    wrong = "".join(f"[{100 + number}]" for number in range(cites))
+    lines = lines_from_list([f"- point [{number}]{wrong}" for number in range(n_insights)])
+    verdicts = {
+        str(number): Verdict(Coverage.FULL, (number + 1,)) if number < covered else Verdict(Coverage.NONE)
+        for number in range(n_insights)
+    }
+    return Scored(entry, subtopic, score_summary(GOLD[:n_insights], verdicts, lines), 1.0)
+
+
+def board(*rows: Scored, average: Average = Average.OVER_INSIGHTS) -> Leaderboard:
+    return Leaderboard(rows, average=average)
+
+
+def test_both_averages_are_those_of_the_scores() -> None:
+    rows = [scored("a", 1, 4), scored("a", 2, 1, n_insights=2), scored("a", 3, 2, cites=1)]
+    [pooled] = board(*rows).rows()
+    expected = pooled_over_insights([row.score for row in rows])
+    for name in ("coverage", "citation", "precision", "recall", "joint"):
+        assert pooled.stats[name].value == pytest.approx(expected.measure(name).value)
+        assert pooled.stats[name].n_items == expected.measure(name).n_items
+    [single] = board(*rows, average=Average.OVER_SUMMARIES).rows()
+    assert single.stats["coverage"].value == pytest.approx((1 + 1 / 2 + 2 / 4) / 3)
+    assert (pooled.n_summaries, pooled.n_insights, pooled.subtopics) == (3, 10, frozenset({1, 2, 3}))
+
+
+def test_intervals_resample_subtopics_however_many_summaries_each_has() -> None:
+    rng = np.random.default_rng(1)
+    covered = rng.integers(0, 5, size=8)
+    once = [scored("a", subtopic, int(n)) for subtopic, n in enumerate(covered)]
+    [few] = board(*once).rows()
+    [many] = board(*once * 5).rows()
+    assert few.stats["coverage"].n_clusters == many.stats["coverage"].n_clusters == 8
+    assert (few.stats["coverage"].low, few.stats["coverage"].high) == (
+        many.stats["coverage"].low,
+        many.stats["coverage"].high,
+    )
+
+
+def test_a_difference_is_on_the_subtopics_that_both_have() -> None:
+    rows = [scored("a", subtopic, 4) for subtopic in range(12)]
+    rows += [scored("b", subtopic, 2) for subtopic in range(6)]
+    [found] = board(*rows).differences([("a", "b")])
+    assert found["coverage"].value == pytest.approx(0.5)
+    assert (found["coverage"].n_items, found["coverage"].n_clusters) == (24, 6)
+    apart = board(scored("a", 1, 4), scored("b", 2, 4)).differences([("a", "b")])
+    assert apart[0]["joint"].undefined_reason == "no subtopic in common"
+
+
+def test_paired_differences_are_sharper_than_the_rows() -> None:
+    rng = np.random.default_rng(2)
+    rows = []
+    for subtopic in range(20):
+        base = int(rng.integers(0, 4))
+        rows += [scored("a", subtopic, base + 1), scored("b", subtopic, base)]
+    made = board(*rows)
+    [found] = made.differences([("a", "b")])
+    first = made.rows()[0].stats["coverage"]
+    assert found["coverage"].value == pytest.approx(0.25)
+    assert found["coverage"].interval_reason == "the same in every resample"
+    assert first.low is not None
+
+
+def test_an_entry_without_citations_has_coverage_and_reasons() -> None:
+    [row] = board(*[scored("a", subtopic, 0) for subtopic in range(6)]).rows()
+    assert row.stats["coverage"].value == 0
+    assert row.stats["coverage"].high == pytest.approx(0.39, abs=0.01)
+    assert row.stats["citation"].undefined_reason == "no covered insight has a linked line"
+
+
+def test_sensitivity_is_the_larger_distance_from_the_random_order() -> None:
+    orders = {
+        "random": [scored("x", subtopic, 2) for subtopic in range(6)],
+        "top": [scored("x", subtopic, 3) for subtopic in range(6)],
+        "bottom": [scored("x", subtopic, 0) for subtopic in range(6)],
+    }
+    found = sensitivity(orders, average=Average.OVER_INSIGHTS)
+    joints = [found.random.value, found.top.value, found.bottom.value]
+    assert found.sensitivity.value == pytest.approx(abs(joints[2] - joints[0]))  # type: ignore[operator]
+    assert found.n_summaries == 18
+    without = sensitivity({"top": orders["top"]}, average=Average.OVER_INSIGHTS)
+    assert without.sensitivity.undefined_reason == "no score in random order"
+    assert without.top.value is not None
+    only = sensitivity({"random": orders["random"]}, average=Average.OVER_INSIGHTS)
+    assert only.sensitivity.undefined_reason == "no score in an ordered run"

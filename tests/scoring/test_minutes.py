@@ -1,0 +1,90 @@
+"""How many human minutes a system is worth: known crossings, and intervals that hold them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.scoring.intervals import BadShape, Resampling
+from benchmarks.scoring.minutes import TOO_FEW, Minutes, minutes_worth
+
+MARKS = [10.0, 20.0, 30.0, 40.0]
+
+
+def worth(rows: list[list[float]], target: float, subtopics: list[str] | None = None) -> Minutes:
+    of = subtopics or ["a"] * len(rows)
+    found = minutes_worth(np.array(rows), marks=MARKS, subtopics=of, targets=dict.fromkeys(of, target))
+    assert found is not None
+    return found
+
+
+def test_the_crossing_is_read_off_the_mean_straight_between_marks() -> None:
+    rows = [[0.2, 0.4, 0.6, 0.6], [0.0, 0.2, 0.6, 1.0]]
+    assert worth(rows, 0.3).value == pytest.approx(20)
+    assert worth(rows, 0.45).value == pytest.approx(25)
+    assert worth(rows, 0.05).value == pytest.approx(5)
+    assert worth(rows, 0.0).value == 0
+
+
+def test_what_people_never_reach_is_an_answer_of_its_own() -> None:
+    found = worth([[0.1, 0.2, 0.3, 0.4]] * 6, 0.9)
+    assert math.isinf(found.value)
+    assert not found.is_reached
+    assert (found.low, found.high) == (math.inf, math.inf)
+
+
+def test_the_first_crossing_counts_where_the_mean_falls_again() -> None:
+    assert worth([[0.5, 0.2, 0.5, 0.5]], 0.4).value == pytest.approx(8)
+
+
+def test_the_score_is_that_on_the_subtopics_of_the_sessions() -> None:
+    values = np.array([[0.2, 0.4, 0.6, 0.8]] * 3)
+    found = minutes_worth(values, marks=MARKS, subtopics=["a", "a", "b"], targets={"a": 0.3, "b": 0.6, "c": 0.0})
+    assert found is not None
+    assert found.target == pytest.approx(0.4)
+    assert (found.n_sessions, found.n_subtopics, found.value) == (3, 2, pytest.approx(20))
+    assert minutes_worth(values, marks=MARKS, subtopics=["x"] * 3, targets={"a": 0.3}) is None
+
+
+def test_few_sessions_get_a_minute_and_a_reason() -> None:
+    found = worth([[0.2, 0.4, 0.6, 0.8]] * 4, 0.4)
+    assert (found.value, found.low, found.high, found.reason) == (pytest.approx(20), None, None, TOO_FEW)
+
+
+def test_undefined_scores_are_left_out_of_the_mean() -> None:
+    nan = float("nan")
+    assert worth([[nan, 0.4, 0.6, 0.8], [nan, nan, 0.6, 0.8]], 0.4).value == pytest.approx(20)
+
+
+def test_shapes_must_fit() -> None:
+    with pytest.raises(BadShape):
+        minutes_worth(np.zeros((2, 3)), marks=MARKS, subtopics=["a", "b"], targets={"a": 0.5})
+
+
+@pytest.mark.parametrize(("n_subtopics", "each"), [(5, 4), (10, 2), (20, 1), (4, 10)])
+def test_intervals_hold_the_true_crossing(n_subtopics: int, each: int) -> None:
+    """Sessions rise at their own pace around a true mean that crosses at 25 minutes."""
+    rng = np.random.default_rng(n_subtopics)
+    marks = np.arange(10.0, 130.0, 10.0)
+    true = 0.8 * (1 - np.exp(-marks / 40))
+    target = 0.8 * (1 - np.exp(-25.0 / 40))
+    straight = float(np.interp(target, [0, *true], [0, *marks]))
+    held = 0
+    for seed in range(300):
+        level = 1 + 0.3 * rng.standard_normal((n_subtopics * each, 1))
+        noise = 0.05 * rng.standard_normal((n_subtopics * each, len(marks)))
+        of = [at % n_subtopics for at in range(n_subtopics * each)]
+        found = minutes_worth(
+            level * true + noise,
+            marks=list(marks),
+            subtopics=of,
+            targets=dict.fromkeys(of, target),
+            resampling=Resampling(seed=seed, n_resamples=600),
+        )
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= straight <= found.high
+    assert held / 300 >= 0.92

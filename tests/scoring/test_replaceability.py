@@ -1,0 +1,83 @@
+"""The alternative annotator test: clones pass, constants fail, and few pass that should not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.scoring.replaceability import TooLittle, _rejected, replaceability
+
+
+def labels(rng: np.random.Generator, n: int, skills: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """A truth of three categories, and raters who know it so often and guess otherwise."""
+    truth = rng.integers(0, 3, n)
+    knows = rng.random((n, len(skills))) < np.array(skills)
+    return truth, np.where(knows, truth[:, None], rng.integers(0, 3, (n, len(skills))))
+
+
+def test_a_clone_of_an_annotator_passes_and_a_constant_fails() -> None:
+    rng = np.random.default_rng(1)
+    _truth, codes = labels(rng, 300, [0.8, 0.8, 0.8, 0.8])
+    clone = replaceability(codes[:, :3], codes[:, 3])
+    assert clone.passes
+    assert clone.winning_rate == 1
+    constant = replaceability(codes[:, :3], np.zeros(300, dtype=np.int64))
+    assert not constant.passes
+    assert constant.advantage < clone.advantage
+
+
+def test_a_worked_example_by_hand() -> None:
+    people = np.array([[0, 0, 0], [1, 1, 0], [2, 2, 2]] * 12)
+    judge = np.array([0, 1, 1] * 12)
+    found = replaceability(people, judge, epsilon=0.1)
+    first = found.against[0]
+    assert (first.n_items, first.judge, first.human) == (36, pytest.approx(2 / 3), 1.0)
+    third = found.against[2]
+    assert (third.judge, third.human) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+
+
+def test_labels_with_values_are_as_near_as_their_values() -> None:
+    people = np.array([[2, 2, 0]] * 40)
+    partly = replaceability(people, np.full(40, 1), worth=(0.0, 0.5, 1.0))
+    assert partly.against[2].judge == 1.0
+    assert partly.against[0].judge == 1.0
+    assert partly.against[0].human == 1.0
+
+
+def test_few_annotators_or_items_are_refused() -> None:
+    with pytest.raises(TooLittle, match="2 annotators and 40 items"):
+        replaceability(np.zeros((40, 2), dtype=np.int64), np.zeros(40, dtype=np.int64))
+    with pytest.raises(TooLittle, match="3 annotators and 20 items"):
+        replaceability(np.zeros((20, 3), dtype=np.int64), np.zeros(20, dtype=np.int64))
+
+
+def test_items_of_a_cluster_do_not_count_as_many() -> None:
+    rng = np.random.default_rng(3)
+    _truth, codes = labels(rng, 60, [0.8, 0.8, 0.8, 0.75])
+    alone = replaceability(codes[:, :3], codes[:, 3])
+    repeated = np.repeat(codes, 5, axis=0)
+    clustered = replaceability(repeated[:, :3], repeated[:, 3], clusters=[at // 5 for at in range(300)])
+    assert [one.p for one in clustered.against] == pytest.approx([one.p for one in alone.against])
+    assert clustered.against[0].n_clusters == 60
+
+
+def test_the_correction_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        p_values = (rng.random(6) ** 3).tolist()
+        assert _rejected(p_values) == multipletests(p_values, alpha=0.05, method="fdr_by")[0].tolist()
+
+
+def test_few_judges_pass_that_stand_as_far_behind_as_is_allowed() -> None:
+    """At the border, where the judge is epsilon behind, at most one in twenty may pass."""
+    rng = np.random.default_rng(5)
+    _truth, codes = labels(rng, 200_000, [0.8, 0.8, 0.8, 0.5])
+    endless = replaceability(codes[:, :3], codes[:, 3], epsilon=0.0)
+    border = float(np.mean([one.human - one.judge for one in endless.against]))
+    passed = 0
+    for _ in range(1_000):
+        _truth, codes = labels(rng, 120, [0.8, 0.8, 0.8, 0.5])
+        passed += replaceability(codes[:, :3], codes[:, 3], epsilon=border).passes
+    assert passed <= 50

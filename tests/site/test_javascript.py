@@ -1,0 +1,82 @@
+"""Every script can be parsed, imports only what is there, and leaves talking to the server to one module.
+
+A parser finds what is no JavaScript at all; what only a browser refuses, `tests/e2e/test_scripts.py` finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tree_sitter_javascript
+from tree_sitter import Language, Node, Parser
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted(ROOT.glob("static/js/**/*.js"))
+PARSER = Parser(Language(tree_sitter_javascript.language()))
+TALK = ROOT / "static/js/talk.js"
+
+
+def _id(path: Path) -> str:
+    return path.relative_to(ROOT / "static/js").as_posix()
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _nodes(child)
+
+
+def _text(node: Node | None) -> str:
+    return node.text.decode() if node is not None and node.text is not None else ""
+
+
+def broken_lines(source: str) -> list[int]:
+    """Where the source is no JavaScript, as lines from 1."""
+    root = PARSER.parse(source.encode()).root_node
+    return sorted({node.start_point.row + 1 for node in _nodes(root) if node.is_error or node.is_missing})
+
+
+def exports(source: str) -> set[str]:
+    """The names that a module exports."""
+    found: set[str] = set()
+    for statement in PARSER.parse(source.encode()).root_node.children:
+        if statement.type == "export_statement":
+            declared = statement.child_by_field_name("declaration")
+            parts = [declared, *declared.children] if declared else list(_nodes(statement))
+            found |= {_text(part.child_by_field_name("name")) for part in parts}
+    return found - {""}
+
+
+def imports(source: str) -> Iterator[tuple[str, set[str]]]:
+    """The modules that are imported, or exported again, with the names that are taken from each."""
+    for node in _nodes(PARSER.parse(source.encode()).root_node):
+        where = node.child_by_field_name("source")
+        if node.type in {"import_statement", "export_statement"} and where is not None:
+            specifiers = (part for part in _nodes(node) if part.type in {"import_specifier", "export_specifier"})
+            yield _text(where).strip("\"'"), {_text(part.child_by_field_name("name")) for part in specifiers}
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=_id)
+def test_a_script_can_be_parsed(path: Path) -> None:
+    assert broken_lines(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=_id)
+def test_what_a_script_imports_is_there(path: Path) -> None:
+    for module, names in imports(path.read_text()):
+        target = (path.parent / module).resolve()
+        assert target.is_file(), module
+        assert names <= exports(target.read_text()), module
+
+
+def test_one_module_talks_to_the_server() -> None:
+    talking = re.compile(r"\bfetch\(|XMLHttpRequest|sendBeacon")
+    assert [path for path in SCRIPTS if talking.search(path.read_text())] == [TALK]
+
+
+@pytest.mark.parametrize("source", ["const a = ;", "function f( { }", "if (a) { b(); ", "let x = [1, 2;"])
+def test_the_parser_finds_what_is_broken(source: str) -> None:
+    assert broken_lines(source) == [1]
