@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Substr
 
@@ -18,9 +17,9 @@ from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
+from benchmarks.web.memory import remembered
 
 PREVIEW = 160
-KEPT_FOR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +78,15 @@ class SystemTable:
 def system_table(haystack: Haystack) -> SystemTable:
     """The summaries of systems with their joint scores, pooled over insights; imported verdicts before others."""
     judge = next(iter(judges_of(Summary.objects.filter(haystack=haystack).of_systems())), None)
-    key = f"haystack-scores-{haystack.pk}-{judge.pk if judge else 0}-{_verdicts_version(haystack, judge)}"
-    table: SystemTable | None = cache.get(key)
-    if table is None:
-        table = _system_table(haystack, judge)
-        cache.set(key, table, KEPT_FOR_S)
-    return table
+    key = (haystack.pk, judge.pk if judge else 0, _verdicts_version(haystack, judge))
+    return remembered("haystack-scores", key, lambda: _system_table(haystack, judge))
 
 
-def _verdicts_version(haystack: Haystack, judge: Judge | None) -> str:
+def _verdicts_version(haystack: Haystack, judge: Judge | None) -> tuple[Any, ...]:
     summaries = Summary.objects.filter(haystack=haystack).aggregate(n=Count("pk"), last=Max("pk"))
     rows = Verdict.objects.filter(summary__haystack=haystack, judge=judge)
     verdicts = rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
-    return "-".join(str(value) for value in (*summaries.values(), *verdicts.values())).replace(" ", "_")
+    return (*summaries.values(), *verdicts.values())
 
 
 def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:

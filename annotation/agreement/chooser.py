@@ -5,17 +5,15 @@ Labels of two sets never enter one figure: their items differ, and so do the jud
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.figures.page import KEPT_FOR_S, Source
+from annotation.figures.page import Source
 from annotation.figures.people import agreement
 from annotation.figures.table import SUBTOPICS
 from annotation.models import CoverageLabel, EntailmentLabel, ExternalLabel, PointLabel, Study
@@ -23,6 +21,7 @@ from annotation.verification.research_page import looked
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.memory import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _row(study: Study) -> Comparable:
     source = Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
     url = reverse("annotation:study-agreement", args=[study.uid])
     key = (source.key, source.version(), source.names())
-    return Comparable(study, url, _remembered(key, lambda: _of_coverage(source)))
+    return Comparable(study, url, remembered("headline", key, lambda: _of_coverage(source)))
 
 
 def _judges_points(study: Study) -> bool:
@@ -122,12 +121,3 @@ def _of_coverage(source: Source) -> Headline:
         return Headline(0, 0, n_judges)
     found = agreement(table.clustered(SUBTOPICS))
     return Headline(found.n_items, len(table.people), n_judges, found.cards["percent"], found.cards["randolph"])
-
-
-def _remembered(key: tuple[Any, ...], make: Callable[[], Headline]) -> Headline:
-    name = "headline-" + hashlib.sha256(repr(key).encode()).hexdigest()
-    known: Headline | None = cache.get(name)
-    if known is None:
-        known = make()
-        cache.set(name, known, KEPT_FOR_S)
-    return known

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from annotation.figures.judges import MEAN, reference_columns
-from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any
                 "delta": stat.value,
                 "low": stat.low,
                 "high": stat.high,
-                "reason": stat.undefined_reason or stat.interval_reason,
+                "reason": stat.reason,
             }
             for name, stat in sorted(found.by_summarizer.items())
         ],

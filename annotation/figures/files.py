@@ -9,9 +9,8 @@ from typing import Any
 from annotation.figures import biases, judges, people
 from annotation.figures.judges import Consistency, JudgeReport
 from annotation.figures.page import Figures, View
-from annotation.figures.plain import stat_json
 from annotation.figures.systems import Corrected, Ranking
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
 Row = tuple[Any, ...]
@@ -19,8 +18,7 @@ Row = tuple[Any, ...]
 
 def stat_cells(stat: Stat) -> Row:
     """One figure as the cells of `STAT_COLUMNS`."""
-    reason = stat.undefined_reason or stat.interval_reason
-    return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, reason)
+    return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, stat.reason)
 
 
 def _people(found: Figures) -> Iterator[Row]:

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT, SHARE, Batch, Estimate, Figure, Resampling, shared_draws
 from benchmarks.scoring.linking import CHANCE, LINKING, Column
 from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
 FIGURES = (

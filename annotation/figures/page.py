@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Avg, Case, FloatField, Q, QuerySet, Value, When
 
 from annotation.figures.biases import BiasReport, bias_report
@@ -23,9 +22,9 @@ from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Summary, Verdict
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.summhay import worth
+from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
-KEPT_FOR_S = 3600
 TOP = 5
 WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 """Kinds of study whose labels are of coverage."""
@@ -174,21 +173,12 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
     version = source.version()
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    key = ("figures", source.key, version, source.names(), prices, _look(view), public)
-    return _remembered(key, lambda: _figures(source, view, version, public=public))
+    key = (source.key, version, source.names(), prices, _look(view), public)
+    return remembered("agreement", key, lambda: _figures(source, view, version, public=public))
 
 
 def _look(view: View) -> tuple[Any, ...]:
     return (view.filters, view.reference, view.clusters)
-
-
-def _remembered(key: tuple[Any, ...], make: Callable[[], Figures]) -> Figures:
-    name = "agreement-" + hashlib.sha256(repr(key).encode()).hexdigest()
-    known: Figures | None = cache.get(name)
-    if known is None:
-        known = make()
-        cache.set(name, known, KEPT_FOR_S)
-    return known
 
 
 def _figures(source: Source, view: View, version: str, *, public: bool) -> Figures:

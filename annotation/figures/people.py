@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.plain import stat_json
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.agreement import (
     CategoryAgreement,
@@ -27,7 +26,7 @@ from benchmarks.scoring.agreement import (
 from benchmarks.scoring.intervals import DEFAULT, Batch, Figure, Rate, Resampling, shared_draws
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 PAIR_NAMES = ("exact_agreement", "randolph_kappa", "cohen_kappa", "pearson")
 CARDS = ("percent", "randolph", "fleiss", "alpha_nominal", "alpha_ordinal", "ac1")

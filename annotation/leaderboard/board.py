@@ -5,14 +5,12 @@ Computed in a fixed number of queries and kept until a verdict, a text or a sess
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study
@@ -25,10 +23,10 @@ from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
+from benchmarks.web.memory import remembered
 
 PEOPLE = Entry("people", "oracle")
 AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
-KEPT_FOR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +103,10 @@ class Board:
 
 def board(view: View, *, studies: QuerySet[Study]) -> Board:
     """The leaderboard; people's texts are those of sessions of `studies`."""
-    key = "leaderboard-" + _version(view, studies)
-    known: Board | None = cache.get(key)
-    if known is None:
-        known = _board(view, studies)
-        cache.set(key, known, KEPT_FOR_S)
-    return known
+    return remembered("leaderboard", _version(view, studies), lambda: _board(view, studies))
 
 
-def _version(view: View, studies: QuerySet[Study]) -> str:
+def _version(view: View, studies: QuerySet[Study]) -> tuple[Any, ...]:
     haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
     verdicts = Verdict.objects.filter(judge=view.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
     texts = Summary.objects.filter(haystack__in=haystacks).aggregate(Count("pk"), Max("pk"))
@@ -127,8 +120,7 @@ def _version(view: View, studies: QuerySet[Study]) -> str:
         ),
         tuple(studies.order_by("pk").values_list("pk", flat=True)),
     )
-    facts = (haystacks, view.judge.pk, view.average, view.minute, verdicts, texts, changes)
-    return hashlib.sha256(repr(facts).encode()).hexdigest()
+    return (haystacks, view.judge.pk, view.average, view.minute, verdicts, texts, changes)
 
 
 def _board(view: View, studies: QuerySet[Study]) -> Board:
@@ -159,7 +151,9 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
                 row=row,
                 to_people=to_people.get(row.entry, {}),
                 to_next=to_next.get(row.entry, {}),
-                minutes=_minutes(computed.of[row.entry], curves, view.average) if row.entry in to_people else None,
+                minutes=_minutes(computed.by_subtopic(row.entry, "joint"), curves)
+                if row.entry in to_people
+                else None,
             )
             for row in rows
         ),
@@ -216,19 +210,11 @@ def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
     return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics)
 
 
-def _minutes(scored: Sequence[Scored], curves: _Curves | None, average: str) -> Minutes | None:
-    """The active minutes of people that a system's joint score is worth, on the subtopics that both have."""
+def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | None:
+    """The active minutes of people that a system's scores by subtopic are worth, on those that both have."""
     if curves is None:
         return None
-    targets = {
-        subtopic: row.stats["joint"].value
-        for subtopic in {one.subtopic for one in scored}
-        for row in Leaderboard(
-            [one for one in scored if one.subtopic == subtopic], average=AVERAGES[average], resampling=None
-        ).rows()
-    }
-    known = {subtopic: value for subtopic, value in targets.items() if value is not None}
-    return minutes_worth(curves.values, marks=curves.marks, subtopics=curves.subtopics, targets=known)
+    return minutes_worth(curves.values, marks=curves.marks, subtopics=curves.subtopics, targets=targets)
 
 
 @dataclass(frozen=True, slots=True)

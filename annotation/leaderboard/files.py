@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.leaderboard.board import Board, Line
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, interval_json
 from benchmarks.web.downloads import csv_lines
 
 NAMES = {
@@ -59,42 +60,23 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
             "n_subtopics": board.n_subtopics,
         }
     if with_intervals:
-        found["intervals"] = {name: interval_json(stat) for name, stat in stats.items()}
+        found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
     return found
 
 
-def interval_json(stat: Stat) -> dict[str, Any]:
+def with_reason(stat: Stat) -> dict[str, Any]:
     """A figure's interval as plain values, with the reason where there is none."""
-    return {
-        "low": stat.low,
-        "high": stat.high,
-        "n": stat.n_items,
-        "clusters": stat.n_clusters,
-        "method": stat.method,
-        "reason": stat.undefined_reason or stat.interval_reason,
-    }
+    return interval_json(stat) | {"reason": stat.reason}
 
 
 def as_csv(board: Board) -> str:
     """A row for each entry and figure, with interval, n and reason."""
-    head = ("system", "retriever", "figure", "value", "low", "high", "n", "clusters", "method", "reason")
     rows = (
-        (
-            line.entry.system,
-            line.entry.retriever,
-            name,
-            stat.value,
-            stat.low,
-            stat.high,
-            stat.n_items,
-            stat.n_clusters,
-            stat.method,
-            stat.undefined_reason or stat.interval_reason,
-        )
+        (line.entry.system, line.entry.retriever, name, *stat_cells(stat))
         for line in board.lines
         for name, stat in stats_of(line).items()
     )
-    return "".join(csv_lines(head, rows))
+    return "".join(csv_lines(("system", "retriever", "figure", *STAT_COLUMNS), rows))
 
 
 def as_markdown(board: Board) -> str:
@@ -104,7 +86,7 @@ def as_markdown(board: Board) -> str:
         [
             _markdown(head),
             _markdown(["---"] * 2 + ["---:"] * len(TITLES)),
-            *(_markdown(cells(line, _plain)) for line in board.lines),
+            *(_markdown(_cells(line, _in_markdown, _plain)) for line in board.lines),
             "",
         ]
     )
@@ -112,7 +94,7 @@ def as_markdown(board: Board) -> str:
 
 def as_latex(board: Board) -> str:
     """A `tabular` with the intervals in small print; needs the package booktabs."""
-    rows = [" & ".join(cells(line, _small)) + r" \\" for line in board.lines]
+    rows = [" & ".join(_cells(line, escaped, _small)) + r" \\" for line in board.lines]
     lines = [
         r"\begin{tabular}{ll" + "r" * len(TITLES) + "}",
         r"\toprule",
@@ -129,9 +111,7 @@ def as_latex(board: Board) -> str:
 TITLES = ("Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet")
 
 
-def cells(line: Line, word: Callable[[Stat], str]) -> list[str]:
-    """The cells of a wide row."""
-    escape = escaped if word is _small else _in_markdown
+def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]) -> list[str]:
     return [
         escape(line.entry.system),
         escape(line.entry.retriever),
@@ -163,3 +143,7 @@ def _small(stat: Stat) -> str:
         return "--"
     interval = "" if stat.low is None else rf" {{\scriptsize ({stat.low:.1f}--{stat.high:.1f})}}"
     return f"{stat.value:.1f}{interval}"
+
+
+TEXTS = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}
+"""What writes the board in each form of text."""

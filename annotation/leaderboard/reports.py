@@ -15,7 +15,6 @@ from benchmarks.leaderboard import ORDERS, haystacks_named, scored_summaries
 from benchmarks.models import Judge
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 
-TEXTS = {"csv": files.as_csv, "latex": files.as_latex, "markdown": files.as_markdown}
 ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
 
@@ -39,7 +38,7 @@ def add_leaderboard(parser: ArgumentParser) -> None:
     parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
     parser.add_argument("--minute", type=int, default=None, metavar="N", help="people's texts at an active minute")
     parser.add_argument("--intervals", action="store_true", help="add 95 %% intervals over subtopics")
-    parser.add_argument("--format", choices=list(TEXTS), default="", help="print all rows in this form")
+    parser.add_argument("--format", choices=list(files.TEXTS), default="", help="print all rows in this form")
 
 
 def make_leaderboard(options: Mapping[str, Any]) -> Any:
@@ -52,7 +51,7 @@ def make_leaderboard(options: Mapping[str, Any]) -> Any:
     if options["people"] and found.people is None:
         raise ReportRefused(f"Judge “{view.judge}” has judged no text of people on these subtopics.")
     if options["format"]:
-        return TEXTS[options["format"]](found)
+        return files.TEXTS[options["format"]](found)
     return files.as_json(found, with_intervals=options["intervals"])
 
 
@@ -104,7 +103,7 @@ def make_position(options: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "judge": str(view.judge),
                 **{figure: stat.value for figure, stat in stats.items()},
                 "n_summaries": found.n_summaries,
-                "intervals": {figure: files.interval_json(stat) for figure, stat in stats.items()},
+                "intervals": {figure: files.with_reason(stat) for figure, stat in stats.items()},
             }
         )
     return rows

@@ -50,7 +50,7 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
     name = f"leaderboard.{FORMATS[file_format]}"
     if file_format == "json":
         return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
-    text = {"csv": files.as_csv, "latex": files.as_latex, "markdown": files.as_markdown}[file_format](found)
+    text = files.TEXTS[file_format](found)
     return download([text], name=name, content_type="text/plain; charset=utf-8")
 
 

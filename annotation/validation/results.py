@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
-from annotation.figures.plain import stat_json
 from annotation.models import EntailmentLabel, Study
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
 from benchmarks.scoring.evaluator import ANSWERS, JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 PARTS = {
     "category": "response__question__category",
@@ -144,7 +143,7 @@ def figure_rows(found: Results) -> Iterable[tuple[Any, ...]]:
         groups += [(part, name, {"accuracy": stat}) for name, stat in stats.items()]
     for of, name, stats in groups:
         for figure, stat in stats.items():
-            reason = stat.undefined_reason or stat.interval_reason
+            reason = stat.reason
             yield (of, name, figure, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, reason)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from annotation.figures.people import Agreement, agreement, as_json
-from annotation.figures.plain import stat_json
 from annotation.figures.table import Rater
 from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
@@ -17,7 +16,7 @@ from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import CATEGORIES, Task
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 UNNAMED = "–"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.plain import stat_json
 from annotation.figures.table import Rater
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.autods import (
@@ -23,7 +22,7 @@ from benchmarks.scoring.autods import (
 )
 from benchmarks.scoring.intervals import DEFAULT, Floats, Ints, Resampling
 from benchmarks.scoring.retention import DROP, KEEP, Task
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.web.plots import Plot, Series
 
 STEPS = tuple(step / 20 for step in range(21))

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotation.figures.plain import stat_json
 from annotation.models import LabelItem, PointLabel, Study
 from annotation.verification.datasets import Dataset
 from benchmarks.exchange import long2rag
@@ -24,6 +23,7 @@ from benchmarks.exporting_questions import questions_of
 from benchmarks.models import KeyPoint, Question
 from benchmarks.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
+from benchmarks.scoring.stat import stat_json
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.utils.translation import gettext as _
 
 from annotation.figures import present
@@ -18,8 +16,8 @@ from annotation.verification.agreement import TaskAgreement, task_agreement, tas
 from annotation.verification.labels import PointTable, collect, data_version
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.memory import remembered
 
-KEPT_FOR_S = 3600
 N_CARDS = 6
 CONTROL, ALL = "control", "all"
 
@@ -42,13 +40,8 @@ def looked(study: Study, *, scope: str, people: Sequence[str] = (), public: bool
     """The figures asked for, from memory when neither labels nor look changed."""
     version = data_version(study)
     names = sorted(study.memberships.values_list("number", "annotator__label"))
-    key = repr((study.pk, version, names, scope, sorted(people), public))
-    name = "points-" + hashlib.sha256(key.encode()).hexdigest()
-    known: Looked | None = cache.get(name)
-    if known is None:
-        known = _looked(collect(study), version, scope, people, public=public)
-        cache.set(name, known, KEPT_FOR_S)
-    return known
+    key = (study.pk, version, names, scope, sorted(people), public)
+    return remembered("points", key, lambda: _looked(collect(study), version, scope, people, public=public))
 
 
 def _looked(table: PointTable, version: str, scope: str, people: Sequence[str], *, public: bool) -> Looked:

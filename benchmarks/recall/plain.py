@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, overall
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 
 FIGURES = ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points")
 SEVERAL = "several judges have verdicts here; name one, or read by.judge"
@@ -29,35 +29,17 @@ def stats(found: KeyPointScores) -> dict[str, Stat]:
 
 def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
     """One row: figures as numbers or null, their intervals and reasons, and all counts."""
-    figures = stats(found)
     return {
         **named,
         "n_questions": found.n_questions,
         "n_key_points": found.n_key_points,
         "n_responses": found.n_answers,
-        **{name: stat.value for name, stat in figures.items()},
-        "intervals": {name: _interval(stat) for name, stat in figures.items() if stat.low is not None},
-        "reasons": {
-            name: stat.undefined_reason or stat.interval_reason
-            for name, stat in figures.items()
-            if stat.undefined_reason or stat.interval_reason
-        },
+        **stat_json(stats(found)),
         "n_unjudged": found.n_unjudged,
         "n_without_key_points": found.n_without_key_points,
         "n_not_extracted": found.n_not_extracted,
         "n_without_points": found.n_without_points,
         "n_points_unjudged": {by.value: count for by, count in found.n_points_unjudged.items()},
-    }
-
-
-def _interval(stat: Stat) -> dict[str, Any]:
-    return {
-        "low": stat.low,
-        "high": stat.high,
-        "n": stat.n_items,
-        "clusters": stat.n_clusters,
-        "method": stat.method,
-        **({"seed": stat.seed, "n_resamples": stat.n_resamples} if stat.seed is not None else {}),
     }
 
 

@@ -23,18 +23,11 @@ from benchmarks.scoring.intervals import (
     shared_draws,
 )
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums
+from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
 
 WORDS = "words_per_bullet"
 FIGURES = (*MEASURES, WORDS)
-NOTHING = {
-    "coverage": "no insight was judged",
-    "citation": "no covered insight has a linked line",
-    "precision": "no covered insight has a linked line",
-    "recall": "no covered insight has a linked line",
-    "joint": "no judged insight has gold documents",
-    WORDS: "no summary has a bullet",
-}
+NO_BULLET = "no summary has a bullet"
 NOTHING_COMMON = "no subtopic in common"
 
 
@@ -91,9 +84,19 @@ class Leaderboard:
                 for name in FIGURES
             }
             return [
-                self._row(entry, {name: batch.estimate(_figure(name), [blocks[entry, name]]) for name in FIGURES})
+                self._row(
+                    entry,
+                    {name: batch.estimate(self._figure(entry, name), [blocks[entry, name]]) for name in FIGURES},
+                )
                 for entry in self._sums
             ]
+
+    def by_subtopic(self, entry: str, name: str) -> dict[int, float]:
+        """A figure of an entry for each subtopic that has one."""
+        added = self._sums[entry][:, _columns(name)]
+        return {
+            subtopic: float(added[at, 0] / added[at, 1]) for subtopic, at in self._at.items() if added[at, 1] > 0
+        }
 
     def differences(
         self, pairs: Iterable[tuple[str, str]], names: Sequence[str] = MEASURES
@@ -115,7 +118,10 @@ class Leaderboard:
                 continue
             batch = Batch(n, self.resampling)
             blocks = batch.add(ours[common]), batch.add(theirs[common])
-            sides = [batch.estimate(_figure(name), [block]) for block in blocks]
+            sides = [
+                batch.estimate(self._figure(entry, name), [block])
+                for entry, block in zip((first, second), blocks, strict=True)
+            ]
             found[name] = sides[0].minus(sides[1]).stat(n_items=round(float(ours[common][:, 1].sum())))
         return found
 
@@ -127,12 +133,11 @@ class Leaderboard:
             return Stat.undefined("no score in random order", method=method)
         if not present:
             return Stat.undefined("no score in an ordered run", method=method)
-        batch, columns = (
-            Batch(len(self._at), self.resampling),
-            _columns(name),
-        )
+        batch = Batch(len(self._at), self.resampling)
+        columns = _columns(name)
         sides = [
-            batch.estimate(_figure(name), [batch.add(self._sums[entry][:, columns])]) for entry in (base, *present)
+            batch.estimate(self._figure(entry, name), [batch.add(self._sums[entry][:, columns])])
+            for entry in (base, *present)
         ]
         estimate = Estimate(
             method=method,
@@ -157,6 +162,12 @@ class Leaderboard:
             subtopics=frozenset(one.subtopic for one in rows),
         )
 
+    def _figure(self, entry: str, name: str) -> Figure:
+        if name == WORDS:
+            return Figure("mean", ratio, NO_BULLET)
+        n_without_gold = sum(one.score.scores.n_without_gold for one in self.of[entry])
+        return Figure("mean", ratio, undefined_reason(name, n_without_gold=n_without_gold), SHARE)
+
     def _added_up(self, rows: Sequence[Scored]) -> Floats:
         """Numerator and denominator of each figure by subtopic, shape (subtopics, 2 × figures)."""
         totals = np.zeros((len(self._at), 2 * len(FIGURES)))
@@ -175,10 +186,6 @@ def _columns(name: str) -> slice:
     """Where a figure's numerator and denominator stand in the sums."""
     at = 2 * FIGURES.index(name)
     return slice(at, at + 2)
-
-
-def _figure(name: str) -> Figure:
-    return Figure("mean", ratio, NOTHING[name], None if name == WORDS else SHARE)
 
 
 @dataclass(frozen=True, slots=True)

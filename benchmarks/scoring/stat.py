@@ -6,7 +6,7 @@ An undefined figure is never 0 and never NaN. Nothing heavy is imported here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -80,6 +80,11 @@ class Stat:
         return self.value is not None
 
     @property
+    def reason(self) -> str:
+        """Why there is no value, or no interval; empty where there are both."""
+        return self.undefined_reason or self.interval_reason
+
+    @property
     def too_few(self) -> bool:
         """Whether there are fewer than 30 items, too few to interpret."""
         return self.n_items < TOO_FEW_ITEMS
@@ -97,6 +102,22 @@ class Stat:
     def as_json(self) -> dict[str, Any]:
         """Every field by name, `value` null where undefined, plus `too_few`."""
         return asdict(self) | {"too_few": self.too_few}
+
+
+def interval_json(stat: Stat) -> dict[str, Any]:
+    """{low, high, n, clusters, method} of a figure's interval, with seed and resamples where it was drawn."""
+    drawn = {} if stat.seed is None else {"seed": stat.seed, "n_resamples": stat.n_resamples}
+    ends = {"low": stat.low, "high": stat.high}
+    return ends | {"n": stat.n_items, "clusters": stat.n_clusters, "method": stat.method} | drawn
+
+
+def stat_json(stats: Mapping[str, Stat]) -> dict[str, Any]:
+    """{name: value or null, "intervals": {name: {low, high, …}}, "reasons": {name: why something is missing}}."""
+    return {
+        **{name: stat.value for name, stat in stats.items()},
+        "intervals": {name: interval_json(stat) for name, stat in stats.items() if stat.low is not None},
+        "reasons": {name: stat.reason for name, stat in stats.items() if stat.reason},
+    }
 
 
 def mean_of_stats(stats: Sequence[Stat], *, method: str, reason: str, n_items: Callable[..., int] = min) -> Stat:

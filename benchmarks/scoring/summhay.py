@@ -310,20 +310,15 @@ def attainable_ceiling(golds: Iterable[frozenset[int]], shown: Collection[int]) 
     )
 
 
-def position_sensitivity(*, top: Stat, bottom: Stat, random: Stat) -> Stat:
-    """Largest distance of the joint score at the top or bottom order from the random order (Table 3)."""
-    method = "largest distance from the random order"
-    if random.value is None:
-        return Stat.undefined("no score in random order", method=method)
-    distances = [abs(figure.value - random.value) for figure in (top, bottom) if figure.value is not None]
-    if not distances:
-        return Stat.undefined("no score in an ordered run", method=method)
-    return Stat(max(distances), n_items=random.n_items, method=method)
-
-
-_NO_LINK = "no covered insight has a linked line"
-_NO_LINK_OR_GOLD = "no covered insight has both a linked line and gold documents"
-_REASONS = {"coverage": "no insight was judged", "joint": "no judged insight has gold documents"}
+def undefined_reason(measure: str, *, n_without_gold: int) -> str:
+    """Why a measure has no value where `n_without_gold` judged insights have no gold documents."""
+    if measure == "coverage":
+        return "no insight was judged"
+    if measure == "joint":
+        return "no judged insight has gold documents"
+    if n_without_gold:
+        return "no covered insight has both a linked line and gold documents"
+    return "no covered insight has a linked line"
 
 
 def _average(
@@ -335,9 +330,9 @@ def _average(
     n_missing: int,
     n_without_gold: int,
 ) -> Scores:
-    unlinked = _NO_LINK_OR_GOLD if n_without_gold else _NO_LINK
     figures = {
-        name: mean(values[name], reason=_REASONS.get(name, unlinked), method=rule.value) for name in MEASURES
+        name: mean(values[name], reason=undefined_reason(name, n_without_gold=n_without_gold), method=rule.value)
+        for name in MEASURES
     }
     return Scores(
         average=rule,

@@ -24,7 +24,6 @@ from benchmarks.scoring.summhay import (
     average,
     mean_over_summaries,
     pooled_over_insights,
-    position_sensitivity,
     present_insights,
     score_citations,
     score_summary,
@@ -224,15 +223,6 @@ def test_a_ceiling_over_nothing_is_undefined() -> None:
     assert ceiling.recall.undefined_reason == "no insight has gold documents"
     assert ceiling.present_f1.undefined_reason == "no insight is present in the shown documents"
     assert ceiling.n_without_gold == 1
-
-
-def test_position_sensitivity_is_the_largest_distance_from_random() -> None:
-    figure = position_sensitivity(top=Stat(0.3), bottom=Stat(0.5), random=Stat(0.35, n_items=65))
-    assert figure.value == pytest.approx(0.15)
-    assert figure.n_items == 65
-    absent = Stat.undefined("not run")
-    assert position_sensitivity(top=absent, bottom=absent, random=Stat(0.3)).value is None
-    assert position_sensitivity(top=Stat(0.1), bottom=absent, random=absent).value is None
 
 
 numbers = st.integers(1, 8)

@@ -1,0 +1,22 @@
+"""What pages computed, kept until the facts that it depends on change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.core.cache import cache
+
+KEPT_FOR_S = 3_600
+T = TypeVar("T")
+
+
+def remembered(name: str, facts: object, make: Callable[[], T]) -> T:
+    """What `make` gives, kept until the `repr` of `facts`, everything that it depends on, is another."""
+    key = f"{name}-{hashlib.sha256(repr(facts).encode()).hexdigest()}"
+    known: T | None = cache.get(key)
+    if known is None:
+        known = make()
+        cache.set(key, known, KEPT_FOR_S)
+    return known
