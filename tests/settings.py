@@ -16,3 +16,4 @@ LOGGING["root"]["level"] = "WARNING"
 STATIC_ROOT = None
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them with every client
