@@ -76,6 +76,8 @@ SENTENCES: Mapping[str, Any] = {
     "study.delete": gettext_lazy("deleted the study %(what)s"),
     "study.guidelines": gettext_lazy("published guidelines of %(what)s"),
     "study.handed_over": gettext_lazy("took over the study %(what)s from an erased person"),
+    "study.labels_not_random": gettext_lazy("said that the labels of %(what)s are not of a random draw"),
+    "study.labels_random": gettext_lazy("said that the labels of %(what)s are of a random draw"),
     "study.member_limit": gettext_lazy("changed a time limit in %(what)s"),
     "study.open": gettext_lazy("opened the study %(what)s"),
     "study.remove_annotator": gettext_lazy("removed an annotator from %(what)s"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from annotation.agreement.reports import Report, ReportRefused, aligned, number, with_interval
@@ -10,7 +11,7 @@ from annotation.agreement.scope import add_reference, add_scope, filters_of, jud
 from annotation.figures.collect import repeated
 from annotation.figures.files import judges_json
 from annotation.figures.judges import UnknownReference, as_json, consistency, judge_report
-from annotation.figures.page import mean_coverage_of_judges
+from annotation.figures.page import judged_summaries
 from annotation.figures.systems import corrected, rankings
 from annotation.models import CoverageLabel
 
@@ -23,10 +24,16 @@ def _arguments(parser: Any) -> None:
         action="store_true",
         help="with --json: an object of judges, people, differences, ranking, corrected and consistency",
     )
+    parser.add_argument(
+        "--random-labels",
+        action="store_true",
+        help="declare the labelled summaries of each system a random draw, which corrected scores need",
+    )
 
 
 def _make(options: Mapping[str, Any]) -> Any:
     table, reference = judged_table(options), options["reference"]
+    table = replace(table, is_random=table.is_random or options["random_labels"])
     try:
         report = judge_report(table, reference=reference, with_differences=options["full"])
     except UnknownReference as unknown:
@@ -34,12 +41,12 @@ def _make(options: Mapping[str, Any]) -> Any:
     if not options["full"]:
         return as_json(report)
     labels = CoverageLabel.objects.filter(summary__in=[info.pk for info in table.summaries])
-    everywhere = mean_coverage_of_judges(table, filters_of(options)) if table.summaries else {}
+    judged = judged_summaries(table, filters_of(options)) if table.summaries else {}
     return judges_json(
         report,
         consistency(table, repeated(labels, table)) if table.summaries else (),
         rankings(table, reference=reference) if table.summaries else (),
-        corrected(table, everywhere, reference=reference) if table.summaries else (),
+        corrected(table, judged, reference=reference) if table.summaries else (),
     )
 
 

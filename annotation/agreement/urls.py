@@ -11,6 +11,7 @@ urlpatterns = [
     path("agreement/rows/", views.agreement_rows, name="agreement-rows"),
     path("agreement/files/<str:name>", views.agreement_file, name="agreement-file"),
     path("studies/<uuid:uid>/agreement/", views.agreement, name="study-agreement"),
+    path("studies/<uuid:uid>/agreement/random/", views.random_labels, name="study-random"),
     path("studies/<uuid:uid>/agreement/rows/", views.agreement_rows, name="study-agreement-rows"),
     path("studies/<uuid:uid>/agreement/files/<str:name>", views.agreement_file, name="study-agreement-file"),
 ]

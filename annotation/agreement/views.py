@@ -12,7 +12,8 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
 from annotation.agreement.forms import LookForm, filter_words, view_of
@@ -22,6 +23,7 @@ from annotation.figures.judges import UnknownReference
 from annotation.figures.page import WITH_COVERAGE, Figures, Source, View, chosen_table, figures, readable
 from annotation.figures.rows import RowView
 from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.studies import lifecycle
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import csv_download, json_download
@@ -99,6 +101,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         "matrix": present.matrix(found.people, {name: key for key, name in found.options.people}, request.GET),
         "bias": present.bias_table(found),
         "ranking": present.ranking_table(found),
+        **_corrected(request, source, found),
         "query": request.GET.urlencode(),
         "formats": FORMATS,
         "tables": [name for name in files.TABLES if name != "people.csv"],
@@ -150,6 +153,25 @@ def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
         "forest_svg": inline_svg(forest) if forest else "",
         "scatter_svgs": [inline_svg(plot) for plot in found.plots_of(view.judge)],
     }
+
+
+def _corrected(request: HttpRequest, source: Source, found: Figures) -> dict[str, Any]:
+    """The corrected scores, and whether one may say here what they need to know."""
+    table, study = present.corrected_table(found), source.study
+    asks = study is not None and bool(table) and (study.labels_are_random or table["may_be_declared"])
+    may = asks and request.user.has_perm("annotation.change_study")
+    own = Study.objects.for_user(request.user)
+    return {"corrected": table, "may_declare": may and own.filter(uid=study.uid if study else None).exists()}
+
+
+@requires("annotation.change_study")
+@require_POST
+def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Declare that the labelled summaries of a study are a random draw of each system's, or that they are not."""
+    study = get_object_or_404(Study.objects.for_user(request.user).filter(kind__in=WITH_COVERAGE), uid=uid)
+    is_random = request.POST.get("random") == "yes"
+    lifecycle.declare_random(study=study, is_random=is_random, by=request.user, now=timezone.now())
+    return redirect("annotation:study-agreement", uid=study.uid)
 
 
 @requires("annotation.view_session")

@@ -66,7 +66,7 @@ def gold_of(studies: Any) -> Gold:
 
 
 def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = None) -> LabelTable:
-    """Coverage labels beside every judge's verdicts on the same summaries, and what was decided. Seven queries.
+    """Coverage labels beside every judge's verdicts on the same summaries, and what was decided. Eight queries.
 
     Where one person labelled an item in several studies, the latest label counts.
     """
@@ -89,7 +89,17 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     )
     judges = _judges({row[0] for row in verdicts})
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
-    return _with_gold(table, gold_of(labels.order_by().values("study")), items)
+    studies = labels.order_by().values("study")
+    table = replace(table, is_random=study is not None and study.labels_are_random)
+    return _with_gold(table, gold_of(studies), items)
+
+
+def are_random(labels: QuerySet[CoverageLabel], study: Study | None = None) -> bool:
+    """Whether the labelled summaries are a random draw in each of the studies."""
+    if study is not None:
+        return study.labels_are_random
+    studies = Study.objects.filter(pk__in=labels.order_by().values("study"))
+    return not studies.filter(labels_are_random=False).exists()
 
 
 def external_table(study: Study, *, task: str = "") -> LabelTable:

@@ -10,6 +10,7 @@ from annotation.figures import biases, judges, people
 from annotation.figures.judges import Consistency, JudgeReport
 from annotation.figures.page import Figures, View
 from annotation.figures.systems import Corrected, Ranking
+from benchmarks.scoring.correction import Correction
 from benchmarks.scoring.stat import Stat, stat_json
 
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
@@ -82,12 +83,20 @@ def _systems(found: Figures) -> Iterator[Row]:
             yield (ranking.judge, system, human, judge, n)
 
 
+def _corrected(found: Figures) -> Iterator[Row]:
+    for one in found.corrected:
+        for name, of in {"": one.overall, **one.by_summarizer}.items():
+            for figure, stat in (("raw", of.raw), ("corrected", of.corrected)):
+                yield (one.judge, name, figure, of.raw.n_items, of.n_labelled, *stat_cells(stat))
+
+
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Figures], Iterator[Row]]]] = {
     "people.csv": (("a", "b", "figure", *STAT_COLUMNS), _people),
     "judges.csv": (("judge", "reference", "figure", "hits", "of", *STAT_COLUMNS), _judges),
     "confusion.csv": (("judge", "human_label", "judge_label", "count"), _confusion),
     "differences.csv": (("first", "second", "figure", *STAT_COLUMNS), _differences),
     "bias.csv": (("judge", "figure", *STAT_COLUMNS), _bias),
+    "corrected.csv": (("judge", "summarizer", "figure", "summaries", "labelled", *STAT_COLUMNS), _corrected),
     "systems.csv": (("judge", "summarizer", "human_coverage", "judge_coverage", "summaries"), _systems),
 }
 """File name: columns and rows."""
@@ -120,7 +129,8 @@ def judges_json(
     """Judges beside people: each judge, people among themselves, and what follows from both."""
     people_row = None
     if report.ceiling is not None:
-        people_row = judges.row_json(report.ceiling, reference="people")
+        reference = "majority of the others" if report.is_against_rest else "people"
+        people_row = judges.row_json(report.ceiling, reference=reference)
         if report.highest is not None:
             people_row["highest_correlation"] = stat_json({"pearson": report.highest})
     return {
@@ -141,9 +151,17 @@ def judges_json(
         "corrected": [
             {
                 "judge": one.judge,
-                "n_labelled": one.n_labelled,
-                **stat_json({"raw": one.raw, "corrected": one.corrected}),
+                **_correction(one.overall),
+                "by_system": {name: _correction(found) for name, found in one.by_summarizer.items()},
+                "assumes": ASSUMES,
             }
             for one in corrected
         ],
     }
+
+
+ASSUMES = "the labelled summaries of each system are a random draw of those that the judge saw"
+
+
+def _correction(found: Correction) -> dict[str, Any]:
+    return {"n_labelled": found.n_labelled, **stat_json({"raw": found.raw, "corrected": found.corrected})}

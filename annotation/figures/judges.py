@@ -18,6 +18,8 @@ from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 
 MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
+AMONG_THEMSELVES, AGAINST_REST = "people", "people-against-rest"
+"""Keys of the people's row."""
 FIGURES = (
     "pearson",
     "exact_agreement",
@@ -95,9 +97,10 @@ def consistency(table: LabelTable, repeated: Mapping[str, Ratings]) -> tuple[Con
 class JudgeReport:
     """The judge table against one reference; `ceiling`, the people among themselves, is None under two on an item.
 
-    A judge that knew the truth would correlate more with people than they do with each other: `highest` is what it
-    could reach, the square root of their correlation. The reference covers `n_reference` of `n_items` labelled
-    items; judges are compared on these only.
+    Against a majority each person stands before the majority of the others (`is_against_rest`). A judge that knew
+    the truth would correlate more with people than they do with each other: `highest` is what it could reach, the
+    square root of their correlation, None where that is not computed. The reference covers `n_reference` of
+    `n_items` labelled items; judges are compared on these only.
     """
 
     reference: str
@@ -111,6 +114,11 @@ class JudgeReport:
     n_reference: int
     n_items: int
     highest: Stat | None = None
+
+    @property
+    def is_against_rest(self) -> bool:
+        """Whether the people's row is each person against the majority of the others."""
+        return self.ceiling is not None and self.ceiling.key == AGAINST_REST
 
 
 def judge_report(
@@ -129,7 +137,7 @@ def judge_report(
     humans, note, n_ties = reference_columns(table, reference)
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     with shared_draws():
-        ceiling, highest = _ceiling(table, figures, resampling)
+        ceiling, highest = _ceiling(table, figures, resampling, by_majority=reference == MAJORITY)
         rows, estimates = [], []
         for index, judge in enumerate(table.judges):
             row, found = _row(table, judge, index, humans, figures, resampling)
@@ -158,7 +166,7 @@ def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], 
         note = "the only annotator" if len(columns) == 1 else f"each of {len(columns)} annotators, then their mean"
         return columns, note, 0
     if reference == MAJORITY:
-        chosen, n_ties = _majority(table)
+        chosen, n_ties = _majority(table, range(table.n_people))
         return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
     if reference == ADJUDICATED:
         return [_adjudicated(table)], _adjudicated_note(table), 0
@@ -181,10 +189,9 @@ def _adjudicated_note(table: LabelTable) -> str:
     return f"the adjudicated label, which {n} of {len(table.codes)} items have"
 
 
-def _majority(table: LabelTable) -> tuple[Column, int]:
-    """The strict majority's label of each item, and the lines that most of that majority linked."""
-    n = table.n_people
-    codes, links = table.codes[:, :n], table.links[:, :n]
+def _majority(table: LabelTable, people: Sequence[int]) -> tuple[Column, int]:
+    """The label that most of some people gave each item, and the lines that most of these linked; and the ties."""
+    codes, links = table.codes[:, people], table.links[:, people]
     counts = np.stack([(codes == code).sum(axis=1) for code in range(len(table.categories))], axis=1)
     best = counts.max(axis=1)
     tied = (counts == best[:, None]).sum(axis=1) > 1
@@ -227,37 +234,48 @@ def _row(
 
 
 def _ceiling(
-    table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None
+    table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None, *, by_majority: bool
 ) -> tuple[JudgeRow | None, Stat | None]:
-    """People against each other by the judges' formulas: each pair both ways round, then the mean.
+    """People against each other by the judges' formulas, and the highest correlation that a judge can have.
 
-    Beside it the highest correlation that a judge can have with one of them.
+    Each pair both ways round, then the mean; where judges meet a majority of three people or more, each person
+    against the majority of the others, so that both stand before the same kind of reference.
     """
     batch = Batch(table.n_clusters, resampling)
     items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
+    against_rest = by_majority and len(columns) > 2
+    if against_rest:
+        people = range(len(columns))
+        sides = [(_majority(table, [at for at in people if at != own])[0], columns[own]) for own in people]
+    else:
+        sides = [pair for one, other in combinations(columns, 2) for pair in ((one, other), (other, one))]
     pairs: list[Blocks] = []
-    for one, other in combinations(columns, 2):
-        for first, second in ((one, other), (other, one)):
-            blocks = add_pair(batch, items, first, second, rules=LINKING)
-            if blocks.n_items:
-                pairs.append(blocks)
+    for first, second in sides:
+        blocks = add_pair(batch, items, first, second, rules=LINKING)
+        if blocks.n_items:
+            pairs.append(blocks)
     if not pairs:
         return None, None
     found = estimates_of(batch, pairs, figures)
+    each_twice = 1 if against_rest else 2
     counts = (table.codes[:, : table.n_people] != MISSING).sum(axis=1)
     row = JudgeRow(
         name="people",
-        key="people",
+        key=AGAINST_REST if against_rest else AMONG_THEMSELVES,
         kind="person",
         stats=stats_of(batch, pairs, found),
         hits={
-            name: (one.counts[0] // 2, one.counts[1] // 2) for name, one in found.items() if one.counts is not None
+            name: (one.counts[0] // each_twice, one.counts[1] // each_twice)
+            for name, one in found.items()
+            if one.counts is not None
         },
         n_insights=int((counts >= 2).sum()),
         n_invalid=0,
-        confusion=confusion_of(batch, pairs[::2], table.categories),
+        confusion=confusion_of(batch, pairs[::each_twice], table.categories),
         cost=Stat.undefined("paid time of labelling is not part of these labels"),
     )
+    if against_rest:
+        return row, None
     return row, _square_root(found["pearson"]).stat(n_items=row.stats["pearson"].n_items)
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Avg, Case, FloatField, Q, QuerySet, Value, When
 
 from annotation.figures.biases import BiasReport, bias_report
-from annotation.figures.collect import coverage_table, data_version, external_table, repeated
+from annotation.figures.collect import are_random, coverage_table, data_version, external_table, repeated
 from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
 from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
-from annotation.figures.systems import Corrected, Ranking, corrected, rankings
+from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Summary, Verdict
@@ -52,6 +52,11 @@ class Source:
     def is_external(self) -> bool:
         """Whether the study's labels have items of their own."""
         return self.study is not None and self.study.kind == Study.Kind.EXTERNAL and not self.labels.exists()
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the labelled summaries are a random draw."""
+        return not self.is_external and are_random(self.labels, self.study)
 
     def table(self) -> LabelTable:
         """All labels of this source."""
@@ -130,9 +135,9 @@ class Figures:
     @property
     def all_corrected_undefined(self) -> str:
         """Why no judge has a corrected score; empty if one has."""
-        if any(one.corrected.is_defined for one in self.corrected):
+        if any(one.overall.corrected.is_defined for one in self.corrected):
             return ""
-        return self.corrected[0].corrected.undefined_reason if self.corrected else ""
+        return self.corrected[0].overall.corrected.undefined_reason if self.corrected else ""
 
     def plots_of(self, judge: str) -> tuple[Plot, ...]:
         """Scatter and difference of a judge by key, else of the first one; none where there are none."""
@@ -173,21 +178,24 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
     version = source.version()
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    key = (source.key, version, source.names(), prices, _look(view), public)
-    return remembered("agreement", key, lambda: _figures(source, view, version, public=public))
+    is_random = source.is_random
+    key = (source.key, version, source.names(), is_random, prices, _look(view), public)
+    return remembered(
+        "agreement", key, lambda: _figures(source, view, version, is_random=is_random, public=public)
+    )
 
 
 def _look(view: View) -> tuple[Any, ...]:
     return (view.filters, view.reference, view.clusters)
 
 
-def _figures(source: Source, view: View, version: str, *, public: bool) -> Figures:
+def _figures(source: Source, view: View, version: str, *, is_random: bool, public: bool) -> Figures:
     full = source.table().anonymous() if public else source.table()
-    table = _chosen(full, view)
+    table = replace(_chosen(full, view), is_random=is_random)
     has_judges = bool(table.judges) and len(table.codes) > 0
     with shared_draws():
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
-        everywhere = mean_coverage_of_judges(table, view.filters) if has_judges else {}
+        judged = judged_summaries(table, view.filters) if has_judges else {}
         return Figures(
             version=version,
             options=replace(options_of(full), judges=_keys(table.judges_with_verdicts)),
@@ -198,7 +206,7 @@ def _figures(source: Source, view: View, version: str, *, public: bool) -> Figur
             bias=bias_report(table, reference=view.reference) if has_judges else None,
             consistency=consistency(table, repeated(source.labels, table)) if has_judges else (),
             rankings=rankings(table, reference=view.reference) if has_judges else (),
-            corrected=corrected(table, everywhere, reference=view.reference) if has_judges else (),
+            corrected=corrected(table, judged, reference=view.reference) if has_judges else (),
             top=tuple(views(table, disputed[:TOP])),
             n_disputed=len(disputed),
             categories=table.categories,
@@ -218,8 +226,8 @@ def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> J
     return replace(report, ceiling=replace(report.ceiling, cost=paid_time(source.labels, table)))
 
 
-def mean_coverage_of_judges(table: LabelTable, filters: Filters) -> Mapping[str, Mapping[int, float]]:
-    """{judge key: {summary pk: mean coverage}} of all systems' summaries of these haystacks. One query."""
+def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequence[JudgedSummary]]:
+    """{judge key: what it saw} of all systems' summaries of these haystacks. One query."""
     rows = Verdict.objects.filter(
         summary__haystack__in={info.haystack_pk for info in table.summaries},
         judge__uid__in=[judge.key for judge in table.judges],
@@ -237,10 +245,11 @@ def mean_coverage_of_judges(table: LabelTable, filters: Filters) -> Mapping[str,
         rows = rows.filter(summary__system__retriever=retriever)
     levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
     mean_worth = Avg(Case(*levels, output_field=FloatField()))
-    found: dict[str, dict[int, float]] = {}
-    grouped = rows.order_by().values("judge__uid", "summary").annotate(score=mean_worth)
-    for judge, summary, score in grouped.values_list("judge__uid", "summary", "score"):
-        found.setdefault(str(judge), {})[summary] = score
+    found: dict[str, list[JudgedSummary]] = {}
+    of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
+    grouped = rows.order_by().values("judge__uid", *of_summary).annotate(score=mean_worth)
+    for judge, *values in grouped.values_list("judge__uid", *of_summary, "score"):
+        found.setdefault(str(judge), []).append(JudgedSummary(*values))
     return found
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.judges import COMPARED, JudgeReport, JudgeRow
 from annotation.figures.page import Figures
 from annotation.figures.people import Agreement
+from benchmarks.scoring.correction import NOT_RANDOM
 from benchmarks.scoring.linking import CHANCE
 from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat
@@ -195,4 +196,18 @@ def ranking_table(found: Figures) -> dict[str, Any]:
             for system in order
         ],
         "taus": [one.tau for one in found.rankings],
+    }
+
+
+def corrected_table(found: Figures) -> dict[str, Any]:
+    """Judges across, summarizers down and all of them last: mean coverage by a judge, as it is and corrected."""
+    if not found.corrected:
+        return {}
+    names = sorted({name for one in found.corrected for name in one.by_summarizer})
+    rows = [(name, [one.by_summarizer.get(name) for one in found.corrected]) for name in names]
+    return {
+        "judges": [one.judge for one in found.corrected],
+        "rows": [*rows, (_("all summarizers"), [one.overall for one in found.corrected])],
+        "undefined": found.all_corrected_undefined,
+        "may_be_declared": found.all_corrected_undefined == NOT_RANDOM,
     }

@@ -10,19 +10,18 @@ import numpy as np
 
 from annotation.figures.biases import human_worth, judge_worth, summary_pairs
 from annotation.figures.judges import MEAN
-from annotation.figures.table import LabelTable
+from annotation.figures.table import SUBTOPICS, LabelTable
 from benchmarks.scoring.bias import SummaryPair
+from benchmarks.scoring.correction import Correction, Judged, correct
 from benchmarks.scoring.intervals import (
     COEFFICIENT,
     DEFAULT,
-    SHARE,
     Batch,
     Figure,
     Floats,
     Formula,
     Resampling,
     divide,
-    ratio,
     shared_draws,
 )
 from benchmarks.scoring.stat import Stat
@@ -40,13 +39,22 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedSummary:
+    """The mean coverage of a system's summary, 0 to 1, as a judge saw it."""
+
+    summary: int
+    subtopic: int
+    summarizer: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Corrected:
-    """A judge's mean coverage of all summaries minus its difference from people on those they labelled."""
+    """A judge's mean coverage as it is and corrected by people's labels, over all systems and by summarizer."""
 
     judge: str
-    raw: Stat
-    corrected: Stat
-    n_labelled: int
+    overall: Correction
+    by_summarizer: Mapping[str, Correction]
 
 
 def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> tuple[Ranking, ...]:
@@ -110,18 +118,28 @@ def _order(differences: Floats) -> Floats:
 
 def corrected(
     table: LabelTable,
-    everywhere: Mapping[str, Mapping[int, float]],
+    judged: Mapping[str, Sequence[JudgedSummary]],
     *,
     reference: str = MEAN,
     resampling: Resampling = DEFAULT,
 ) -> tuple[Corrected, ...]:
-    """One for each judge; `everywhere` holds {judge key: {summary pk: mean coverage by it}}, labelled or not."""
+    """One for each judge; `judged` holds what each judge, by its key, saw on these haystacks, labelled or not."""
     human = human_worth(table, reference)
     found = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
             differences = _differences(table, human, judge_worth(table, index))
-            found.append(_corrected(judge.name, everywhere.get(judge.key, {}), differences, resampling))
+            rows = [
+                Judged(
+                    system=one.summarizer,
+                    cluster=one.subtopic if table.cluster_unit == SUBTOPICS else one.summary,
+                    score=one.score,
+                    difference=differences.get(one.summary),
+                )
+                for one in judged.get(judge.key, ())
+            ]
+            overall, by_system = correct(rows, is_random=table.is_random, resampling=resampling)
+            found.append(Corrected(judge.name, overall, by_system))
     return tuple(found)
 
 
@@ -132,34 +150,3 @@ def _differences(table: LabelTable, human: Floats, judge: Floats) -> dict[int, f
     counts = np.bincount(of, minlength=n)
     sums = np.bincount(of, weights=(judge - human)[both], minlength=n)
     return {table.summaries[at].pk: float(sums[at] / counts[at]) for at in np.flatnonzero(counts)}
-
-
-def _corrected(
-    name: str, scores: Mapping[int, float], differences: Mapping[int, float], resampling: Resampling
-) -> Corrected:
-    raw = Figure(
-        "mean over all judged summaries",
-        lambda totals: ratio(totals),
-        "the judge saw none of these summaries",
-        SHARE,
-    )
-    corrected = Figure(
-        f"{raw.method}, corrected by judge minus human on the labelled ones",
-        lambda totals: ratio(totals) - ratio(totals[:, 2:]),
-        "no summary has labels by people",
-    )
-    n, n_labelled = len(scores), sum(pk in differences for pk in scores)
-    if not n:
-        none = Stat.undefined(raw.reason, method=corrected.method)
-        return Corrected(name, none, none, 0)
-    batch = Batch(n, resampling)
-    block = batch.add(
-        np.array(
-            [(score, 1.0, differences.get(pk, 0.0), float(pk in differences)) for pk, score in scores.items()]
-        )
-    )
-    found = batch.estimate(raw, [block]).stat(n_items=n)
-    if n_labelled == n:
-        reason = "the judge saw no summary beyond those that people labelled"
-        return Corrected(name, found, Stat.undefined(reason, n_items=n, method=corrected.method), n)
-    return Corrected(name, found, batch.estimate(corrected, [block]).stat(n_items=n), n_labelled)

@@ -70,6 +70,7 @@ class LabelTable:
     `versions`, shape (n, people), are the guideline versions followed (0: none). `clusters`, shape (n,), number
     what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
     `gold_codes` and `gold_links`, shape (n,), are what researchers decided, -1 where they did not; never a column.
+    `is_random` says that the labelled summaries of each system are a random draw of all that it has.
     """
 
     categories: tuple[str, ...]
@@ -89,6 +90,7 @@ class LabelTable:
     n_invalid: tuple[int, ...]
     gold_codes: Ints | None = None
     gold_links: Masks | None = None
+    is_random: bool = False
 
     @property
     def n_people(self) -> int:

@@ -90,6 +90,11 @@ class SummariesForm(forms.Form):
         except forms.ValidationError as problem:
             self.add_error("list_file", problem)
 
+    @property
+    def draws_at_random(self) -> bool:
+        """Whether the summaries are a sample, which is drawn within each system."""
+        return bool(self.cleaned_data["way"] == "sample")
+
     def chosen(self, *, seed: int) -> list[Summary]:
         """The summaries; `seed` is used where the form has none."""
         data = self.cleaned_data

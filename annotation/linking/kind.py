@@ -88,6 +88,7 @@ def create(*, form: LinkingStudyForm, by: Any, now: datetime) -> Study:
         plan=form.plan(),
         summaries=summaries,
         checks=form.checks(),
+        at_random=form.draws_at_random,
         seed=form.chosen_seed,
         by=by,
         now=now,
@@ -97,7 +98,9 @@ def create(*, form: LinkingStudyForm, by: Any, now: datetime) -> Study:
 
 def add_items(*, form: SummariesForm, study: Study, by: Any, now: datetime) -> int:
     """Add summaries."""
-    return planning.add_summaries(study=study, summaries=form.chosen(seed=study.seed), by=by, now=now)
+    return planning.add_summaries(
+        study=study, summaries=form.chosen(seed=study.seed), at_random=form.draws_at_random, by=by, now=now
+    )
 
 
 def label_rows(study: Study, which: str) -> Iterator[tuple[Any, ...]]:

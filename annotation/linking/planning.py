@@ -64,9 +64,12 @@ def create_study(
     plan: LinkingValues,
     summaries: Iterable[Summary],
     checks: Checks | None = None,
+    at_random: bool = False,
     **values: Unpack[NewStudy],
 ) -> Study:
     """Make a linking study with its items and tasks, not yet open; its maker is one of its researchers.
+
+    `at_random` says that the summaries were drawn within each system.
 
     Raises:
         TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
@@ -76,16 +79,25 @@ def create_study(
     LinkingPlan.objects.create(study=study, **asdict(plan))
     if checks is not None:
         _add_checks(study, checks, now=now)
-    add_summaries(study=study, summaries=summaries, by=by, now=now)
+    add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)
     deal(study=study, by=by, now=now)
     return study
 
 
 @transaction.atomic
-def add_summaries(*, study: Study, summaries: Iterable[Summary], by: Any, now: datetime) -> int:
-    """Add items, each once; gives how many are new. They are nobody's until the next deal."""
+def add_summaries(
+    *, study: Study, summaries: Iterable[Summary], by: Any, now: datetime, at_random: bool = False
+) -> int:
+    """Add items, each once; gives how many are new. They are nobody's until the next deal.
+
+    The labels are of a random draw as long as all items were drawn `at_random`; gold items never are.
+    """
     known = set(study.label_items.values_list("summary_id", flat=True))
     new = {row.pk: row for row in summaries if row.pk not in known}
+    if new:
+        first = not study.label_items.exclude(role=LabelItem.Role.TRAINING).exists()
+        study.labels_are_random = at_random and (first or study.labels_are_random)
+        study.save(update_fields=["labels_are_random"])
     asked: dict[int, int] = defaultdict(int)
     subtopics = {row.subtopic_id for row in new.values()}
     for subtopic in Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic_id", flat=True):

@@ -128,6 +128,10 @@ class Study(models.Model):
         default=list, blank=True, help_text="Of labels made elsewhere; their order is the ordinal one."
     )
     seed = models.PositiveBigIntegerField(default=0)
+    labels_are_random = models.BooleanField(
+        default=False,
+        help_text="The labelled summaries of each system are a random draw: drawn here, or declared.",
+    )
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -94,6 +94,17 @@ def update_details(*, study: Study, details: Details, by: Any, now: datetime) ->
 
 
 @transaction.atomic
+def declare_random(*, study: Study, is_random: bool, by: Any, now: datetime) -> None:
+    """Say whether the labelled summaries of each system are a random draw of all that it has."""
+    if study.labels_are_random == is_random:
+        return
+    study.labels_are_random = is_random
+    study.save(update_fields=["labels_are_random"])
+    action = "study.labels_random" if is_random else "study.labels_not_random"
+    audit.record(actor=by, action=action, target=study, now=now)
+
+
+@transaction.atomic
 def open_study(*, study: Study, by: Any, now: datetime) -> Study:
     """Let annotators see their tasks; NotReady says what is missing. No task is seen before a consent text is."""
     if problems := work_of(study).opening_problems(study):

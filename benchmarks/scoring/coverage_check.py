@@ -20,9 +20,11 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
+from benchmarks.scoring.correction import Judged, correct
 from benchmarks.scoring.intervals import (
     SHARE,
     Batch,
+    Bools,
     Floats,
     Ints,
     Resampling,
@@ -55,11 +57,15 @@ PAIRED = (
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Items of clusters with the codes and links of three people and two judges, each of shape (items, 5)."""
+    """Items of clusters with the codes and links of three people and two judges, each of shape (items, 5).
+
+    `labelled` are the items of which people's labels are used where only some have any: a random third.
+    """
 
     clusters: Ints
     codes: Ints
     links: Ints
+    labelled: Bools
 
     @property
     def n_clusters(self) -> int:
@@ -97,7 +103,7 @@ def make_world(rng: np.random.Generator, n_clusters: int) -> World:
         knows = rng.random(n) < 1 / (1 + np.exp(-(skill + hard + rng.normal(0, 0.4, n))))
         codes[:, rater] = np.where(knows, truth, rng.integers(0, 3, n))
         links[:, rater] = np.where(rng.random(n) < 0.9 - 0.1 * (hard < -0.5), 1, rng.integers(1, 6, n))
-    return World(clusters, codes, np.where(codes > 0, links, 0))
+    return World(clusters, codes, np.where(codes > 0, links, 0), rng.spawn(1)[0].random(n) < 1 / 3)
 
 
 def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
@@ -158,7 +164,19 @@ def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         "leaderboard, mean over summaries": bootstrap_mean(sums[0] / sums[1], resampling=resampling, bounds=SHARE),
         "leaderboard, difference of two": pooled(first - second, ones),
         "bias of a judge": pooled(first - human, ones),
+        "corrected score of a judge": _corrected(world, first, human, resampling),
     }
+
+
+def _corrected(world: World, judge: Floats, human: Floats, resampling: Resampling | None) -> Stat:
+    """Every item is a summary, by turns of one system and another."""
+    rows = [
+        Judged(str(at % 2), int(cluster), float(score), float(score - truth) if is_labelled else None)
+        for at, (cluster, score, truth, is_labelled) in enumerate(
+            zip(world.clusters, judge, human, world.labelled, strict=True)
+        )
+    ]
+    return correct(rows, is_random=True, resampling=resampling)[0].corrected
 
 
 def _of_key_points(world: World, resampling: Resampling | None) -> dict[str, Stat]:

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.agreement.reports import MODULES, reports
+from annotation.models import CoverageLabel
 from benchmarks.engine import judging
 from benchmarks.models import Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -234,6 +235,33 @@ def test_judges_come_with_all_that_follows_from_them() -> None:
     highest = people["highest_correlation"]["pearson"]
     assert highest == pytest.approx(max(people["pearson"], 0) ** 0.5)
     assert {(one["first"], one["second"]) for one in full["differences"]}
+
+
+@pytest.mark.django_db
+def test_before_a_majority_each_person_stands_before_the_majority_of_the_others() -> None:
+    study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
+    people = report("judges", "--study", study.name, "--full", "--reference", "majority")["people"]
+    assert people["reference"] == "majority of the others"
+    labels = CoverageLabel.objects.filter(study=study).values_list("summary", "insight", "annotator", "coverage")
+    of: dict[tuple[int, int], dict[int, str]] = {}
+    for summary, insight, annotator, coverage in labels:
+        of.setdefault((summary, insight), {})[annotator] = coverage
+    shares = []
+    for person in {who for row in of.values() for who in row}:
+        agreed = [
+            len({*others}) == 1 and own == others[0] for own, others in _split(of, person) if len({*others}) == 1
+        ]
+        shares.append(sum(agreed) / len(agreed))
+    assert people["exact_agreement"] == pytest.approx(sum(shares) / 3)
+    two = make_labelled_study(summaries=make_summaries(dataset="boats"), people=("dora", "emil"), name="Two")
+    assert (
+        report("judges", "--study", two.name, "--full", "--reference", "majority")["people"]["reference"]
+        == "people"
+    )
+
+
+def _split(of: Any, person: int) -> list[tuple[str, list[str]]]:
+    return [(row[person], [label for who, label in row.items() if who != person]) for row in of.values()]
 
 
 @pytest.mark.django_db

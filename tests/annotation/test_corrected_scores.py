@@ -1,0 +1,143 @@
+"""Corrected scores of judges: only of a random draw, which a study's own is, or which a researcher declares."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.linking.planning import LinkingValues, add_summaries, create_study
+from annotation.models import Study
+from annotation.studies.lifecycle import Details
+from benchmarks.models import AuditEvent, Insight, Judge, Summary, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import NOW
+
+pytestmark = pytest.mark.django_db
+NOT_RANDOM = "the labelled summaries are not known to be a random draw"
+
+
+@pytest.fixture
+def summaries() -> list[Summary]:
+    return make_summaries(n=24)
+
+
+@pytest.fixture
+def study(ada: Any, summaries: list[Summary]) -> Study:
+    """People labelled 16 of 24 summaries; the judges saw them all."""
+    made = make_labelled_study(summaries=summaries[:16], researcher=ada)
+    for judge in Judge.objects.all():
+        judge_all(judge, summaries[16:])
+    return made
+
+
+def judge_all(judge: Judge, summaries: Sequence[Summary]) -> None:
+    Verdict.objects.bulk_create(
+        Verdict(
+            judge=judge,
+            summary=summary,
+            insight=insight,
+            coverage="full",
+            lines=[2],
+            is_linked=True,
+            created_at=NOW,
+        )
+        for summary in summaries
+        for insight in Insight.objects.filter(subtopic=summary.subtopic_id)
+    )
+
+
+def page_of(client: Client, study: Study) -> str:
+    return client.get(reverse("annotation:study-agreement", args=[study.uid])).content.decode()
+
+
+def corrected(*arguments: str) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    call_command("report", "judges", "--full", "--json", *arguments, stdout=out)
+    rows: list[dict[str, Any]] = json.loads(out.getvalue())["corrected"]
+    return rows
+
+
+def declare(client: Client, study: Study, answer: str) -> int:
+    address = reverse("annotation:study-random", args=[study.uid])
+    return client.post(address, {"random": answer}).status_code
+
+
+def test_a_researcher_declares_a_random_draw_and_takes_it_back(ada: Any, login: Any, study: Study) -> None:
+    client = login(ada)
+    assert NOT_RANDOM in page_of(client, study)
+    assert declare(client, study, "yes") == 302
+    shown = page_of(client, study)
+    assert NOT_RANDOM not in shown
+    assert "16 / 24" in shown
+    address = reverse("annotation:study-agreement-file", args=[study.uid, "corrected.csv"])
+    rows = list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode())))
+    [overall] = [
+        row for row in rows if (row["judge"], row["summarizer"], row["figure"]) == ("kind", "", "corrected")
+    ]
+    assert float(overall["low"]) < float(overall["value"]) < float(overall["high"])
+    assert (overall["summaries"], overall["labelled"], overall["clusters"]) == ("24", "16", "8")
+    assert declare(client, study, "no") == 302
+    assert NOT_RANDOM in page_of(client, study)
+    actions = AuditEvent.objects.filter(action__startswith="study.labels").order_by("pk")
+    assert list(actions.values_list("action", flat=True)) == ["study.labels_random", "study.labels_not_random"]
+
+
+def test_only_those_of_the_study_declare(login: Any, dot: Any, eve: Any, study: Study) -> None:
+    assert declare(login(dot), study, "yes") == 403
+    other = make_labelled_study(summaries=make_summaries(dataset="boats"), name="Of somebody else")
+    assert declare(login(study.researchers.get()), other, "yes") == 404
+    study.refresh_from_db()
+    assert not study.labels_are_random
+    assert declare(login(eve), study, "yes") == 302
+
+
+def test_the_report_gives_every_system_and_takes_a_declaration(study: Study) -> None:
+    for row in corrected():
+        assert row["corrected"] is None
+        assert row["reasons"]["corrected"] == NOT_RANDOM
+    for row in corrected("--random-labels"):
+        assert row["raw"] is not None
+        systems = row["by_system"]
+        assert set(systems) == {"alpha", "beta"}
+        assert sum(one["n_labelled"] for one in systems.values()) == row["n_labelled"] == 16
+        weighted = sum(one["corrected"] * one["intervals"]["raw"]["n"] for one in systems.values()) / 24
+        assert row["corrected"] == pytest.approx(weighted)
+
+
+def test_by_subtopic_intervals_are_not_those_by_summary(study: Study) -> None:
+    by = {unit: corrected("--random-labels", "--clusters", unit) for unit in ("subtopics", "summaries")}
+    for one, other in zip(by["subtopics"], by["summaries"], strict=True):
+        assert one["corrected"] == pytest.approx(other["corrected"])
+        assert one["intervals"]["corrected"]["clusters"] == 8
+        assert other["intervals"]["corrected"]["clusters"] == 16
+
+
+def test_a_study_that_draws_its_sample_knows_that_it_is_random(ada: Any, summaries: list[Summary]) -> None:
+    def made(name: str, *, at_random: bool) -> Study:
+        return create_study(
+            plan=LinkingValues(),
+            summaries=summaries[:4],
+            at_random=at_random,
+            details=Details(name),
+            guidelines="Look.",
+            by=ada,
+            now=NOW,
+        )
+
+    drawn, chosen = made("Drawn", at_random=True), made("Chosen", at_random=False)
+    assert (drawn.labels_are_random, chosen.labels_are_random) == (True, False)
+    add_summaries(study=drawn, summaries=summaries[:6], at_random=True, by=ada, now=NOW)
+    assert drawn.labels_are_random
+    add_summaries(study=chosen, summaries=summaries[:6], at_random=True, by=ada, now=NOW)
+    assert not chosen.labels_are_random
+    add_summaries(study=drawn, summaries=summaries[:7], by=ada, now=NOW)
+    drawn.refresh_from_db()
+    assert not drawn.labels_are_random
