@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from annotation.figures.judges import MEAN, reference_columns
-from annotation.figures.table import LabelTable
+from annotation.figures.table import LabelTable, SummaryInfo
 from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
 from benchmarks.scoring.stat import Stat, stat_json
 
+LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
+    "all_lines": lambda info: info.words_per_line,
+    "with_citations": lambda info: info.words_with_citations,
+}
+"""Other lengths than words per bullet; the last is the rule of Table 4."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
-    """One judge's bias; the correlations with length also over all lines instead of bullets."""
+    """One judge's bias; `by_length` has r of score and of judge minus human with each of the other lengths."""
 
     judge: str
     bias: Bias
-    lines_and_score: Stat
-    lines_and_difference: Stat
+    by_length: Mapping[str, tuple[Stat, Stat]]
     n_summaries: int
 
 
@@ -48,19 +54,25 @@ def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampl
 
 
 def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats, resampling: Resampling) -> JudgeBias:
-    pairs, per_line = summary_pairs(table, human, judge)
-    measured = [(pair, words) for pair, words in zip(pairs, per_line, strict=True) if words is not None]
-    lengths = [words for _, words in measured]
-    clusters = [pair.cluster for pair, _ in measured]
-    by_score = pearson(lengths, [pair.judge for pair, _ in measured], clusters=clusters, resampling=resampling)
-    by_difference = pearson(
-        lengths, [pair.judge - pair.human for pair, _ in measured], clusters=clusters, resampling=resampling
-    )
-    return JudgeBias(name, bias(pairs, resampling=resampling), by_score, by_difference, len(pairs))
+    pairs, infos = summary_pairs(table, human, judge)
+    by_length = {
+        name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)], resampling)
+        for name, words in LENGTHS.items()
+    }
+    return JudgeBias(name, bias(pairs, resampling=resampling), by_length, len(pairs))
 
 
-def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list[SummaryPair], list[float | None]]:
-    """Coverage of each summary by people and a judge (worth per item, NaN: none), and its words per line."""
+def _with_length(rows: Sequence[tuple[SummaryPair, float | None]], resampling: Resampling) -> tuple[Stat, Stat]:
+    """Pearson's r of a length with the judge's score, and with judge minus human."""
+    known = [(pair, words) for pair, words in rows if words is not None]
+    lengths, clusters = [words for _, words in known], [pair.cluster for pair, _ in known]
+    sides = [pair.judge for pair, _ in known], [pair.judge - pair.human for pair, _ in known]
+    score, difference = (pearson(lengths, side, clusters=clusters, resampling=resampling) for side in sides)
+    return score, difference
+
+
+def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list[SummaryPair], list[SummaryInfo]]:
+    """Coverage of each summary by people and a judge (worth per item, NaN: none), and what is known of it."""
     both = np.isfinite(human) & np.isfinite(judge)
     of, n = table.summary_of[both], len(table.summaries)
     counts = np.bincount(of, minlength=n)
@@ -79,7 +91,7 @@ def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list
         )
         for place in kept
     ]
-    return pairs, [table.summaries[place].words_per_line for place in kept]
+    return pairs, [table.summaries[place] for place in kept]
 
 
 def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
@@ -132,6 +144,9 @@ def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any
         ),
         "length": {
             "bullets": stat_json({"score": found.length_and_score, "difference": found.length_and_difference}),
-            "all_lines": stat_json({"score": row.lines_and_score, "difference": row.lines_and_difference}),
+            **{
+                name: stat_json({"score": score, "difference": difference})
+                for name, (score, difference) in row.by_length.items()
+            },
         },
     }

@@ -34,15 +34,16 @@ from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES
-from benchmarks.scoring.text import lines_from_list, words_per_bullet
+from benchmarks.scoring.text import lines_from_list, words_per_bullet, words_with_citations
 
 
 class Length(NamedTuple):
-    """Lines of a text, and words per bullet and per line of any kind (None without any)."""
+    """Lines of a text, its words per bullet, per line of any kind, and per bullet with citations, if any."""
 
     n_lines: int
     words_per_bullet: float | None
     words_per_line: float | None
+    words_with_citations: float | None
 
 
 _LENGTHS: dict[tuple[str, int], Length] = {}
@@ -200,6 +201,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 n_lines=length.n_lines,
                 words_per_bullet=length.words_per_bullet,
                 words_per_line=length.words_per_line,
+                words_with_citations=length.words_with_citations,
             ),
         )
     return result
@@ -213,7 +215,8 @@ def _length(digest: str, text: str) -> Length:
         texts = text.split("\n") if text else []
         lines = lines_from_list(texts)
         all_lines = words_per_bullet(lines, all_lines=True).value
-        known = Length(len(texts), words_per_bullet(lines).value, all_lines)
+        cited = words_with_citations(lines).value
+        known = Length(len(texts), words_per_bullet(lines).value, all_lines, cited)
         if len(_LENGTHS) >= MAX_LENGTHS:
             _LENGTHS.clear()
         _LENGTHS[key] = known

@@ -13,6 +13,7 @@ from annotation.figures.systems import Corrected, Ranking
 from benchmarks.scoring.correction import Correction
 from benchmarks.scoring.stat import Stat, stat_json
 
+TITLES = {"all_lines": "words per line", "with_citations": "words per bullet, citations counted,"}
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
 Row = tuple[Any, ...]
 
@@ -70,9 +71,9 @@ def _bias(found: Figures) -> Iterator[Row]:
             "over insights": bias.over_insights,
             "words per bullet and score": bias.length_and_score,
             "words per bullet and difference": bias.length_and_difference,
-            "words per line and score": row.lines_and_score,
-            "words per line and difference": row.lines_and_difference,
         }
+        for length, (score, difference) in row.by_length.items():
+            figures |= {f"{TITLES[length]} and score": score, f"{TITLES[length]} and difference": difference}
         for name, stat in figures.items():
             yield (row.judge, name, *stat_cells(stat))
 

@@ -70,7 +70,7 @@ def forest(report: JudgeReport, measure: str) -> Plot | None:
 
 def scatter(table: LabelTable, judge: int, reference: str) -> tuple[Plot, Plot]:
     """Coverage of each summary by people and by one judge, and their difference against their mean."""
-    pairs, _lengths = summary_pairs(table, human_worth(table, reference), judge_worth(table, judge))
+    pairs, _infos = summary_pairs(table, human_worth(table, reference), judge_worth(table, judge))
     name = table.judges[judge].name
     caption = _("%(n)d summaries") % {"n": len(pairs)}
     human, own = [100 * pair.human for pair in pairs], [100 * pair.judge for pair in pairs]

@@ -158,8 +158,13 @@ def bias_table(found: Figures) -> dict[str, Any]:
     lengths = [
         (_("words per bullet and score"), [row.bias.length_and_score for row in rows]),
         (_("words per bullet and difference"), [row.bias.length_and_difference for row in rows]),
-        (_("words per line and score"), [row.lines_and_score for row in rows]),
-        (_("words per line and difference"), [row.lines_and_difference for row in rows]),
+        (_("words per line and score"), [row.by_length["all_lines"][0] for row in rows]),
+        (_("words per line and difference"), [row.by_length["all_lines"][1] for row in rows]),
+        (_("words per bullet with citations and score"), [row.by_length["with_citations"][0] for row in rows]),
+        (
+            _("words per bullet with citations and difference"),
+            [row.by_length["with_citations"][1] for row in rows],
+        ),
     ]
     return {
         "judges": [row.judge for row in rows],

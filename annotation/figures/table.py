@@ -47,6 +47,7 @@ class SummaryInfo:
     n_lines: int
     words_per_bullet: float | None
     words_per_line: float | None
+    words_with_citations: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,15 @@ def words_per_bullet(lines: Sequence[Line], *, all_lines: bool = False) -> Stat:
     return Stat(sum(counted) / len(counted), n_items=len(counted), method=method)
 
 
+def words_with_citations(lines: Sequence[Line]) -> Stat:
+    """Mean words of the bullets as white space parts them, citations and bullet marks among them (Table 4)."""
+    counted = [len(line.text.split()) for line in lines if line.is_bullet]
+    method = "words per bullet, citations counted"
+    if not counted:
+        return Stat.undefined("no bullets", method=method)
+    return Stat(sum(counted) / len(counted), n_items=len(counted), method=method)
+
+
 def _numbered(
     texts: Sequence[str], *, marked: Sequence[bool], first_marked: int | None, opening: int | None
 ) -> Iterator[Line]:

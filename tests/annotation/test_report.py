@@ -164,7 +164,7 @@ def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
         assert [one["summarizer"] for one in row["summarizers"]] == ["alpha", "beta"]
         assert {"delta", "low", "high", "n"} <= set(row["summarizers"][0])
         assert {"over_summarizers", "over_summaries", "over_insights"} <= set(row["overall"])
-        assert set(row["length"]) == {"bullets", "all_lines"}
+        assert set(row["length"]) == {"bullets", "all_lines", "with_citations"}
     assert report("agreement", "--study", study.name, "--annotator", "anna", "--annotator", "bert")[
         "annotators"
     ] == [
@@ -208,6 +208,10 @@ def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -
         assert found[name]["linking_authors"]["hits"] == figures["link_hits"]
         assert found[name]["linking_authors"]["n"] == figures["link_n"]
         assert found[name]["n_insights"] == figures["n_insights"]
+    length = {row["judge"]: row["length"]["with_citations"]["score"] for row in report("bias")}
+    # Table 4, over twice as many summaries, has -.174 and -.178
+    assert length["prompted_claude3-opus"] == pytest.approx(-0.174, abs=0.02)
+    assert length["prompted_gemini-1.5-pro"] == pytest.approx(-0.178, abs=0.02)
 
 
 @pytest.mark.django_db

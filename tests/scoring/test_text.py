@@ -22,6 +22,7 @@ from benchmarks.scoring.text import (
     without_citations,
     without_emphasis,
     words_per_bullet,
+    words_with_citations,
 )
 
 CITED = [
@@ -176,6 +177,7 @@ def test_length_counts_words_of_bullets_or_of_all_lines() -> None:
     assert words_per_bullet(lines).n_items == 2
     assert words_per_bullet(lines, all_lines=True).value == 3
     assert words_per_bullet(lines, all_lines=True).n_items == 3
+    assert words_with_citations(lines_from_text("- Six [1, 2] words, two of them citations.\n- One.")).value == 5.5
     nothing = words_per_bullet(lines_from_text("# Title"))
     assert nothing.value is None
     assert nothing.undefined_reason == "no bullets"
