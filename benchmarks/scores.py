@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from django.db.models import QuerySet
+import orjson
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.scoring import summhay, text
@@ -76,9 +79,14 @@ def coverage_verdicts(
     """A judge's first answers: {summary pk: {insight pk as text: verdict, None for an invalid one}}. One query."""
     found: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
     rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
+    as_text = Cast("lines", TextField())  # decoded here: there are few different ones
     for summary, insight, coverage, lines, is_valid in rows.values_list(
-        "summary", "insight", "coverage", "lines", "is_valid"
+        "summary", "insight", "coverage", as_text, "is_valid"
     ):
-        verdict = summhay.Verdict(summhay.Coverage(coverage), tuple(lines)) if is_valid and coverage else None
-        found[summary][str(insight)] = verdict
+        found[summary][str(insight)] = _verdict(coverage, lines) if is_valid and coverage else None
     return found
+
+
+@lru_cache(maxsize=10_000)
+def _verdict(coverage: str, lines: str) -> summhay.Verdict:
+    return summhay.Verdict(summhay.Coverage(coverage), tuple(orjson.loads(lines)))

@@ -103,26 +103,27 @@ class Leaderboard:
     ) -> list[dict[str, Stat]]:
         """The first entry minus the second for each pair, on the subtopics that both have; by figure."""
         with shared_draws():
-            return [self._difference(first, second, names) for first, second in pairs]
+            batches: dict[bytes, Batch] = {}
+            prepared = [self._sides(batches, first, second, names) for first, second in pairs]
+            return [{name: side.stat() for name, side in sides.items()} for sides in prepared]
 
-    def _difference(self, first: str, second: str, names: Sequence[str]) -> dict[str, Stat]:
+    def _sides(
+        self, batches: dict[bytes, Batch], first: str, second: str, names: Sequence[str]
+    ) -> dict[str, _Difference]:
+        """What two entries have on common subtopics, by figure; those with the same ones share a batch."""
         one, other = self._sums[first], self._sums[second]
         found = {}
         for name in names:
             columns = _columns(name)
             ours, theirs = one[:, columns], other[:, columns]
             common = (ours[:, 1] > 0) & (theirs[:, 1] > 0)
-            n = int(common.sum())
-            if not n:
-                found[name] = Stat.undefined(NOTHING_COMMON, method="paired difference")
-                continue
-            batch = Batch(n, self.resampling)
-            blocks = batch.add(ours[common]), batch.add(theirs[common])
-            sides = [
-                batch.estimate(self._figure(entry, name), [block])
-                for entry, block in zip((first, second), blocks, strict=True)
-            ]
-            found[name] = sides[0].minus(sides[1]).stat(n_items=round(float(ours[common][:, 1].sum())))
+            batch = batches.setdefault(common.tobytes(), Batch(int(common.sum()), self.resampling))
+            found[name] = _Difference(
+                batch,
+                (self._figure(first, name), batch.add(ours[common])),
+                (self._figure(second, name), batch.add(theirs[common])),
+                n_items=round(float(ours[common][:, 1].sum())),
+            )
         return found
 
     def largest_distance(self, base: str, others: Sequence[str], name: str = "joint") -> Stat:
@@ -186,6 +187,22 @@ def _columns(name: str) -> slice:
     """Where a figure's numerator and denominator stand in the sums."""
     at = 2 * FIGURES.index(name)
     return slice(at, at + 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """A figure of two entries, each with its block of a batch of their common subtopics."""
+
+    batch: Batch
+    first: tuple[Figure, int]
+    second: tuple[Figure, int]
+    n_items: int
+
+    def stat(self) -> Stat:
+        if not self.batch.n_clusters:
+            return Stat.undefined(NOTHING_COMMON, method="paired difference")
+        one, other = (self.batch.estimate(figure, [block]) for figure, block in (self.first, self.second))
+        return one.minus(other).stat(n_items=self.n_items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.scoring.stat import Stat, mean
-from benchmarks.scoring.text import Line, citation_mentions
+from benchmarks.scoring.text import Line
 
 Insights = Sequence[tuple[str, frozenset[int]]]
 """Key and gold document numbers of each reference insight of a subtopic."""
@@ -196,10 +196,10 @@ def score_insight(
     `half` is what partial coverage is worth. Line numbers outside the summary count as no link.
     """
     coverage = Coverage(verdict.coverage)
-    value = worth(half)[coverage]
     is_covered = coverage is not Coverage.NONE
+    value = half if coverage is Coverage.PARTIAL else float(is_covered)
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
-    mentions = [number for line in linked for number in citation_mentions(lines[line - 1].text)]
+    mentions = [number for line in linked for number in lines[line - 1].mentions]
     citation = score_citations(mentions, gold, repeats=repeats) if linked and gold else None
     joint = value * (citation.f1 if citation else 0.0) if gold else None
     return InsightScore(

@@ -54,8 +54,8 @@ class Line:
     """One line of a summary.
 
     `number` counts lines from 1, `bullet` counts bullets from 1 (None for the rest). `text` is the line as it
-    is, `plain` is it without marker, bold marks and citations; `citations` are in order of first mention, each
-    once; `n_words` are the words of `plain` that have a letter or digit.
+    is, `plain` is it without marker, bold marks and citations; `mentions` are the numbers it cites, in order, as
+    often as it cites them; `n_words` are the words of `plain` that have a letter or digit.
     """
 
     number: int
@@ -63,8 +63,13 @@ class Line:
     kind: LineKind
     bullet: int | None
     plain: str
-    citations: tuple[int, ...]
+    mentions: tuple[int, ...]
     n_words: int
+
+    @property
+    def citations(self) -> tuple[int, ...]:
+        """The numbers it cites, in order of first mention, each once."""
+        return tuple(dict.fromkeys(self.mentions))
 
     @property
     def is_bullet(self) -> bool:
@@ -79,8 +84,11 @@ def citation_mentions(text: str) -> tuple[int, ...]:
     with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
     """
     found: list[int] = []
-    for group in _CITATION.finditer(text):
-        for part in _PART.finditer(group[1]):
+    for group in _CITATION.findall(text):
+        if group.isdecimal():
+            found.append(int(group))
+            continue
+        for part in _PART.finditer(group):
             first, last = int(part[1]), int(part[2] or part[1])
             found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
     return tuple(found)
@@ -93,7 +101,7 @@ def parse_citations(text: str) -> tuple[int, ...]:
 
 def without_citations(text: str) -> str:
     """`text` without its citation brackets, and without the spaces they leave behind."""
-    bare = _CITATION.sub(" ", text)
+    bare = _CITATION.sub(" ", text) if "[" in text else text
     if bare == text:
         return " ".join(text.split())
     return re.sub(r"\s+([.,;:!?])", r"\1", " ".join(bare.split()))
@@ -106,8 +114,8 @@ def invalid_citations(line: Line, known_numbers: Collection[int]) -> tuple[int, 
 
 def lines_from_list(texts: Sequence[str]) -> tuple[Line, ...]:
     """Lines of a published summary: one for each element, empty ones too, numbered by position."""
-    marked = [_marker_end(text) > 0 for text in texts]
-    first_marked = marked.index(True) if True in marked else None
+    marked = [_marker_end(text) for text in texts]
+    first_marked = next((index for index, end in enumerate(marked) if end), None)
     opening = next((index for index, text in enumerate(texts) if _is_prose(text)), None)
     return tuple(_numbered(texts, marked=marked, first_marked=first_marked, opening=opening))
 
@@ -146,15 +154,17 @@ def words_with_citations(lines: Sequence[Line]) -> Stat:
 
 
 def _numbered(
-    texts: Sequence[str], *, marked: Sequence[bool], first_marked: int | None, opening: int | None
+    texts: Sequence[str], *, marked: Sequence[int], first_marked: int | None, opening: int | None
 ) -> Iterator[Line]:
     n_bullets = 0
     for index, text in enumerate(texts):
-        plain = _plain(text)
+        heading = _HEADING.match(text)
+        start = heading.end() if heading else marked[index]
+        plain = without_citations(text[start:].replace("**", "").replace("__", ""))
         n_words = len(_WORD.findall(plain))
         if n_words == 0 or _NOTE.match(text):
             kind = LineKind.OTHER
-        elif _HEADING.match(text) or (not marked[index] and _BOLD_ONLY.match(text)):
+        elif heading or (not marked[index] and _BOLD_ONLY.match(text)):
             kind = LineKind.HEADER
         elif marked[index]:
             kind = LineKind.BULLET
@@ -171,7 +181,7 @@ def _numbered(
             kind=kind,
             bullet=n_bullets if kind is LineKind.BULLET else None,
             plain=plain,
-            citations=parse_citations(text) if "[" in text else (),
+            mentions=citation_mentions(text) if "[" in text else (),
             n_words=n_words,
         )
 
@@ -197,9 +207,3 @@ def without_emphasis(title: str) -> str:
     while (shorter := _EMPHASIS.sub(lambda found: found[2], plain)) != plain:
         plain = shorter
     return plain.removeprefix("**").removesuffix("**").strip() or title
-
-
-def _plain(text: str) -> str:
-    heading = _HEADING.match(text)
-    start = heading.end() if heading else _marker_end(text)
-    return without_citations(text[start:].replace("**", "").replace("__", ""))
