@@ -195,12 +195,17 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class VerdictCell:
-    """What one judge says of one insight; `n_right` of `n_cited` documents are gold."""
+    """What one judge says of one insight: which of the cited documents are gold, which gold ones are missed."""
 
     verdict: Verdict
     cited: tuple[int, ...]
     right: tuple[int, ...]
     missed: tuple[int, ...]
+
+    @property
+    def marked(self) -> tuple[tuple[int, bool], ...]:
+        """Every cited document with whether it is gold."""
+        return tuple((number, number in self.right) for number in self.cited)
 
 
 @dataclass(frozen=True, slots=True)

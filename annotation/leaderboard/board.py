@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,8 @@ class Board:
     n_writers: int
     n_subtopics: int
     people_subtopics: frozenset[int]
+    citation_ceiling: float | None
+    """The best mean citation F1, 0 to 1, that the documents allow which people were shown."""
 
     @property
     def people(self) -> Line | None:
@@ -133,6 +136,8 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
         for score, words in [_text_at(result, view.minute)]
         if score is not None
     ]
+    f1s = [result.session.assignment.ceiling.get("f1") for result in sessions]
+    ceilings = [f1 for f1 in f1s if f1 is not None] if texts else []
     entries[str(PEOPLE)] = PEOPLE
     computed = Leaderboard([*scored, *texts], average=AVERAGES[view.average])
     rows = sorted(computed.rows(), key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry))
@@ -161,6 +166,7 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
         n_writers=len({result.session.annotator_id for result in sessions}),
         n_subtopics=len({one.subtopic for one in texts}),
         people_subtopics=frozenset(one.subtopic for one in texts),
+        citation_ceiling=fmean(ceilings) if ceilings else None,
     )
 
 

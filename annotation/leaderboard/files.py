@@ -58,6 +58,7 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
             "n_sessions": board.n_sessions,
             "n_writers": board.n_writers,
             "n_subtopics": board.n_subtopics,
+            "citation_ceiling": None if board.citation_ceiling is None else 100 * board.citation_ceiling,
         }
     if with_intervals:
         found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}

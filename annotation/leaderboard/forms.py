@@ -18,7 +18,7 @@ TITLES = {
     "joint": _("Joint"),
     "precision": _("Citation P"),
     "recall": _("Citation R"),
-    "words_per_bullet": _("Words a bullet"),
+    "words_per_bullet": _("Words per bullet"),
 }
 SORTS = (*FIGURES, "system", "retriever")
 

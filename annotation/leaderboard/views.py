@@ -26,7 +26,7 @@ BLOCKS = ("coverage", "citation", "joint")
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Systems and people by retriever, then every row with its intervals."""
     form, view, found = _found(request)
-    context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": list(FORMATS)}
+    context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": FORMAT_NAMES}
     if view is not None and found is not None and found.lines:
         sort = form.cleaned_data.get("sort") or "joint"
         context |= {
@@ -56,6 +56,7 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
 
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
 """Formats of the file and the ends of their names."""
+FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
 
 
 @requires("annotation.view_session")

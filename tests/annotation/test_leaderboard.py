@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.leaderboard.files import escaped
-from annotation.models import Exclusion, Session, Study
+from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
@@ -129,8 +129,9 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
     """A haystack that three systems and two people summarized, judged offline."""
     haystack = make_haystack()
     study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
-    for person, text in ((ben, FIRST), (cleo, BOTH)):
+    for person, text, ceiling in ((ben, FIRST, 0.6), (cleo, BOTH, 0.8)):
         task = make_assignment(annotator=person, study=study)
+        Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
         texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
         session = make_session(assignment=task, state="submitted", revisions=texts)
         fill_missing(session=session, now=now)
@@ -173,6 +174,8 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
     assert latex.startswith(r"\begin{tabular}{llrrrrrr}")
     assert "people & oracle &" in latex
+    assert row["citation_ceiling"] == pytest.approx(70)
+    assert "allow a citation score of at most 70.0." in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
     assert markdown.splitlines()[0].startswith("| System | Retriever | Coverage |")
     assert b"".join(client.get(f"{PAGE}files/leaderboard.csv")).startswith(
