@@ -25,6 +25,7 @@ from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_top
 from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
 from benchmarks.engine import judging
+from benchmarks.engine.scopes import Scope
 from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing.haystacks import import_topic
 from benchmarks.importing.questions import import_questions
@@ -270,6 +271,7 @@ def _judge_systems(*, now: datetime) -> None:
         subjects=haystack.summaries.of_systems(),
         reason="demo",
         now=now,
+        scope=Scope(haystack=haystack.title).as_json(),
     )
     if run is not None:
         judging.run_pending(run=run, clock=lambda: now)
