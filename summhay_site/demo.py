@@ -46,7 +46,7 @@ LOGINS = (
     ("cleo", "Cleo Marsh", ANNOTATOR),
     ("jon", "Jon Birk", ANNOTATOR),
 )
-PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund")
+PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund", "Jana Prok", "Kofi Mensah", "Lena Brandt")
 
 Say = Callable[[str], None]
 
@@ -83,7 +83,7 @@ def load(*, now: datetime, say: Say) -> None:
     cast = _make_people(now=start)
     say("corpora")
     _import_corpora(actor=cast.researcher, now=start)
-    say("a study with six past sessions")
+    say("a study with nine past sessions")
     study = _make_study(cast, now=start)
     for number, (writer, past) in enumerate(zip(cast.past_writers, demo_drafts(), strict=True)):
         began = start + (2 + 2 * number) * DAY
