@@ -246,6 +246,15 @@ class RunForm(RunOptionsForm):
         return super().options() if "repeats" in self.fields else ModelOptions()
 
 
+class PublishedCostForm(forms.Form):
+    """What the verdicts of an imported judge cost, as published."""
+
+    published_cost = forms.DecimalField(
+        label=_("Published cost in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text=_("Of all its verdicts, as whoever published them gives it; empty: not known."),
+    )  # fmt: skip
+
+
 class BudgetForm(forms.Form):
     """What a paused run may spend in all."""
 

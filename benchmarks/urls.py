@@ -42,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("judges/runs/<uuid:uid>/cancel/", runs.run_change, {"act": "cancel"}, name="judge-run-cancel"),
     path("judges/<uuid:uid>/", judges.judge_detail, name="judge-detail"),
     path("judges/<uuid:uid>/edit/", judges.judge_edit, name="judge-edit"),
+    path("judges/<uuid:uid>/cost/", judges.judge_cost, name="judge-cost"),
     path("judges/<uuid:uid>/run/", judges.run_start, name="judge-start"),
     path("judges/<uuid:uid>/try/<uuid:summary_uid>/", judges.judge_try, name="judge-try"),
 ]

@@ -46,7 +46,17 @@ LOGINS = (
     ("cleo", "Cleo Marsh", ANNOTATOR),
     ("jon", "Jon Birk", ANNOTATOR),
 )
-PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund", "Jana Prok", "Kofi Mensah", "Lena Brandt")
+PAST_WRITERS = (
+    "Dana Voss",
+    "Emil Hart",
+    "Fern Okoye",
+    "Gus Renn",
+    "Hana Sato",
+    "Ivo Lund",
+    "Jana Prok",
+    "Kofi Mensah",
+    "Lena Brandt",
+)
 
 Say = Callable[[str], None]
 

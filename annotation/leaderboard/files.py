@@ -9,6 +9,7 @@ from annotation.leaderboard.board import Board, Line
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.downloads import csv_lines
+from benchmarks.web.latex import escaped, tabular
 
 NAMES = {
     "coverage": "coverage",
@@ -20,11 +21,6 @@ NAMES = {
 }
 """Names of the figures in files."""
 COUNTS = ("n_summaries", "n_insights", "n_missing")
-LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"} | {
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-}
 
 
 def stats_of(line: Line) -> dict[str, Stat]:
@@ -112,18 +108,8 @@ def as_markdown(board: Board) -> str:
 
 def as_latex(board: Board) -> str:
     """A `tabular` with the intervals in small print; needs the package booktabs."""
-    rows = [" & ".join(cells(line, _small)) + r" \\" for line in board.lines]
-    lines = [
-        r"\begin{tabular}{ll" + "r" * len(TITLES) + "}",
-        r"\toprule",
-        " & ".join(["System", "Retriever", *map(escaped, TITLES)]) + r" \\",
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
-    return "\n".join(lines)
+    head = ["System", "Retriever", *map(escaped, TITLES)]
+    return tabular(head, (cells(line, _small) for line in board.lines), n_names=2)
 
 
 TITLES = ("Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet")
@@ -137,11 +123,6 @@ def cells(line: Line, word: Callable[[Stat], str]) -> list[str]:
         escape(line.entry.retriever),
         *(word(stat) for stat in stats_of(line).values()),
     ]
-
-
-def escaped(text: str) -> str:
-    """A text as LaTeX prints it."""
-    return "".join(LATEX.get(letter, letter) for letter in text)
 
 
 def _in_markdown(text: str) -> str:

@@ -62,9 +62,7 @@ class ViewForm(forms.Form):
         judged = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
         of_people = judges.filter(Exists(judged.filter(summary__origin=Summary.Origin.SESSION)))
-        self.default_judge = (
-            of_people.first() or judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
-        )
+        self.default_judge = of_people.first() or judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
         self.haystacks = haystacks
         initial = {"average": "pooled", "sort": "joint", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**initial, **{name: value for name, value in data.items() if value}})

@@ -102,6 +102,22 @@ def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datet
     return judge
 
 
+@transaction.atomic
+def set_published_cost(*, judge: Judge, dollars: Decimal | None, by: Any, now: datetime) -> None:
+    """Write what the verdicts of an imported judge cost whoever published them; None takes it back.
+
+    Raises:
+        ValueError: the judge was not imported, so its calls tell what it cost.
+    """
+    if judge.kind != Judge.Kind.IMPORTED:
+        raise ValueError(f"{judge} was not imported.")
+    judge.published_cost = dollars
+    judge.save(update_fields=["published_cost"])
+    audit.record(
+        actor=by, action="judge.cost_set", target=judge, now=now, cost="" if dollars is None else str(dollars)
+    )
+
+
 # Asking for a run
 
 

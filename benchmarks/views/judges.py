@@ -7,14 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine import costs, judging, overview, runs, scopes, sending
-from benchmarks.judge_forms import ModelJudgeForm, PriceForm, RunForm, TryForm
+from benchmarks.judge_forms import ModelJudgeForm, PriceForm, PublishedCostForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.views.runs import RUN, STOP_POLLING, VIEW, shown_runs, start_run
@@ -93,6 +95,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "form": form,
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
+        "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
         "some_summary": Summary.objects.of_systems().first(),
     }
     if is_model:
@@ -105,6 +108,21 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         context |= _waiting(judge, form, request.user)
     status = 422 if request.method == "POST" and not form.is_valid() else 200
     return page(request, "benchmarks/judge_detail.html", context, status=status)
+
+
+@require_POST
+@requires(CHANGE)
+def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Write the published cost of an imported judge."""
+    judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
+    form = PublishedCostForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("The cost is a number of US dollars, 0 or more, or empty."))
+    else:
+        dollars = form.cleaned_data["published_cost"]
+        judging.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
+        messages.success(request, _("The cost is stored."))
+    return redirect("benchmarks:judge-detail", judge.uid)
 
 
 def _waiting(judge: Judge, form: RunForm, user: Any) -> dict[str, Any]:
