@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from benchmarks.importing import pages as imports
-from benchmarks.views import corpora, judges, questions
+from benchmarks.views import corpora, judges, questions, runs
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -32,13 +32,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("questions/<slug:dataset>.jsonl", questions.question_download, name="question-download"),
     path("judges/", judges.judge_list, name="judges"),
     path("judges/new/", judges.judge_new, name="judge-new"),
+    path("judges/offline/", judges.judge_offline, name="judge-offline"),
     path("judges/prices/", judges.prices, name="prices"),
-    path("judges/runs/<uuid:uid>/", judges.judge_run, name="judge-run"),
-    path("judges/runs/<uuid:uid>/pause/", judges.run_change, {"act": "pause"}, name="judge-run-pause"),
-    path("judges/runs/<uuid:uid>/resume/", judges.run_change, {"act": "resume"}, name="judge-run-resume"),
-    path("judges/runs/<uuid:uid>/cancel/", judges.run_change, {"act": "cancel"}, name="judge-run-cancel"),
+    path("judges/runs/<uuid:uid>/", runs.judge_run, name="judge-run"),
+    path("judges/runs/<uuid:uid>/answers/", runs.run_answers, name="judge-run-answers"),
+    path("judges/runs/<uuid:uid>/again/", runs.run_change, {"act": "again"}, name="judge-run-again"),
+    path("judges/runs/<uuid:uid>/pause/", runs.run_change, {"act": "pause"}, name="judge-run-pause"),
+    path("judges/runs/<uuid:uid>/resume/", runs.run_change, {"act": "resume"}, name="judge-run-resume"),
+    path("judges/runs/<uuid:uid>/cancel/", runs.run_change, {"act": "cancel"}, name="judge-run-cancel"),
     path("judges/<uuid:uid>/", judges.judge_detail, name="judge-detail"),
     path("judges/<uuid:uid>/edit/", judges.judge_edit, name="judge-edit"),
+    path("judges/<uuid:uid>/cost/", judges.judge_cost, name="judge-cost"),
     path("judges/<uuid:uid>/run/", judges.run_start, name="judge-start"),
     path("judges/<uuid:uid>/try/<uuid:summary_uid>/", judges.judge_try, name="judge-try"),
 ]

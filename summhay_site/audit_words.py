@@ -38,6 +38,7 @@ SENTENCES: Mapping[str, Any] = {
     "haystack.archived": gettext_lazy("archived the haystack %(what)s"),
     "haystack.deleted": gettext_lazy("deleted the haystack %(what)s"),
     "haystack.restored": gettext_lazy("restored the haystack %(what)s"),
+    "judge.cost_set": gettext_lazy("set the published cost of the judge %(what)s"),
     "judge.saved": gettext_lazy("saved the judge %(what)s"),
     "label.adjudicate": gettext_lazy("decided a disagreement in %(what)s"),
     "label.adjudication_taken_back": gettext_lazy("took back a decision in %(what)s"),

@@ -25,6 +25,7 @@ from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_top
 from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
 from benchmarks.engine import judging
+from benchmarks.engine.scopes import Scope
 from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing.haystacks import import_topic
 from benchmarks.importing.questions import import_questions
@@ -45,7 +46,17 @@ LOGINS = (
     ("cleo", "Cleo Marsh", ANNOTATOR),
     ("jon", "Jon Birk", ANNOTATOR),
 )
-PAST_WRITERS = ("Dana Voss", "Emil Hart", "Fern Okoye", "Gus Renn", "Hana Sato", "Ivo Lund")
+PAST_WRITERS = (
+    "Dana Voss",
+    "Emil Hart",
+    "Fern Okoye",
+    "Gus Renn",
+    "Hana Sato",
+    "Ivo Lund",
+    "Jana Prok",
+    "Kofi Mensah",
+    "Lena Brandt",
+)
 
 Say = Callable[[str], None]
 
@@ -82,7 +93,7 @@ def load(*, now: datetime, say: Say) -> None:
     cast = _make_people(now=start)
     say("corpora")
     _import_corpora(actor=cast.researcher, now=start)
-    say("a study with six past sessions")
+    say("a study with nine past sessions")
     study = _make_study(cast, now=start)
     for number, (writer, past) in enumerate(zip(cast.past_writers, demo_drafts(), strict=True)):
         began = start + (2 + 2 * number) * DAY
@@ -270,6 +281,7 @@ def _judge_systems(*, now: datetime) -> None:
         subjects=haystack.summaries.of_systems(),
         reason="demo",
         now=now,
+        scope=Scope(haystack=haystack.title).as_json(),
     )
     if run is not None:
         judging.run_pending(run=run, clock=lambda: now)

@@ -30,6 +30,9 @@ FIELDS = (
     "clusters",
     "judge",
     "measure",
+    "shown",
+    "wide",
+    "sort",
 )
 
 
@@ -49,6 +52,9 @@ def view_of(data: QueryDict) -> View:
         clusters=clusters if (clusters := data.get("clusters", "")) in CLUSTERS else SUBTOPICS,
         judge=data.get("judge", ""),
         measure=measure if (measure := data.get("measure", "")) in MEASURES else "pearson",
+        shown=tuple(key for key in data.getlist("shown") if key),
+        sort=data.get("sort", ""),
+        is_wide=bool(data.get("wide")),
     )
 
 
@@ -67,8 +73,13 @@ class LookForm(forms.Form):
         label=_("Resampled"),
         choices=[(SUBTOPICS, _("subtopics")), (SUMMARIES, _("summaries"))],
     )
-    measure = forms.ChoiceField(required=False, label=_("Figure of the plot"), choices=list(MEASURES.items()))
-    judge = forms.ChoiceField(required=False, label=_("Judge of the plots"))
+    measure = forms.ChoiceField(required=False, label=_("Measure shown"), choices=list(MEASURES.items()))
+    judge = forms.ChoiceField(required=False, label=_("Judge shown"))
+    shown = forms.MultipleChoiceField(required=False, label=_("Judges in tables"))
+    wide = forms.ChoiceField(
+        required=False, label=_("Columns"), choices=[("", _("main figures")), ("1", _("all figures"))]
+    )
+    sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Any, *, options: Options, is_external: bool) -> None:
         super().__init__(data)
@@ -96,11 +107,13 @@ class LookForm(forms.Form):
             ],
         )
         self._choices("judge", list(options.judges))
+        self._choices("shown", list(options.judges))
         unused = {
             "annotator": len(people) < 3,
             "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
         }
-        unused |= {"judge": not options.judges, "measure": not options.judges, "clusters": is_external}
+        unused |= dict.fromkeys(("judge", "measure", "wide", "sort"), not options.judges)
+        unused |= {"shown": len(options.judges) < 2, "clusters": is_external}
         for name, is_unused in unused.items():
             if is_unused:
                 del self.fields[name]

@@ -26,7 +26,7 @@ from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.studies import lifecycle
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
-from benchmarks.web.downloads import csv_download, json_download
+from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
@@ -54,10 +54,10 @@ def _figures(request: HttpRequest, uid: uuid.UUID | None, *, public: bool = Fals
     """The figures asked for; a reference that labelled nothing here falls back to the mean."""
     source, view = _source(request, uid), view_of(request.GET)
     try:
-        return source, view, figures(source, view, public=public)
+        return source, view, figures(source, view, public=public).shown(view.shown)
     except UnknownReference:
         view = replace(view, reference="mean")
-        return source, view, figures(source, view, public=public)
+        return source, view, figures(source, view, public=public).shown(view.shown)
 
 
 def _expose(request: HttpRequest, pks: tuple[int, ...]) -> None:
@@ -139,10 +139,13 @@ def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
     report = found.judges
     if report is None:
         return {}
-    columns = present.judge_columns(report)
+    report = present.sorted_by(report, view.sort)
+    columns = present.judge_columns(report, is_wide=view.is_wide)
     forest = plots.forest(report, view.measure)
     return {
         "report": report,
+        "is_wide": view.is_wide,
+        "sort": view.sort,
         "columns": columns,
         "ceiling_cells": present.judge_cells(report.ceiling, columns) if report.ceiling else None,
         "judge_rows": [
@@ -218,6 +221,12 @@ def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None
     if name in files.TABLES:
         columns, rows = files.TABLES[name]
         return csv_download(columns, rows(found), name=f"{prefix}-{name}", about=source.study)
+    if name == "judges.tex" and found.judges is not None:
+        report = present.sorted_by(found.judges, view.sort)
+        text = files.judges_latex(report, present.judge_columns(report, is_wide=view.is_wide))
+        return download(
+            [text], name=f"{prefix}-{name}", content_type="text/plain; charset=utf-8", about=source.study
+        )
     stem, _dot, file_format = name.rpartition(".")
     plot = None
     if stem == "forest" and found.judges is not None:

@@ -49,6 +49,8 @@ class Length(NamedTuple):
 _LENGTHS: dict[tuple[str, int], Length] = {}
 MAX_LENGTHS = 50_000
 EMPTY = "{}"
+PUBLISHED = "as published"
+"""How the cost of an imported judge is known."""
 CODES = {label: code for code, label in enumerate(COVERAGES)}
 AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
 """Undecoded: there are few different links, and `raw` is empty but for what was published."""
@@ -252,7 +254,8 @@ def _judges(keys: set[int]) -> dict[int, Rater]:
         name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
         seen.add(judge.name)
         cost, reason = _cost(judge, spent.get(judge.pk))
-        result[judge.pk] = Rater(str(judge.uid), name, name, judge.kind, cost, reason)
+        rater = Rater(str(judge.uid), name, name, judge.kind, cost, reason)
+        result[judge.pk] = rater if judge.published_cost is None else replace(rater, cost_method=PUBLISHED)
     return result
 
 
@@ -260,6 +263,8 @@ def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
     """What all calls of a judge cost in US dollars; the offline judge costs nothing."""
     if judge.kind == Judge.Kind.LEXICAL:
         return 0.0, ""
+    if judge.published_cost is not None:
+        return float(judge.published_cost), ""
     if judge.kind == Judge.Kind.IMPORTED:
         return None, "imported predictions come without their usage"
     if spent is None:

@@ -7,11 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from annotation.figures import biases, judges, people
-from annotation.figures.judges import Consistency, JudgeReport
+from annotation.figures.judges import Consistency, JudgeReport, JudgeRow
 from annotation.figures.page import Figures, View
+from annotation.figures.present import ColumnHead
 from annotation.figures.systems import Corrected, Ranking
 from benchmarks.scoring.correction import Correction
+from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web import latex
 
 TITLES = {"all_lines": "words per line", "with_citations": "words per bullet, citations counted,"}
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
@@ -41,11 +44,67 @@ def _people(found: Figures) -> Iterator[Row]:
 def _judges(found: Figures) -> Iterator[Row]:
     if found.judges is None:
         return
-    ceiling = (found.judges.ceiling,) if found.judges.ceiling else ()
-    for row in (*ceiling, *found.judges.rows):
+    for row in _people_and_judges(found.judges):
         for name, stat in {**row.stats, "cost": row.cost}.items():
             hits, n = row.hits.get(name, ("", ""))
             yield (row.name, found.judges.reference, name, hits, n, *stat_cells(stat))
+
+
+def _people_and_judges(report: JudgeReport) -> tuple[JudgeRow, ...]:
+    return (*((report.ceiling,) if report.ceiling else ()), *report.rows)
+
+
+def _wide(found: Figures) -> Iterator[Row]:
+    """A row for each judge with all its figures, undefined ones empty."""
+    for row in _people_and_judges(found.judges) if found.judges else ():
+        cells: list[Any] = [row.name, row.kind, row.n_insights, row.n_invalid, row.cost.value, row.cost.method]
+        for name in METHODS:
+            stat, (hits, n) = row.stats.get(name), row.hits.get(name, (None, None))
+            cells += (None,) * 3 if stat is None else (stat.value, stat.low, stat.high)
+            cells += (hits, n) if name.startswith("linking") else ()
+        yield tuple(cells)
+
+
+WIDE_COLUMNS = (
+    *("judge", "kind", "insights", "invalid", "cost", "cost_method"),
+    *(
+        name + end
+        for name in METHODS
+        for end in ("", "_low", "_high", *(("_hits", "_of") if name.startswith("linking") else ()))
+    ),
+)
+
+
+def judges_latex(report: JudgeReport, columns: Sequence[ColumnHead]) -> str:
+    """The judge table with the intervals in small print; needs the package booktabs."""
+    head = [
+        "Judge",
+        *(latex.title(one.title + (" %" if one.is_share else "")) for one in columns),
+        "$n$",
+        "Cost, USD",
+    ]
+    rows = [
+        [
+            latex.escaped("people among themselves" if row.kind == "person" else row.name),
+            *(_small(row.stats.get(one.name), one.is_share) for one in columns),
+            str(row.n_insights),
+            "--" if row.cost.value is None else f"{row.cost.value:.2f}",
+        ]
+        for row in _people_and_judges(report)
+    ]
+    return latex.tabular(head, rows, n_names=1)
+
+
+def _small(stat: Stat | None, is_share: bool) -> str:
+    if stat is None or stat.value is None:
+        return "--"
+
+    def shown(value: float) -> str:
+        return f"{100 * value:.1f}" if is_share else f"{value:.3f}"
+
+    if stat.low is None or stat.high is None:
+        return shown(stat.value)
+    return rf"{shown(stat.value)} {{\scriptsize ({shown(stat.low)}--{shown(stat.high)})}}"
 
 
 def _confusion(found: Figures) -> Iterator[Row]:
@@ -94,6 +153,7 @@ def _corrected(found: Figures) -> Iterator[Row]:
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Figures], Iterator[Row]]]] = {
     "people.csv": (("a", "b", "figure", *STAT_COLUMNS), _people),
     "judges.csv": (("judge", "reference", "figure", "hits", "of", *STAT_COLUMNS), _judges),
+    "judges-wide.csv": (WIDE_COLUMNS, _wide),
     "confusion.csv": (("judge", "human_label", "judge_label", "count"), _confusion),
     "differences.csv": (("first", "second", "figure", *STAT_COLUMNS), _differences),
     "bias.csv": (("judge", "figure", *STAT_COLUMNS), _bias),

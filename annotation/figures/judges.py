@@ -294,10 +294,8 @@ def _square_root(correlation: Estimate) -> Estimate:
 
 def _cost(judge: Rater, n_insights: int) -> Stat:
     if judge.cost is None:
-        return Stat.undefined(
-            judge.cost_reason or "unknown", n_items=n_insights, method="usage at the price table"
-        )
-    return Stat(judge.cost, n_items=n_insights, method="usage at the price table")
+        return Stat.undefined(judge.cost_reason or "unknown", n_items=n_insights, method=judge.cost_method)
+    return Stat(judge.cost, n_items=n_insights, method=judge.cost_method)
 
 
 def _any_human(humans: Sequence[Column]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, 
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
-from benchmarks.models import ModelPrice, Summary, Verdict
+from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.summhay import worth
 from benchmarks.web.memory import remembered
@@ -90,13 +90,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How one looks: filters, whom judges are compared with, what is resampled, which judge is drawn."""
+    """How one looks: filters, whom judges are compared with, what is resampled, which judge is drawn.
+
+    `shown` are the keys of the judges to show (empty: all), `sort` is a column of the judge table, with a minus in
+    front for the other direction; `is_wide` shows all its columns.
+    """
 
     filters: Filters
     reference: str = "mean"
     clusters: str = SUBTOPICS
     judge: str = ""
     measure: str = "pearson"
+    shown: tuple[str, ...] = ()
+    sort: str = ""
+    is_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,25 @@ class Figures:
             return ""
         return self.corrected[0].overall.corrected.undefined_reason if self.corrected else ""
 
+    def shown(self, keys: Collection[str]) -> Figures:
+        """The same with some of the judges only, by key; without any of them, with all."""
+        names = {row.name for row in self.judges.rows if row.key in keys} if self.judges else set()
+        if self.judges is None or not names:
+            return self
+        return replace(
+            self,
+            judges=replace(
+                self.judges,
+                rows=tuple(row for row in self.judges.rows if row.name in names),
+                differences=tuple(one for one in self.judges.differences if {one.first, one.second} <= names),
+            ),
+            bias=self.bias and replace(self.bias, rows=tuple(one for one in self.bias.rows if one.judge in names)),
+            consistency=tuple(one for one in self.consistency if one.judge in names),
+            rankings=tuple(one for one in self.rankings if one.judge in names),
+            corrected=tuple(one for one in self.corrected if one.judge in names),
+            summary_plots={key: plots for key, plots in self.summary_plots.items() if key in keys},
+        )
+
     def plots_of(self, judge: str) -> tuple[Plot, ...]:
         """Scatter and difference of a judge by key, else of the first one; none where there are none."""
         return self.summary_plots.get(judge) or next(iter(self.summary_plots.values()), ())
@@ -179,7 +205,8 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     version = source.version()
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
     is_random = source.is_random
-    key = (source.key, version, source.names(), is_random, prices, _look(view), public)
+    published = tuple(Judge.objects.exclude(published_cost=None).values_list("pk", "published_cost"))
+    key = (source.key, version, source.names(), is_random, prices, published, _look(view), public)
     return remembered(
         "agreement", key, lambda: _figures(source, view, version, is_random=is_random, public=public)
     )

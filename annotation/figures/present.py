@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -16,6 +16,9 @@ from benchmarks.scoring.correction import NOT_RANDOM
 from benchmarks.scoring.linking import CHANCE
 from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat
+
+MAIN = ("pearson", "linking", "exact_agreement", "quadratic_kappa")
+"""The figures of the judge table that are shown first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +90,45 @@ def matrix(
     return [(a, [(known.get((a, b)), rows_of(a, b)) for b in found.people]) for a in found.people]
 
 
-def judge_columns(report: JudgeReport) -> list[ColumnHead]:
-    """The columns of the judge table that this task has."""
+def sorted_by(report: JudgeReport, sort: str) -> JudgeReport:
+    """The report with its rows in the order of a column: figures and n from the highest, others upwards.
+
+    A minus in front turns the order round, what is undefined stays last; an unknown column changes nothing.
+    """
+    name = sort.removeprefix("-")
+    low_first = (name in {"judge", "cost"}) != sort.startswith("-")
+
+    def key(row: JudgeRow) -> float | str | None:
+        plain: dict[str, float | str] = {
+            "judge": row.name.casefold(),
+            "n": row.n_insights,
+            "invalid": row.n_invalid,
+        }
+        if name in plain:
+            return plain[name]
+        stat = row.cost if name == "cost" else row.stats.get(name)
+        return None if stat is None else stat.value
+
+    known = [row for row in report.rows if key(row) is not None]
+    rest = [row for row in report.rows if key(row) is None]
+    known.sort(key=lambda row: cast("Any", key(row)), reverse=not low_first)
+    return replace(report, rows=(*known, *rest)) if known else report
+
+
+def judge_columns(report: JudgeReport, *, is_wide: bool) -> list[ColumnHead]:
+    """The columns of the judge table that this task has: the main figures, or all."""
     titles = {
         "pearson": _("Pearson"),
         "linking": _("Linking"),
+        "exact_agreement": _("Exact"),
+        "quadratic_kappa": _("quadratic κ"),
         "linking_authors": _("Linking, authors' rule"),
         "linking_strict": _("Linking, strict"),
         CHANCE: _("Linking by chance"),
         "spearman": _("Spearman"),
         "tau_b": _("τ-b"),
-        "exact_agreement": _("Exact"),
         "cohen_kappa": _("Cohen κ"),
         "linear_kappa": _("linear κ"),
-        "quadratic_kappa": _("quadratic κ"),
         "randolph_kappa": _("Randolph κ"),
         "alpha_ordinal": _("α ordinal"),
         "covered.accuracy": _("Covered: accuracy"),
@@ -113,7 +141,7 @@ def judge_columns(report: JudgeReport) -> list[ColumnHead]:
     return [
         ColumnHead(name, title, METHODS[name], name in shares or name.startswith("linking"))
         for name, title in titles.items()
-        if name in present
+        if name in present and (is_wide or name in MAIN)
     ]
 
 

@@ -30,6 +30,7 @@ class Rater:
     kind: str = "person"
     cost: float | None = None
     cost_reason: str = ""
+    cost_method: str = "usage at the price table"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from annotation.leaderboard.board import Board, Line
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.stat import Stat, interval_json
 from benchmarks.web.downloads import csv_lines
+from benchmarks.web.latex import escaped, tabular
 
 NAMES = {
     "coverage": "coverage",
@@ -21,11 +22,6 @@ NAMES = {
 }
 """Names of the figures in files."""
 COUNTS = ("n_summaries", "n_insights", "n_missing")
-LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"} | {
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-}
 
 
 def stats_of(line: Line) -> dict[str, Stat]:
@@ -95,18 +91,8 @@ def as_markdown(board: Board) -> str:
 
 def as_latex(board: Board) -> str:
     """A `tabular` with the intervals in small print; needs the package booktabs."""
-    rows = [" & ".join(_cells(line, escaped, _small)) + r" \\" for line in board.lines]
-    lines = [
-        r"\begin{tabular}{ll" + "r" * len(TITLES) + "}",
-        r"\toprule",
-        " & ".join(["System", "Retriever", *map(escaped, TITLES)]) + r" \\",
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
-    return "\n".join(lines)
+    head = ["System", "Retriever", *map(escaped, TITLES)]
+    return tabular(head, (_cells(line, escaped, _small) for line in board.lines), n_names=2)
 
 
 TITLES = ("Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet")
@@ -118,11 +104,6 @@ def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]
         escape(line.entry.retriever),
         *(word(stat) for stat in stats_of(line).values()),
     ]
-
-
-def escaped(text: str) -> str:
-    """A text as LaTeX prints it."""
-    return "".join(LATEX.get(letter, letter) for letter in text)
 
 
 def _in_markdown(text: str) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
-from benchmarks.models import Haystack, Judge, Verdict
+from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.leaderboard import FIGURES
 
 TITLES = {
@@ -24,7 +24,10 @@ SORTS = (*FIGURES, "system", "retriever")
 
 
 class ViewForm(forms.Form):
-    """Haystack or domain, judge, average, people's texts, and the order of the rows."""
+    """Haystack or domain, judge, average, people's texts, and the order of the rows.
+
+    Unless one is chosen, the judge is one that has judged people too, else an imported one.
+    """
 
     haystack = forms.ModelChoiceField(
         label=_("Haystack"),
@@ -58,7 +61,8 @@ class ViewForm(forms.Form):
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         judged = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
-        self.default_judge = judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
+        of_people = judges.filter(Exists(judged.filter(summary__origin=Summary.Origin.SESSION)))
+        self.default_judge = of_people.first() or judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
         self.haystacks = haystacks
         initial = {"average": "pooled", "sort": "joint", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**initial, **{name: value for name, value in data.items() if value}})

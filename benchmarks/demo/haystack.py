@@ -1,6 +1,6 @@
 """The two demo haystacks in the format in which such haystacks are published.
 
-`demo_topic` is the island ferry (36 documents, 4 subtopics of 6 insights), `practice_topic` the repair café
+`demo_topic` is the island ferry (46 documents, 6 subtopics of 6 insights), `practice_topic` the repair café
 for a first try against the clock. Both are the same, to the byte, on every run.
 """
 
@@ -23,7 +23,7 @@ _UNJUDGED = frozenset({"summary_subtopic_random_plover-large"})
 
 
 def demo_topic() -> dict[str, Any]:
-    """The ferry haystack: 36 documents numbered by `idx + 1`, with 19 summaries for each subtopic."""
+    """The ferry haystack: 46 documents numbered by `idx + 1`, with 19 summaries for each subtopic."""
     return _topic(
         folder="ferry",
         title="The electric ferry Linnet and the island of Tarrow: the first eighteen months",

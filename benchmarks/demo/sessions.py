@@ -21,7 +21,7 @@ _FOLDER = "ferry"
 
 
 def demo_drafts() -> list[dict[str, Any]]:
-    """Six sessions: three subtopics, two writers each.
+    """Nine sessions: two writers on each of three subtopics, one on each of the others.
 
     Each is {subtopic_id, subtopic, writer, drafts: [(active_ms, text)], pauses: [(start_active_ms,
     duration_ms)]}. Drafts are in order of active time, from a first jotting to what was submitted; before

@@ -64,6 +64,18 @@ def cost_of(calls: QuerySet[JudgeCall, JudgeCall], *, prices: Prices | None = No
     return _total(_sums(calls), prices or Prices())
 
 
+def cost_of_call(call: JudgeCall, prices: Prices) -> Decimal | None:
+    """Cost of one call; None where it has no answer, no count of tokens or no price."""
+    sent, back = call.prompt_tokens, call.completion_tokens
+    if call.answered_at is None or sent is None or back is None:
+        return None
+    day = call.answered_at.astimezone(UTC).date()
+    price = prices.of(base_url=call.base_url, model=call.model, day=day)
+    if price is None:
+        return None
+    return price_of_tokens(price, prompt=sent, cached=call.cached_tokens or 0, completion=back)
+
+
 def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
     """Cost of all calls that the runs of these judges made, by the judge's pk; two queries."""
     rows = _sums(JudgeCall.objects.filter(run__judge__in=list(judges)), "run__judge")

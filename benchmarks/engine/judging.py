@@ -21,7 +21,7 @@ from django.db.models import Max
 from benchmarks import audit
 from benchmarks.engine import runs, sending
 from benchmarks.engine.runs import RunProgress
-from benchmarks.engine.task import Origin
+from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges import registry
 from benchmarks.judges.questions import ModelConfig
@@ -102,6 +102,22 @@ def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datet
     return judge
 
 
+@transaction.atomic
+def set_published_cost(*, judge: Judge, dollars: Decimal | None, by: Any, now: datetime) -> None:
+    """Write what the verdicts of an imported judge cost whoever published them; None takes it back.
+
+    Raises:
+        ValueError: the judge was not imported, so its calls tell what it cost.
+    """
+    if judge.kind != Judge.Kind.IMPORTED:
+        raise ValueError(f"{judge} was not imported.")
+    judge.published_cost = dollars
+    judge.save(update_fields=["published_cost"])
+    audit.record(
+        actor=by, action="judge.cost_set", target=judge, now=now, cost="" if dollars is None else str(dollars)
+    )
+
+
 # Asking for a run
 
 
@@ -115,12 +131,13 @@ def request_run(
     task: str = JudgeRun.Task.COVERAGE,
     requested_by: Any = None,
     options: ModelOptions | None = None,
+    scope: Mapping[str, Any] | None = None,
 ) -> JudgeRun | None:
     """Queue the subjects of a task that this judge has not done yet; None when there are none.
 
     Subjects are the summaries, responses or key points that the task is about; responses come with their
     questions. Support is asked of the points that the same judge extracted: a response without such points is not
-    queued.
+    queued. `scope` says what they are, for people (`scopes.Scope.as_json`).
 
     Raises:
         JudgeUnavailable: the judge's verdicts can only be imported, its configuration cannot be used, or the task
@@ -141,6 +158,7 @@ def request_run(
         concurrency=options.concurrency,
         repeats=repeats,
         budget=options.budget,
+        scope=dict(scope or {}),
     )
     if requested_by is not None:
         counted = {"task": task, kind.subjects: len(waiting)}
@@ -148,6 +166,26 @@ def request_run(
     items = [JudgeRunItem(run=run, **{kind.subject: subject}) for subject in waiting]
     JudgeRunItem.objects.bulk_create(items, batch_size=500)
     return run
+
+
+def request_again(*, run: JudgeRun, by: Any, now: datetime) -> JudgeRun | None:
+    """Queue what the judge has not answered of a run's items, as the run asked; None when nothing is missing.
+
+    Raises:
+        JudgeUnavailable: as `request_run`.
+    """
+    kind = TASKS[run.task]
+    keys = list(run.items.values_list(kind.subject, flat=True))
+    return request_run(
+        judge=run.judge,
+        subjects=[subject for part in parts(keys) for subject in kind.read(part)],
+        reason="again",
+        now=now,
+        task=run.task,
+        requested_by=by,
+        options=ModelOptions(run.concurrency, run.repeats, run.budget),
+        scope=run.scope,
+    )
 
 
 def _check_available(judge: Judge, task: str) -> None:

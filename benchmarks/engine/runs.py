@@ -200,6 +200,11 @@ class RunState:
         return TASKS[self.run.task]
 
     @property
+    def has_answers(self) -> bool:
+        """Whether its answers are rows that can be read one by one."""
+        return self.task.answers() is not None
+
+    @property
     def progress_text(self) -> str:
         """How far it is, in words."""
         done, total = floatformat(self.progress.n_done, "0g"), floatformat(self.progress.n_total, "0g")

@@ -31,6 +31,13 @@ class Judge(models.Model):
     config: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     config_sha256 = models.CharField(max_length=64)
     note = models.TextField(blank=True)
+    published_cost = models.DecimalField(
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="In US dollars, as whoever published imported verdicts gives it.",
+    )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -40,6 +47,10 @@ class Judge(models.Model):
             models.UniqueConstraint(fields=["name", "version"], name="judge_version_unique"),
             models.CheckConstraint(
                 condition=Q(kind__in=["lexical", "openai", "imported"]), name="judge_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(published_cost=None) | Q(kind="imported", published_cost__gte=0),
+                name="judge_published_cost_of_imported",
             ),
         ]
 
@@ -71,6 +82,9 @@ class JudgeRun(models.Model):
     task = models.CharField(max_length=20, default=Task.COVERAGE)
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     reason = models.CharField(max_length=60, blank=True, help_text="What asked for it: session, import, person …")
+    scope: models.JSONField[Any, Any] = models.JSONField(
+        default=dict, blank=True, help_text="What it is about, in names; see benchmarks.engine.scopes."
+    )
     message = models.TextField(blank=True)
     concurrency = models.PositiveSmallIntegerField(default=16, help_text="Requests at a time, of models only.")
     repeats = models.PositiveSmallIntegerField(default=1)

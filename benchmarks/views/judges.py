@@ -1,4 +1,4 @@
-"""Judges: what there is, a new one or a new version, one summary tried, a run with its estimate and progress."""
+"""Judges: what there is, a new one or a new version, one summary tried, the estimate of a run and its start."""
 
 from __future__ import annotations
 
@@ -15,28 +15,24 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import budgets, costs, judging, overview, runs, sending
-from benchmarks.engine.wakeup import enqueue
-from benchmarks.judge_forms import BudgetForm, ModelJudgeForm, PriceForm, RunForm, TryForm
+from benchmarks.engine import costs, judging, overview, runs, scopes, sending
+from benchmarks.judge_forms import ModelJudgeForm, PriceForm, PublishedCostForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, ModelPrice, Summary
+from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.views.runs import RUN, STOP_POLLING, VIEW, shown_runs, start_run
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 
-VIEW, ADD, CHANGE, RUN = (
-    "benchmarks.view_judge", "benchmarks.add_judge", "benchmarks.change_judge", "benchmarks.add_judgerun",
-)  # fmt: skip
-RUN_TASK = "benchmarks.tasks.run_judge"
-STOP_POLLING = 286
+ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 
 
 @require_safe
 @requires(VIEW)
 def judge_list(request: HtmxHttpRequest) -> HttpResponse:
     """All judges and the latest runs."""
-    runs = JudgeRun.objects.select_related("judge")[:20]
-    return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": runs})
+    latest = shown_runs(JudgeRun.objects.select_related("judge")[:20], request.user)
+    return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": latest})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -70,20 +66,36 @@ def _edit(request: HtmxHttpRequest, form: ModelJudgeForm, judge: Judge | None) -
     return page(request, "benchmarks/judge_edit.html", {"form": form, "judge": judge}, status=status)
 
 
+@require_POST
+@requires(RUN)
+def judge_offline(request: HtmxHttpRequest) -> HttpResponse:
+    """Go to the offline judge as the code of today configures it, which nobody may have run yet."""
+    judge = judging.default_judge(now=timezone.now())
+    return redirect(f"{reverse('benchmarks:judge-detail', args=[judge.uid])}#run")
+
+
 @require_safe
 @requires(VIEW)
 def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A judge's configuration and runs; with `concurrency` in the query, the estimate of a run."""
     judge = get_object_or_404(Judge, uid=uid)
+    if "concurrency" in request.GET and judge.kind == Judge.Kind.OPENAI:
+        return _detail(request, judge, RunForm(request.GET, judge=judge, user=request.user))
+    return _detail(request, judge, RunForm(initial=request.GET.dict(), judge=judge, user=request.user))
+
+
+def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpResponse:
+    """The page of a judge; a bound form is answered with the estimate of its run."""
     is_model = judge.kind == Judge.Kind.OPENAI
-    form = RunForm(request.GET if "concurrency" in request.GET else None)
     context = {
         "judge": judge,
         "is_model": is_model,
+        "can_run": judge.kind != Judge.Kind.IMPORTED and judge.archived_at is None,
         "about": description_of(judge.kind),
-        "runs": judge.runs.all()[:20],
+        "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "form": form,
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
+        "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
         "some_summary": Summary.objects.of_systems().first(),
     }
     if is_model:
@@ -92,9 +104,42 @@ def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         stale = overview.stale_answers(judge=judge, most=most)
         has_older = not everything and any(one.has_older for one in stale)
         context |= {"stale": stale, "n_compared": most, "has_older": has_older}
-    if is_model and form.is_bound and form.is_valid():
-        context |= estimated(judge, JudgeRun.Task.COVERAGE, form.summaries(), form.cleaned_data["repeats"])
-    return page(request, "benchmarks/judge_detail.html", context)
+    if form.is_bound and form.is_valid():
+        context |= _waiting(judge, form, request.user)
+    status = 422 if request.method == "POST" and not form.is_valid() else 200
+    return page(request, "benchmarks/judge_detail.html", context, status=status)
+
+
+@require_POST
+@requires(CHANGE)
+def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Write the published cost of an imported judge."""
+    judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
+    form = PublishedCostForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("The cost is a number of US dollars, 0 or more, or empty."))
+    else:
+        dollars = form.cleaned_data["published_cost"]
+        judging.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
+        messages.success(request, _("The cost is stored."))
+    return redirect("benchmarks:judge-detail", judge.uid)
+
+
+def _waiting(judge: Judge, form: RunForm, user: Any) -> dict[str, Any]:
+    """What a run of this scope would judge, and what a model would be asked; for a template."""
+    scope = form.scope()
+    summaries, options = scope.summaries(), form.options()
+    waiting = judging.missing(
+        judge=judge, task=JudgeRun.Task.COVERAGE, subjects=summaries, repeats=options.repeats
+    )
+    context = {
+        "scope": scopes.words(scope.as_json(), seen=scopes.seen_by(user)),
+        "n_summaries": len(summaries),
+        "n_waiting": len(waiting),
+    }
+    if judge.kind == Judge.Kind.OPENAI:
+        context |= estimated(judge, JudgeRun.Task.COVERAGE, waiting, options.repeats)
+    return context
 
 
 def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) -> dict[str, Any]:
@@ -109,105 +154,22 @@ def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) ->
 @require_POST
 @requires(RUN)
 def run_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Queue what was estimated."""
+    """Estimate a run, or queue what was estimated; a list of ids may be too long for an address."""
     judge = get_object_or_404(Judge, uid=uid)
-    form = RunForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("The run was not started: look at its numbers again."))
-        return redirect("benchmarks:judge-detail", judge.uid)
+    form = RunForm(request.POST, request.FILES, judge=judge, user=request.user)
+    if "estimate" in request.POST or not form.is_valid():
+        return _detail(request, judge, form)
+    scope = form.scope()
     return start_run(
         request,
         judge=judge,
         task=JudgeRun.Task.COVERAGE,
-        subjects=form.summaries(),
+        subjects=scope.summaries(),
         options=form.options(),
         reason="person",
         back=reverse("benchmarks:judge-detail", args=[judge.uid]),
+        scope=scope.as_json(),
     )
-
-
-def start_run(
-    request: HtmxHttpRequest,
-    *,
-    judge: Judge,
-    task: str,
-    subjects: Iterable[Any],
-    options: judging.ModelOptions,
-    reason: str,
-    back: str,
-) -> HttpResponse:
-    """Queue what is missing and show the run; where there is none, say why on the page at `back`."""
-    try:
-        run = judging.request_run(
-            judge=judge,
-            task=task,
-            subjects=subjects,
-            reason=reason,
-            now=timezone.now(),
-            requested_by=request.user,
-            options=options,
-        )
-    except judging.JudgeUnavailable as error:
-        messages.error(request, str(error))
-        return redirect(back)
-    if run is None:
-        messages.info(request, _("Nothing is lacking: all of it was judged or is being judged."))
-        return redirect(back)
-    enqueue(RUN_TASK, str(run.uid))
-    return redirect("benchmarks:judge-run", run.uid)
-
-
-@require_safe
-@requires(VIEW)
-def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Where a run stands; the fragment is polled while somebody works on it."""
-    run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
-    state = runs.run_state(run)
-    failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
-        "summary__system", "response__system", "key_point__question"
-    )[:20]
-    is_last = wants_fragment(request) and not state.is_working
-    return page(
-        request,
-        "benchmarks/judge_run.html",
-        {"state": state, "run": run, "failed": failed},
-        part="status",
-        status=STOP_POLLING if is_last else 200,
-    )
-
-
-@require_POST
-@requires(RUN)
-def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
-    """Pause, resume or cancel a run."""
-    run = get_object_or_404(JudgeRun, uid=uid)
-    now = timezone.now()
-    if act == "pause":
-        runs.pause_run(run=run, now=now, by=request.user)
-    elif act == "cancel":
-        runs.cancel_run(run=run, now=now, by=request.user)
-    elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
-        enqueue(RUN_TASK, str(run.uid))
-    return redirect("benchmarks:judge-run", run.uid)
-
-
-def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:
-    """Take the budget that came along, if one did; where it can't be taken, say why and leave the run paused."""
-    if "budget" not in request.POST:
-        return True
-    form = BudgetForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("The budget is a number of US dollars, or empty for no limit."))
-        return False
-    budget = form.cleaned_data["budget"]
-    if budget == run.budget:
-        return True
-    try:
-        budgets.change_budget(run=run, budget=budget, by=request.user, now=timezone.now())
-    except budgets.BudgetRefused as refused:
-        messages.error(request, str(refused))
-        return False
-    return True
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -217,6 +179,7 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
     rows = Summary.objects.of_systems().select_related("system", "subtopic", "haystack")
     summary = get_object_or_404(rows, uid=summary_uid)
+    here = reverse("benchmarks:judge-try", args=[judge.uid, summary.uid])
     if request.method == "POST":
         return start_run(
             request,
@@ -225,7 +188,8 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
             subjects=[summary],
             options=judging.ModelOptions(),
             reason="try",
-            back=reverse("benchmarks:judge-detail", args=[judge.uid]),
+            back=here,
+            then=f"{here}#answers",
         )
     form = TryForm({"summary": str(summary.uid), **request.GET.dict()}, summary=summary)
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -236,7 +200,13 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
     insight = summary.subtopic.insights.filter(uid=chosen["insight"]).first() if chosen.get("insight") else None
     if insight is not None:
         verdicts = verdicts.filter(insight=insight)
-    context = {"judge": judge, "summary": summary, "verdicts": verdicts, "requests": [], "form": form}
+    run = judge.runs.filter(items__summary=summary, task=JudgeRun.Task.COVERAGE).first()
+    is_working = run is not None and run.state in runs.GOING
+    context = {"judge": judge, "summary": summary, "verdicts": verdicts, "form": form, "run": run}
+    context |= {"is_working": is_working, "requests": [], "here": request.get_full_path()}
+    if wants_fragment(request):
+        status = 200 if is_working else STOP_POLLING
+        return page(request, "benchmarks/judge_try.html", context, part="answers", status=status)
     try:
         found = overview.requests_on(
             judge=Judge(pk=0), config=sending.config_of(judge), task=JudgeRun.Task.COVERAGE, subjects=[summary]

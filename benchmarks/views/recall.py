@@ -22,7 +22,8 @@ from benchmarks.recall import page as recall_page
 from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import chosen_judge, figure_cells, page_of
-from benchmarks.views.judges import RUN, estimated, start_run
+from benchmarks.views.judges import estimated
+from benchmarks.views.runs import RUN, start_run
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires

@@ -103,7 +103,7 @@ def test_an_estimate_of_many_summaries_looks_at_some_of_them(
     part = shown.context["estimate"]
     assert (part.n_subjects, part.n_calls, part.is_of_a_part) == (7, 21, True)
     assert part.prompt_tokens == pytest.approx(whole.prompt_tokens, rel=0.05)
-    assert "evenly spread" in shown.text
+    assert "even sample" in shown.text
 
 
 @pytest.mark.django_db(transaction=True)
@@ -126,7 +126,7 @@ def test_a_run_is_started_and_read_when_it_is_over(
     assert Exposure.objects.contaminating().get().user == ada
     assert "json_schema" in tried
     assert "sparrow-1-0301" in tried
-    assert "Nothing is lacking" in client.get(url("judge-detail", judge.uid), NUMBERS).text
+    assert "Nothing is missing" in client.get(url("judge-detail", judge.uid), NUMBERS).text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,7 +13,8 @@ from annotation.validation.results import results_of
 from annotation.verification import planning
 from annotation.verification.overview import overview_of
 from benchmarks.models import Haystack, Question, Verdict
-from summhay_site import demo, demo_validation, demo_verification
+from summhay_site import demo, demo_linking, demo_validation, demo_verification
+from summhay_site.models import User
 
 
 @pytest.mark.django_db
@@ -22,7 +23,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     call_command("load_demo", stdout=said)
     counts = [model.objects.count() for model in (Haystack, Study, Session, Question, Verdict)]
     assert all(counts)
-    assert Session.objects.filter(assignment__is_practice=False, state="submitted").count() == 6
+    assert Session.objects.filter(assignment__is_practice=False, state="submitted").count() == 9
     verification = Study.objects.get(name=demo_verification.NAME)
     overview = overview_of(verification)
     rows = {row.member.annotator.label: row for row in overview.people}
@@ -37,6 +38,17 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert [one.name for one in validation.evaluation.people] == ["Dana Voss", "Emil Hart"]
     assert 0.5 < (validation.evaluation.mean["accuracy"].value or 0) < 1
     assert validation.disputed
+    writing, linking = Study.objects.get(name=demo.STUDY), Study.objects.get(name=demo_linking.NAME)
+    client.force_login(User.objects.get(username="ada"))
+    people = client.get("/leaderboard/").context["board"].people
+    assert (people.row.n_summaries, len(set(writing.writing_plan.subtopics.all()))) == (9, 6)
+    assert all(stat.low is not None for stat in people.row.stats.values() if stat.value is not None)
+    report = client.get(f"/studies/{linking.uid}/agreement/").context["report"]
+    assert report.n_clusters == 6
+    assert {row.name for row in report.rows} == {"example-judge", "lexical"}
+    for row in (report.ceiling, *report.rows):
+        assert row.stats["pearson"].low is not None, row.name
+    client.logout()
     for username, _name, _role in demo.LOGINS:
         assert username in said.getvalue()
         answer = client.post("/login/", {"username": username, "password": demo.PASSWORD})

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, runs
+from benchmarks.engine import costs, judging, runs, scopes
 from benchmarks.engine.runs import RunProgress
+from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
-from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, Question, Response, Summary
+from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, Question, Response, Subtopic, Summary
 
 OFFLINE = "lexical"
 
@@ -42,6 +47,26 @@ class Command(BaseCommand):
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
+        parser.add_argument(
+            "--study", metavar="NAME", help="the summaries of this study's tasks or sessions, by name or id"
+        )
+        narrow = {
+            "subtopic": "its name or id", "system": "the name of the summarizer",
+            "retriever": "as on leaderboards; full-ctxt without one",
+        }  # fmt: skip
+        for name, text in narrow.items():
+            parser.add_argument(
+                f"--{name}",
+                action="append",
+                default=[],
+                metavar="NAME",
+                help=f"only of this {name}: {text}; repeatable",
+            )
+        parser.add_argument(
+            "--ids", metavar="FILE", help="only texts whose ids are in this file; - reads them here"
+        )
+        parser.add_argument("--sample", type=int, metavar="N", help="a random sample of so many of the above")
+        parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
         parser.add_argument("--all", action="store_true", help="archived haystacks and texts of sessions too")
         parser.add_argument(
             "--concurrency", type=int, default=16, metavar="N", help="requests at a time, of models"
@@ -54,7 +79,8 @@ class Command(BaseCommand):
         """Count in answers: asked now, there before, unusable, failed."""
         started, began, task = time.perf_counter(), timezone.now(), options["task"]
         judge = self._judge(name=options["judge"], version=options["judge_version"])
-        subjects = self._subjects(options)
+        scope = self._scope(options)
+        subjects = self._subjects(options, scope)
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
         before = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
         try:
@@ -67,6 +93,7 @@ class Command(BaseCommand):
                 options=judging.ModelOptions.checked(
                     concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
                 ),
+                scope=scope.as_json(),
             )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
@@ -101,18 +128,69 @@ class Command(BaseCommand):
             "invalid": TASKS[task].n_invalid(judge=judge, subjects=subjects),
         }
 
-    def _subjects(self, options: dict[str, Any]) -> Sequence[Any]:
-        if options["task"] == JudgeRun.Task.COVERAGE:
-            return self._summaries(
-                haystack=options["haystack"], dataset=options["dataset"], everything=options["all"]
-            )
-        return self._responses(dataset=options["dataset"])
+    def _scope(self, options: dict[str, Any]) -> Scope:
+        """What the arguments name; a name that means nothing here is an error."""
+        if options["sample"] is not None and options["sample"] < 1:
+            raise CommandError("--sample is at least 1.")
+        of_summaries = options["task"] == JudgeRun.Task.COVERAGE
+        if not of_summaries and (options["study"] or options["subtopic"] or options["haystack"]):
+            raise CommandError("--study, --subtopic and --haystack choose summaries; responses have --dataset.")
+        haystacks = self._haystacks(options) if of_summaries else None
+        listed = self._listed(options["ids"], Summary if of_summaries else Response)
+        is_anywhere = bool(options["study"] or listed) and not (options["haystack"] or options["dataset"])
+        scope = Scope(
+            haystacks=None if is_anywhere else haystacks,
+            haystack=options["haystack"] or "",
+            dataset=options["dataset"] or "",
+            study=self._study(options["study"]),
+            subtopics=self._subtopics(options["subtopic"]),
+            systems=options["system"],
+            retrievers=options["retriever"],
+            listed=listed,
+            sample=options["sample"],
+            seed=options["seed"],
+            everything=options["all"],
+        )
+        if (scope.systems or scope.retrievers) and not scopes.systems_named(scope.systems, scope.retrievers):
+            names = ", ".join([*scope.systems, *scope.retrievers])
+            raise CommandError(f"There is no system of this name: {names}.")
+        return scope
 
-    def _responses(self, *, dataset: str | None) -> list[Response]:
-        questions = Question.objects.of(dataset=dataset or "").filter(archived_at=None)
-        if dataset and not questions.exists():
-            raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-        return list(Response.objects.filter(question__in=questions).order_by("question", "pk"))
+    def _study(self, name: str | None) -> tuple[str, str] | None:
+        if not name:
+            return None
+        for uid, title in scopes.studies().named():
+            if name in (uid, title):
+                return uid, title
+        raise CommandError(f"There is no study with summaries called “{name}”.")
+
+    def _subtopics(self, names: Sequence[str]) -> list[Subtopic]:
+        found = list(Subtopic.objects.filter(Q(name__in=names) | Q(key__in=names))) if names else []
+        known = {name for subtopic in found for name in (subtopic.name, subtopic.key)}
+        if unknown := [name for name in names if name not in known]:
+            raise CommandError(f"There is no subtopic called “{unknown[0]}”.")
+        return found
+
+    def _listed(self, path: str | None, model: type[Any]) -> list[UUID]:
+        if path is None:
+            return []
+        try:
+            text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+            found = scopes.ids_of(text)
+            scopes.check_listed(found, model)
+        except (OSError, UnicodeDecodeError, scopes.UnknownText) as error:
+            raise CommandError(f"--ids {path}: {error}") from error
+        return found
+
+    def _subjects(self, options: dict[str, Any], scope: Scope) -> Sequence[Any]:
+        if options["task"] == JudgeRun.Task.COVERAGE:
+            return scope.summaries()
+        questions = Question.objects.of(dataset=scope.dataset).filter(archived_at=None)
+        if scope.dataset and not questions.exists():
+            raise CommandError(
+                f"No question was imported as “{scope.dataset}”; see the page of questions for names."
+            )
+        return scope.narrowed(Response.objects.filter(question__in=questions))
 
     def _costs(self, *, judge: Judge, since: Any) -> dict[str, Any]:
         """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
@@ -139,18 +217,18 @@ class Command(BaseCommand):
             raise CommandError(f"There is no judge “{asked}”; there is: {', '.join(names)}.")
         return judge
 
-    def _summaries(self, *, haystack: str | None, dataset: str | None, everything: bool) -> list[Summary]:
-        haystacks = Haystack.objects.all() if everything else Haystack.objects.current()
+    def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
+        found = Haystack.objects.all() if options["all"] else Haystack.objects.current()
+        haystack, dataset = options["haystack"], options["dataset"]
         if haystack is not None:
-            haystacks = haystacks.named(haystack)
+            found = found.named(haystack)
         if dataset is not None:
-            haystacks = haystacks.filter(dataset=dataset)
-        if (haystack or dataset) and not haystacks.exists():
+            found = found.filter(dataset=dataset)
+        if (haystack or dataset) and not found.exists():
             raise CommandError(
                 f"No haystack is called “{haystack or dataset}”; see the page of corpora for names."
             )
-        summaries = Summary.objects.filter(haystack__in=haystacks).only("pk").order_by("pk")
-        return list(summaries if everything else summaries.of_systems())
+        return found
 
     def _say(self, run: JudgeRun, done: RunProgress) -> None:
         subjects = TASKS[run.task].subjects.replace("_", " ")

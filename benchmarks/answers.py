@@ -1,0 +1,137 @@
+"""The answers of a run as its page shows them: what was asked of which text, the label, the cost and the reply.
+
+Texts of sessions, and replies about them, are shown to those who may read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchmarks.engine import costs, scopes
+from benchmarks.engine.tasks import TASKS
+from benchmarks.models import Extraction, Haystack, JudgeCall, JudgeRun, PointVerdict, Verdict
+
+Answer = Any
+"""A `Verdict`, a `PointVerdict` or an `Extraction`: whatever the task stores."""
+RELATED = {
+    Verdict: ("summary__system", "summary__subtopic", "summary__haystack", "insight"),
+    PointVerdict: ("response__system", "response__question", "key_point", "point", "judge"),
+    Extraction: ("response__system", "response__question", "judge"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One answer; `passages` are the (number, text) of the bullets that it names, `cost` its part of the call."""
+
+    answer: Answer
+    system: str
+    url: str
+    place: str
+    asked: str
+    label: str
+    passages: tuple[tuple[int, str], ...] = ()
+    problem: str = ""
+    cost: Decimal | None = None
+    replies: tuple[str, ...] = ()
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Answers, and the haystacks whose insights they show."""
+
+    rows: tuple[Row, ...]
+    haystacks: tuple[Haystack, ...]
+
+
+def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
+    """What a run stored, in the order of the texts; nothing where a task stores no such rows."""
+    rows = TASKS[run.task].answers()
+    if rows is None:
+        return Verdict.objects.none()
+    found = rows.filter(run=run).select_related("call", *RELATED[rows.model])
+    return (found.filter(is_valid=False) if only_invalid else found).order_by("pk")
+
+
+def read(found: Sequence[Answer], *, user: Any) -> Rows:
+    """Put answers into words; a fixed number of queries."""
+    hidden = _hidden(found, user)
+    paid = _costs([answer.call for answer in found if answer.call is not None])
+    rows = tuple(_row(answer, cost=paid.get(answer.call_id), hidden=hidden) for answer in found)
+    haystacks = {row.summary.haystack_id: row.summary.haystack for row in found if isinstance(row, Verdict)}
+    return Rows(rows, tuple(haystacks.values()))
+
+
+def _hidden(found: Sequence[Answer], user: Any) -> Collection[int]:
+    """The texts of sessions among these that the user may not read."""
+    texts = {row.summary_id for row in found if isinstance(row, Verdict) and not row.summary.has_page}
+    return texts - set(scopes.studies().readable(user, texts)) if texts else texts
+
+
+def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
+    """What each call cost, shared by the answers that it gave, where it is known. Few queries."""
+    by_key = {call.pk: call for call in calls}
+    prices, shares = costs.Prices(), dict.fromkeys(by_key, 0)
+    for model in (Verdict, PointVerdict, Extraction):
+        counted = model.objects.filter(call__in=by_key).order_by().values_list("call").annotate(n=Count("pk"))
+        for key, n in counted:
+            shares[key] += n
+    found = {key: costs.cost_of_call(call, prices) for key, call in by_key.items()}
+    return {key: dollars / (shares[key] or 1) for key, dollars in found.items() if dollars is not None}
+
+
+def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Row:
+    if isinstance(answer, Verdict):
+        return _of_summary(answer, cost=cost, is_hidden=answer.summary_id in hidden)
+    response = answer.response
+    asked = answer.key_point or answer.point if isinstance(answer, PointVerdict) else None
+    return Row(
+        answer=answer,
+        system=str(response.system),
+        url=f"{reverse('benchmarks:response-detail', args=[response.uid])}?judge={answer.judge.uid}",
+        place=response.question.text,
+        asked=asked.text if asked else "",
+        label=answer.get_answer_display() if isinstance(answer, PointVerdict) else _("points"),
+        problem=answer.raw.get("problem", ""),
+        cost=cost,
+        replies=_replies(answer.call),
+    )
+
+
+def _of_summary(answer: Verdict, *, cost: Decimal | None, is_hidden: bool) -> Row:
+    summary = answer.summary
+    lines = summary.lines
+    return Row(
+        answer=answer,
+        system=str(summary.system),
+        url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else "",
+        place=summary.subtopic.name,
+        asked=answer.insight.text,
+        label=answer.coverage,
+        passages=tuple(
+            (number, "" if is_hidden else lines[number - 1]) for number in answer.lines if 0 < number <= len(lines)
+        ),
+        problem=answer.raw.get("problem", ""),
+        cost=cost,
+        replies=() if is_hidden else _replies(answer.call),
+        is_hidden=is_hidden,
+    )
+
+
+def _replies(call: JudgeCall | None) -> tuple[str, ...]:
+    """The texts of a raw reply, whatever a server sent in its place."""
+    choices = call.reply.get("choices") if call is not None and isinstance(call.reply, dict) else None
+    found = []
+    for choice in choices if isinstance(choices, list) else ():
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if isinstance(message, dict):
+            found.append(str(message.get("content") or message.get("refusal") or ""))
+    return tuple(found)

@@ -1,0 +1,167 @@
+"""The judge table of the agreement page: columns, order, chosen judges, files for papers, published costs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study
+from benchmarks.models import AuditEvent, Judge
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import flat
+
+pytestmark = pytest.mark.django_db
+JUDGES = ("able", "brisk", "calm_&_co")
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_labelled_study(summaries=make_summaries(), judges=JUDGES, researcher=ada)
+
+
+@pytest.fixture
+def client(ada: Any, login: Any) -> Client:
+    found: Client = login(ada)
+    return found
+
+
+def address(study: Study, *name: str) -> str:
+    page = "annotation:study-agreement-file" if name else "annotation:study-agreement"
+    return reverse(page, args=[study.uid, *name])
+
+
+def key(name: str) -> str:
+    return str(Judge.objects.get(name=name).uid)
+
+
+def names(client: Client, study: Study, **query: Any) -> list[str]:
+    return [row.name for row in client.get(address(study), query).context["report"].rows]
+
+
+def table(client: Client, study: Study, **query: Any) -> list[dict[str, str]]:
+    response = client.get(address(study, "judges-wide.csv"), query)
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+
+
+def heads(html: str) -> list[str]:
+    head = html[html.index('class="judge-table"') :]
+    head = head[: head.index("</thead>")]
+    return [flat(re.sub(r"<[^>]+>", "", one)).strip() for one in re.findall(r"<th .*?</th>", head, re.DOTALL)]
+
+
+def test_the_main_figures_come_first_and_all_others_when_asked(client: Client, study: Study) -> None:
+    main = heads(client.get(address(study)).text)
+    assert main == ["Judge", "Pearson", "Linking %", "Exact %", "quadratic κ", "n", "Cost, USD"]
+    wide = heads(client.get(address(study), {"wide": "1"}).text)
+    assert wide[:5] == main[:5]
+    assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %", "Invalid"} <= set(wide)
+
+
+@pytest.mark.parametrize("name", ["pearson", "exact_agreement", "quadratic_kappa", "linking"])
+def test_rows_are_sorted_by_any_column_and_back(client: Client, study: Study, name: str) -> None:
+    rows = client.get(address(study), {"sort": name}).context["report"].rows
+    values = [row.stats[name].value for row in rows]
+    assert values == sorted(values, reverse=True)
+    back = client.get(address(study), {"sort": f"-{name}"}).context["report"].rows
+    assert [row.stats[name].value for row in back] == sorted(values)
+
+
+def test_names_sort_upwards_and_an_unknown_column_changes_nothing(client: Client, study: Study) -> None:
+    assert names(client, study, sort="judge") == list(JUDGES)
+    assert names(client, study, sort="-judge") == list(reversed(JUDGES))
+    assert names(client, study, sort="<script>") == names(client, study)
+    assert "<script>" not in client.get(address(study), {"sort": "<script>"}).text
+
+
+def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(client: Client, study: Study) -> None:
+    shown = client.get(address(study), {"sort": "pearson", "summarizer": "alpha"}).text
+    assert re.search(r'href="\?sort=-pearson&amp;summarizer=alpha#judges">Pearson</a> ↓', shown)
+    assert re.search(r'href="\?sort=linking&amp;summarizer=alpha#judges">Linking %</a>', shown)
+
+
+def test_judges_are_hidden_from_every_table_and_file(client: Client, study: Study) -> None:
+    chosen = [key("able"), key("brisk")]
+    response = client.get(address(study), {"shown": chosen})
+    assert [row.name for row in response.context["report"].rows] == ["able", "brisk"]
+    assert len(response.context["differences"]["rows"]) == 1
+    assert response.context["bias"]["judges"] == response.context["ranking"]["judges"] == ["able", "brisk"]
+    text = response.text
+    assert "calm_" not in text[text.index('id="judges"') : text.index('id="disputed"')]
+    assert [row["judge"] for row in table(client, study, shown=chosen)] == ["people", "able", "brisk"]
+    assert set(names(client, study, shown="nobody")) == set(JUDGES)
+
+
+def test_the_wide_file_has_a_row_for_each_judge_with_all_figures(client: Client, study: Study) -> None:
+    report = client.get(address(study)).context["report"]
+    rows = {row["judge"]: row for row in table(client, study)}
+    assert set(rows) == {"people", *JUDGES}
+    for one in report.rows:
+        stat, (hits, n) = one.stats["pearson"], one.hits["linking"]
+        row = rows[one.name]
+        assert (float(row["pearson"]), float(row["pearson_low"])) == (stat.value, stat.low)
+        assert (int(row["linking_hits"]), int(row["linking_of"])) == (hits, n)
+        assert (int(row["insights"]), row["cost"]) == (one.n_insights, "")
+
+
+def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
+    response = client.get(address(study, "judges.tex"), {"sort": "judge"})
+    text = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrrrrr}"
+    assert lines[2] == r"Judge & Pearson & Linking \% & Exact \% & quadratic $\kappa$ & $n$ & Cost, USD \\"
+    assert [line.split(" & ")[0] for line in lines[4:8]] == [
+        "people among themselves", "able", "brisk", r"calm\_\&\_co",
+    ]  # fmt: skip
+    assert all(line.count(" & ") == 6 for line in lines[4:8])
+    stat = client.get(address(study)).context["report"].rows[0].stats["pearson"]
+    assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})}}" in text
+    wide = b"".join(client.get(address(study, "judges.tex"), {"wide": "1"}).streaming_content)  # type: ignore[attr-defined]
+    assert b"Spearman" in wide
+
+
+def test_a_published_cost_is_entered_and_shown_as_published(
+    client: Client, study: Study, ada: Any, ben: Any, login: Any
+) -> None:
+    judge = Judge.objects.get(name="brisk")
+    cost = reverse("benchmarks:judge-cost", args=[judge.uid])
+    assert "imported predictions come without their usage" in client.get(address(study)).text
+    for wrong in ("much", "-1", "1e99", "nan"):
+        client.post(cost, {"published_cost": wrong})
+    judge.refresh_from_db()
+    assert judge.published_cost is None
+    shown = client.post(cost, {"published_cost": "12.5"}, follow=True).text
+    assert 'value="12.5000"' in shown
+    row = next(one for one in client.get(address(study)).context["report"].rows if one.name == "brisk")
+    assert (row.cost.value, row.cost.method) == (12.5, "as published")
+    assert re.search(r"12\.500</span>\s*<span class=\"interval\">published", client.get(address(study)).text)
+    assert "$12.5000" in client.get(reverse("benchmarks:judges")).text
+    assert names(client, study, sort="cost")[0] == "brisk"
+    assert {one["judge"]: one["cost_method"] for one in table(client, study)}["brisk"] == "as published"
+    event = AuditEvent.objects.get(action="judge.cost_set")
+    assert (event.actor, Decimal(event.detail["cost"])) == (ada, Decimal("12.5"))
+    assert login(ben).post(cost, {"published_cost": "1"}).status_code == 403
+    client.post(cost, {"published_cost": ""})
+    judge.refresh_from_db()
+    assert judge.published_cost is None
+
+
+def test_only_imported_judges_have_a_published_cost(client: Client) -> None:
+    client.post(reverse("benchmarks:judge-offline"))
+    offline = Judge.objects.get(name="lexical")
+    assert (
+        client.post(reverse("benchmarks:judge-cost", args=[offline.uid]), {"published_cost": "1"}).status_code
+        == 404
+    )
