@@ -13,12 +13,15 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Load the kinds of study, and register with the lower app what records exposure and imports labels."""
         from annotation import kinds
+        from annotation.agreement.recall_source import StudySource
         from annotation.importing import annotated_summaries, plain_labels
         from annotation.studies.exposures import record_exposures
         from benchmarks.importing import formats
+        from benchmarks.recall import people
         from benchmarks.web import exposure
 
         kinds.load()
         exposure.register(record_exposures)
+        people.register(StudySource())
         formats.register(annotated_summaries.ANNOTATED_SUMMARIES)
         formats.register(plain_labels.PLAIN_LABELS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, overall
@@ -35,6 +36,18 @@ def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
         "n_questions": found.n_questions,
         "n_key_points": found.n_key_points,
         "n_responses": found.n_answers,
+        **stat_json(figures),
+        "n_unjudged": found.n_unjudged,
+        "n_without_key_points": found.n_without_key_points,
+        "n_not_extracted": found.n_not_extracted,
+        "n_without_points": found.n_without_points,
+        "n_points_unjudged": {by.value: count for by, count in found.n_points_unjudged.items()},
+    }
+
+
+def stat_json(figures: Mapping[str, Stat]) -> dict[str, Any]:
+    """Figures by name, null where undefined, with their intervals and reasons beside them."""
+    return {
         **{name: stat.value for name, stat in figures.items()},
         "intervals": {name: _interval(stat) for name, stat in figures.items() if stat.low is not None},
         "reasons": {
@@ -42,11 +55,6 @@ def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
             for name, stat in figures.items()
             if stat.undefined_reason or stat.interval_reason
         },
-        "n_unjudged": found.n_unjudged,
-        "n_without_key_points": found.n_without_key_points,
-        "n_not_extracted": found.n_not_extracted,
-        "n_without_points": found.n_without_points,
-        "n_points_unjudged": {by.value: count for by, count in found.n_points_unjudged.items()},
     }
 
 
