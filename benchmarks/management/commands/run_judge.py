@@ -16,7 +16,8 @@ from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
-from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, Question, Response, Summary
+from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, KeyPoint, Question, Response, Summary
+from benchmarks.querysets import QuestionQuerySet
 
 OFFLINE = "lexical"
 
@@ -38,7 +39,8 @@ class Command(BaseCommand):
             choices=[task for task in JudgeRun.Task.values if task != JudgeRun.Task.AUTODS],
             default=JudgeRun.Task.COVERAGE,
             help="coverage of insights by summaries (the default); of responses: recall of key points, extraction "
-            "of the points they make, support of those points by documents and key points",
+            "of the points they make, support of those points by documents and key points; of key points: "
+            "verification, the two judgments that annotators give",
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
@@ -106,13 +108,17 @@ class Command(BaseCommand):
             return self._summaries(
                 haystack=options["haystack"], dataset=options["dataset"], everything=options["all"]
             )
-        return self._responses(dataset=options["dataset"])
+        questions = self._questions(dataset=options["dataset"])
+        if TASKS[options["task"]].subject == "key_point":
+            points = KeyPoint.objects.filter(question__in=questions).select_related("question")
+            return list(points.order_by("question", "number"))
+        return list(Response.objects.filter(question__in=questions).order_by("question", "pk"))
 
-    def _responses(self, *, dataset: str | None) -> list[Response]:
+    def _questions(self, *, dataset: str | None) -> QuestionQuerySet:
         questions = Question.objects.of(dataset=dataset or "").filter(archived_at=None)
         if dataset and not questions.exists():
             raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-        return list(Response.objects.filter(question__in=questions).order_by("question", "pk"))
+        return questions
 
     def _costs(self, *, judge: Judge, since: Any) -> dict[str, Any]:
         """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
