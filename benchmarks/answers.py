@@ -16,13 +16,14 @@ from django.utils.translation import gettext as _
 
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
-from benchmarks.models import Extraction, Haystack, JudgeCall, JudgeRun, PointVerdict, Verdict
+from benchmarks.models import Extraction, Haystack, JudgeCall, JudgeRun, KeyPointVerdict, PointVerdict, Verdict
 
 Answer = Any
-"""A `Verdict`, a `PointVerdict` or an `Extraction`: whatever the task stores."""
-RELATED = {
+"""A `Verdict`, a `PointVerdict`, a `KeyPointVerdict` or an `Extraction`: whatever the task stores."""
+RELATED: dict[Any, tuple[str, ...]] = {
     Verdict: ("summary__system", "summary__subtopic", "summary__haystack", "insight"),
     PointVerdict: ("response__system", "response__question", "key_point", "point", "judge"),
+    KeyPointVerdict: ("key_point__question", "judge"),
     Extraction: ("response__system", "response__question", "judge"),
 }
 
@@ -80,7 +81,7 @@ def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
     """What each call cost, shared by the answers that it gave, where it is known. Few queries."""
     by_key = {call.pk: call for call in calls}
     prices, shares = costs.Prices(), dict.fromkeys(by_key, 0)
-    for model in (Verdict, PointVerdict, Extraction):
+    for model in RELATED:
         counted = model.objects.filter(call__in=by_key).order_by().values_list("call").annotate(n=Count("pk"))
         for key, n in counted:
             shares[key] += n
@@ -91,6 +92,8 @@ def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
 def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Row:
     if isinstance(answer, Verdict):
         return _of_summary(answer, cost=cost, is_hidden=answer.summary_id in hidden)
+    if isinstance(answer, KeyPointVerdict):
+        return _of_key_point(answer, cost=cost)
     response = answer.response
     asked = answer.key_point or answer.point if isinstance(answer, PointVerdict) else None
     return Row(
@@ -123,6 +126,21 @@ def _of_summary(answer: Verdict, *, cost: Decimal | None, is_hidden: bool) -> Ro
         cost=cost,
         replies=() if is_hidden else _replies(answer.call),
         is_hidden=is_hidden,
+    )
+
+
+def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
+    question = answer.key_point.question
+    return Row(
+        answer=answer,
+        system=_("Key point %(n)d") % {"n": answer.key_point.number},
+        url=reverse("benchmarks:question-detail", args=[question.uid]),
+        place=question.text,
+        asked=f"{answer.get_judgment_display()} {answer.key_point.text}",
+        label=answer.answer,
+        problem=answer.raw.get("problem", ""),
+        cost=cost,
+        replies=_replies(answer.call),
     )
 
 

@@ -1,7 +1,8 @@
 """A model server on this machine that speaks the OpenAI protocol over real HTTP, well or badly, as told.
 
 By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all; so
-are points of responses and key points in passages. The points of a response are its sentences.
+are points of responses and key points in passages. The points of a response are its sentences; every key point is
+key.
 `python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
 """
 
@@ -65,6 +66,8 @@ def judged(body: dict[str, Any]) -> str:
 def on_points(asked: str) -> str:
     """Take a response apart, or say which points passages say."""
     asked = asked.removesuffix("\nReply:")
+    if asked.startswith("Question:") and "\nPoint:\n" in asked:
+        return json.dumps({"answer": "agree"})
     if asked.startswith("Question:"):
         answer = asked.partition("\nAnswer:\n")[2]
         return json.dumps({"points": [part.strip() + "." for part in answer.split(".") if part.strip()]})

@@ -21,6 +21,7 @@ from annotation.verification.labels import (
     external_point_table,
     has_point_labels,
 )
+from annotation.verification.machines import FIGURES, PAPER_THRESHOLD, machines, threshold_of
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.problems import ImportFailed, Problems
 from benchmarks.scoring.retention import Task
@@ -54,6 +55,9 @@ def _arguments(parser: Any) -> None:
         metavar="A,B",
         help="only these, by name or as in exports",
     )
+    parser.add_argument(
+        "--threshold", type=float, default=None, metavar="X", help="of key points: AutoDS scores from here on keep"
+    )
     parser.add_argument("--control", action="store_true", help="of key points: the control group only")
 
 
@@ -62,7 +66,7 @@ def _make(options: Mapping[str, Any]) -> Any:
         return _of_file(options)
     study = find_study(options["study"]) if options["study"] else None
     if study is not None and _has_points(study, options["task"]):
-        return _of_points(collect(study), options, public=True)
+        return _of_points(collect(study), options, threshold=_threshold(options, study), public=True)
     if options["control"]:
         raise ReportRefused("--control is for judgments on key points: name their study with --study.")
     chosen = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
@@ -73,7 +77,14 @@ def _has_points(study: Study, task: str) -> bool:
     return study.kind == Study.Kind.VERIFICATION or (task in set(Task) and has_point_labels(study))
 
 
-def _of_points(table: PointTable, options: Mapping[str, Any], *, public: bool) -> Any:
+def _threshold(options: Mapping[str, Any], study: Study) -> float:
+    asked = options["threshold"]
+    if asked is not None and not 0 <= asked <= 1:
+        raise ReportRefused("--threshold is a number from 0 to 1.")
+    return threshold_of(study) if asked is None else asked
+
+
+def _of_points(table: PointTable, options: Mapping[str, Any], *, threshold: float, public: bool) -> Any:
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
@@ -88,7 +99,9 @@ def _of_points(table: PointTable, options: Mapping[str, Any], *, public: bool) -
     if not (table.codes(task) >= 0).any():
         raise ReportRefused("There are no labels here; import some, or choose others.")
     scope = "control group" if options["control"] else "all items"
-    return task_json(task_agreement(table, task, public=public)) | {"scope": scope}
+    asked = machines(table, threshold=threshold)
+    found = task_json(task_agreement(table, task, machines=asked, public=public))
+    return found | {"scope": scope, "autods_threshold": threshold}
 
 
 def _of_file(options: Mapping[str, Any]) -> Any:
@@ -103,7 +116,7 @@ def _of_file(options: Mapping[str, Any]) -> Any:
         answers = (
             ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels
         )
-        return _of_points(external_point_table(answers), options, public=False)
+        return _of_points(external_point_table(answers), options, threshold=PAPER_THRESHOLD, public=False)
     return as_json(agreement(_plain(found, options), public=False))
 
 
@@ -127,6 +140,9 @@ def _lines(values: dict[str, Any]) -> list[str]:
             f"{name} {number(pair[name])}" for name in ("percent", "randolph", "cohen", "pearson", "linking")
         )
         lines.append(f"{pair['a']} – {pair['b']}: n = {pair['n']}, {', '.join(figures)}")
+    for row in values.get("machines", ()):
+        figures = (f"{name} {with_interval(row, name)}" for name in FIGURES)
+        lines.append(f"{row['name']}: n = {row['n']}, {', '.join(figures)}")
     return lines
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -19,14 +18,11 @@ from benchmarks.scoring.intervals import (
     Batch,
     Figure,
     Floats,
-    Formula,
     Resampling,
-    divide,
     shared_draws,
 )
+from benchmarks.scoring.ranking import MIN_SYSTEMS, tau_b_of_means
 from benchmarks.scoring.stat import Stat
-
-MIN_SYSTEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,27 +89,9 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
         return Ranking(
             name, Stat.undefined(f"under {MIN_SYSTEMS} summarizers", n_items=width, method=method), means
         )
-    figure = Figure(method, _tau_b(width), "all summarizers are level on one side", COEFFICIENT)
+    figure = Figure(method, tau_b_of_means(width), "all summarizers are level on one side", COEFFICIENT)
     batch = Batch(n_clusters, resampling)
     return Ranking(name, batch.estimate(figure, [batch.add(sums)]).stat(n_items=width), means)
-
-
-def _tau_b(width: int) -> Formula:
-    first, second = np.array(list(combinations(range(width), 2))).T
-
-    def formula(totals: Floats) -> Floats:
-        human, judge = (divide(totals[:, start : start + width], totals[:, 2 * width :]) for start in (0, width))
-        x, y = (_order(side[:, first] - side[:, second]) for side in (human, judge))
-        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
-
-    return formula
-
-
-def _order(differences: Floats) -> Floats:
-    """1, 0 or -1; 0 also for rounding noise and where a summarizer was not drawn."""
-    known = np.where(np.isfinite(differences), differences, 0.0)
-    order: Floats = np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
-    return order
 
 
 def corrected(

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annotation.figures.judges import JudgeReport
 from annotation.figures.people import Agreement, agreement, as_json
 from annotation.figures.table import Rater
 from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
+from annotation.verification.machines import Machine, machine_report, report_json
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
@@ -52,6 +54,7 @@ class TaskAgreement:
     by_category: tuple[GroupRow, ...]
     by_domain: tuple[GroupRow, ...]
     persons: tuple[PersonRow, ...]
+    machines: JudgeReport | None
 
 
 FAST_S = TOO_FAST_MS / 1000
@@ -59,9 +62,14 @@ FAST_S = TOO_FAST_MS / 1000
 
 
 def task_agreement(
-    table: PointTable, task: Task, *, public: bool = False, resampling: Resampling = DEFAULT
+    table: PointTable,
+    task: Task,
+    *,
+    machines: Sequence[Machine] = (),
+    public: bool = False,
+    resampling: Resampling = DEFAULT,
 ) -> TaskAgreement:
-    """All figures of a task; with `public` people appear under their pseudonyms."""
+    """All figures of a task, machines beside people; with `public` people appear under their pseudonyms."""
     with shared_draws():
         return TaskAgreement(
             task=task,
@@ -69,6 +77,7 @@ def task_agreement(
             by_category=_by(table, task, table.categories, resampling),
             by_domain=_by(table, task, table.domains, resampling),
             persons=tuple(_person(table, task, at, person) for at, person in enumerate(table.people)),
+            machines=machine_report(table, task, machines, resampling=resampling),
         )
 
 
@@ -126,6 +135,7 @@ def task_json(found: TaskAgreement) -> dict[str, Any]:
             }
             for row in found.persons
         ],
+        "machines": report_json(found.machines),
     }
 
 

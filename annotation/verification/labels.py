@@ -65,8 +65,8 @@ class PointTable:
         keys = tuple(person.key for person in self.people)
         return Ratings(self.codes(task), CATEGORIES[task], keys, tuple(self.questions.tolist()))
 
-    def label_table(self, task: Task) -> LabelTable:
-        """A task as the tables and reports of agreement take it: the points that somebody answered."""
+    def label_table(self, task: Task, *, only_rated: bool = True) -> LabelTable:
+        """A task as the tables and reports of agreement take it: the points that somebody answered, or all."""
         codes = self.codes(task)
         n_clusters, clusters = _renumbered(self.questions)
         own = np.full(self.n_items, -1, dtype=np.int64)
@@ -87,7 +87,7 @@ class PointTable:
             items=self.items,
             n_invalid=(),
         )
-        return table.only(table.rated)
+        return table.only(table.rated) if only_rated else table
 
     def only(self, mask: Bools) -> PointTable:
         """The key points for which `mask`, shape (n,), is true."""

@@ -10,10 +10,12 @@ from django.utils.translation import gettext as _
 
 from annotation.figures import present
 from annotation.figures.files import STAT_COLUMNS, stat_cells
+from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.people import Agreement
 from annotation.models import Study
 from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import PointTable, collect, data_version
+from annotation.verification.machines import machines, machines_version, stats_of, threshold_of
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.memory import remembered
@@ -33,24 +35,38 @@ class Looked:
     n_control: int
     n_questions: int
     people: tuple[tuple[str, str], ...]
+    threshold: float
     tasks: tuple[TaskAgreement, ...]
 
 
-def looked(study: Study, *, scope: str, people: Sequence[str] = (), public: bool = False) -> Looked:
+def looked(
+    study: Study,
+    *,
+    scope: str,
+    threshold: float | None = None,
+    people: Sequence[str] = (),
+    public: bool = False,
+) -> Looked:
     """The figures asked for, from memory when neither labels nor look changed."""
+    threshold = threshold_of(study) if threshold is None else threshold
     version = data_version(study)
     names = sorted(study.memberships.values_list("number", "annotator__label"))
-    key = (study.pk, version, names, scope, sorted(people), public)
-    return remembered("points", key, lambda: _looked(collect(study), version, scope, people, public=public))
+    key = (study.pk, version, machines_version(), threshold, names, scope, sorted(people), public)
+    return remembered(
+        "points", key, lambda: _looked(collect(study), version, scope, people, threshold=threshold, public=public)
+    )
 
 
-def _looked(table: PointTable, version: str, scope: str, people: Sequence[str], *, public: bool) -> Looked:
+def _looked(
+    table: PointTable, version: str, scope: str, people: Sequence[str], *, threshold: float, public: bool
+) -> Looked:
     everybody = tuple((person.key, person.name) for person in table.people)
     has_control = bool(table.is_control.any())
     scope = scope if scope in {CONTROL, ALL} else CONTROL if has_control else ALL
     chosen = table.control() if scope == CONTROL else table
     if people:
         chosen = chosen.with_people(people)
+    asked = machines(chosen, threshold=threshold) if everybody else ()
     return Looked(
         version=version,
         scope=scope,
@@ -59,7 +75,10 @@ def _looked(table: PointTable, version: str, scope: str, people: Sequence[str], 
         n_control=int(table.is_control.sum()),
         n_questions=chosen.n_questions,
         people=everybody,
-        tasks=tuple(task_agreement(chosen, task, public=public) for task in Task) if everybody else (),
+        threshold=threshold,
+        tasks=tuple(task_agreement(chosen, task, machines=asked, public=public) for task in Task)
+        if everybody
+        else (),
     )
 
 
@@ -90,6 +109,7 @@ def sections(found: Looked) -> list[dict[str, Any]]:
             "how": hows()[one.task],
             "cards": present.cards(one.people)[:N_CARDS],
             "matrix": matrix(one.people),
+            "machines": machine_rows(one.machines),
             "groups": [
                 (title, rows)
                 for title, rows in ((_("Category"), one.by_category), (_("Domain"), one.by_domain))
@@ -107,11 +127,20 @@ def matrix(found: Agreement) -> list[tuple[str, list[Stat | None]]]:
     return [(a, [known.get((a, b)) for b in found.people]) for a in found.people]
 
 
+def machine_rows(report: JudgeReport | None) -> list[tuple[JudgeRow, list[Stat]]]:
+    """People among themselves, then each machine, with their figures."""
+    if report is None:
+        return []
+    rows = [row for row in (report.ceiling, *report.rows) if row is not None]
+    return [(row, list(stats_of(row).values())) for row in rows]
+
+
 def everything(found: Looked) -> dict[str, Any]:
     """All figures as plain values."""
     return {
         "data_version": found.version,
         "scope": found.scope,
+        "autods_threshold": found.threshold,
         "n_key_points": found.n_items,
         "tasks": {one.task.value: task_json(one) for one in found.tasks},
     }
@@ -137,6 +166,9 @@ def agreement_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
             for row in rows:
                 yield (task, part, row.name, "", "percent", *stat_cells(row.percent))
                 yield (task, part, row.name, "", "randolph", *stat_cells(row.randolph))
+        for machine in one.machines.rows if one.machines else ():
+            for name, stat in stats_of(machine).items():
+                yield (task, "machine", machine.name, "people", name, *stat_cells(stat))
 
 
 def people_rows(found: Looked) -> Iterator[tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.verification import dataset_views, research_views, review_views
+from annotation.verification import dataset_views, machine_views, research_views, review_views
 
 urlpatterns = [
     path("studies/<uuid:uid>/points/agreement/", research_views.agreement, name="verification-agreement"),
@@ -13,6 +13,7 @@ urlpatterns = [
         research_views.agreement_file,
         name="verification-agreement-file",
     ),
+    path("studies/<uuid:uid>/points/machines/", machine_views.machine_run, name="verification-machine-run"),
     path("studies/<uuid:uid>/points/choosing/", research_views.choosing, name="verification-choosing"),
     path("studies/<uuid:uid>/points/autods/", research_views.autods, name="verification-autods"),
     path(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -18,7 +20,9 @@ from annotation.verification import choosing as sets
 from annotation.verification import research_page
 from annotation.verification.agreement import FAST_S
 from annotation.verification.labels import collect, has_point_labels
+from annotation.verification.machines import judge_scores, threshold_of
 from annotation.verification.research_page import titles
+from benchmarks.models import Judge
 from benchmarks.scoring.autods import RATES
 from benchmarks.scoring.intervals import DEFAULT
 from benchmarks.scoring.retention import Task
@@ -27,7 +31,6 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
-PAPER_THRESHOLD = 0.7
 ROWS = 60
 MAX_SEED = 2**31 - 1
 
@@ -69,7 +72,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
     study = _with_points(request, uid)
     scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
-    found = research_page.looked(study, scope=scope, people=people)
+    found = research_page.looked(study, scope=scope, people=people, threshold=_threshold(request, study))
     context = {
         "study": study,
         "here": "agreement",
@@ -91,7 +94,8 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
     if name not in {"figures.json", "agreement.csv", "annotators.csv"}:
         raise Http404
     scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
-    found = research_page.looked(study, scope=scope, people=people, public=True)
+    threshold = _threshold(request, study)
+    found = research_page.looked(study, scope=scope, people=people, threshold=threshold, public=True)
     title = f"key-points-{found.version}-{found.scope}-{name}"
     if name == "agreement.csv":
         rows = research_page.agreement_rows(found)
@@ -149,11 +153,30 @@ def threshold_in(request: HttpRequest, default: float) -> float:
     return value if 0 <= value <= 1 else default
 
 
-def _autods(request: HttpRequest, study: Study) -> Any:
-    newest = study.dataset_versions.order_by("-number").first()
-    known = newest.autods_threshold if newest is not None else None
-    default = PAPER_THRESHOLD if known is None else known
-    return filters.autods(collect(study), threshold=threshold_in(request, default))
+def _threshold(request: HttpRequest, study: Study) -> float:
+    """The threshold of the address, else that of the newest dataset, else the paper's."""
+    return threshold_in(request, threshold_of(study))
+
+
+def _scores(request: HttpRequest) -> Judge | None:
+    """The judge whose scores are looked at; None: those that key points came with, or got first."""
+    judge = request.GET.get("scores", "")
+    return get_object_or_404(Judge, uid=_uid(judge)) if judge else None
+
+
+def _uid(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise Http404 from None
+
+
+def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
+    table = collect(study)
+    if judge is not None:
+        nothing = np.full(table.n_items, np.nan)
+        table = replace(table, autods=judge_scores(table).get(judge.pk, nothing))
+    return filters.autods(table, threshold=_threshold(request, study))
 
 
 @requires("annotation.view_study")
@@ -161,8 +184,17 @@ def _autods(request: HttpRequest, study: Study) -> Any:
 def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The scores of the key points, and what a threshold keeps and gets wrong."""
     study = verification_study(request, uid)
-    found = _autods(request, study)
-    context: dict[str, Any] = {"study": study, "here": "autods", "found": found, "reason": filters.NO_SCORES}
+    judge = _scores(request)
+    found = _autods(request, study, judge)
+    context: dict[str, Any] = {
+        "study": study,
+        "here": "autods",
+        "found": found,
+        "reason": filters.NO_SCORES,
+        "judge": judge,
+        "sources": Judge.objects.filter(autods_scores__key_point__label_items__study=study).distinct(),
+        "query": request.GET.urlencode(),
+    }
     if found is not None:
         context |= {
             "plots": [(name, plot, inline_svg(plot)) for name, plot in filters.plots(found).items()],
@@ -182,7 +214,7 @@ def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """All figures as JSON, or a plot as a file."""
     study = verification_study(request, uid)
-    found = _autods(request, study)
+    found = _autods(request, study, _scores(request))
     stem, _dot, ending = name.rpartition(".")
     if found is None:
         raise Http404

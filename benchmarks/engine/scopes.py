@@ -18,11 +18,11 @@ from django.utils.translation import ngettext
 
 from benchmarks.engine.task import parts
 from benchmarks.exchange.systems import setting_name
-from benchmarks.models import Haystack, Response, Subtopic, Summary, System
+from benchmarks.models import Haystack, KeyPoint, Response, Subtopic, Summary, System
 
 MOST_LISTED = 20_000
 """Ids in a list."""
-Text = TypeVar("Text", Summary, Response)
+Text = TypeVar("Text", Summary, Response, KeyPoint)
 
 
 class Studies(Protocol):
@@ -91,9 +91,10 @@ class Scope:
         return self.narrowed(rows)
 
     def narrowed(self, rows: QuerySet[Text, Text]) -> list[Text]:
-        """Summaries or responses of the systems, of the list, and in the sample; only their keys are read."""
+        """Summaries or responses of the systems, or key points, of the list, and in the sample."""
         if self.systems or self.retrievers:
-            rows = rows.filter(system__in=systems_named(self.systems, self.retrievers))
+            of_systems: Any = rows
+            rows = of_systems.filter(system__in=systems_named(self.systems, self.retrievers))
         rows = rows.order_by("pk")
         if self.listed:
             found = [row for part in parts(self.listed) for row in rows.filter(uid__in=part)]

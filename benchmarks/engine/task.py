@@ -15,7 +15,17 @@ from django.db.models import Count, Model, Q, QuerySet
 from django.utils.translation import gettext_noop, ngettext
 
 from benchmarks.judges.questions import ModelConfig, Question
-from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, JudgeRunItem, PointVerdict, Verdict
+from benchmarks.models import (
+    AutodsScore,
+    Extraction,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    JudgeRunItem,
+    KeyPointVerdict,
+    PointVerdict,
+    Verdict,
+)
 
 IN_A_QUERY = 5000
 """Keys in one query; databases limit them."""
@@ -46,7 +56,7 @@ class Labels:
     unanswered: str = gettext_noop("Responses without an answer")
 
 
-A = TypeVar("A", Verdict, PointVerdict, Extraction)
+A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ DESCRIPTION = (
 )
 ENTAILMENT_DESCRIPTION = (
     "Compares words, not meaning: a key point is entailed if one sentence of the response shares enough with it. "
-    "Not validated against people."
+    "Not validated against people, except by studies on this site."
 )
 
 

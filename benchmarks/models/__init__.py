@@ -13,11 +13,13 @@ from benchmarks.models.entailment import (
     ResponsePointCheck,
 )
 from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Verdict
+from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.summaries import Summary, System
 
 __all__ = [
     "AuditEvent",
+    "AutodsScore",
     "Document",
     "Endpoint",
     "Entailment",
@@ -30,6 +32,7 @@ __all__ = [
     "JudgeRun",
     "JudgeRunItem",
     "KeyPoint",
+    "KeyPointVerdict",
     "LostReply",
     "ModelPrice",
     "PointVerdict",

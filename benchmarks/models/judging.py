@@ -69,6 +69,7 @@ class JudgeRun(models.Model):
         EXTRACTION = "extraction", "points that responses make"
         SUPPORT = "support", "support of the responses' points"
         AUTODS = "autods", "AutoDS scores of key points"
+        VERIFICATION = "verification", "key points as annotators verify them"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"

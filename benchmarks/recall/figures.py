@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, recall, scores
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
 
 DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
 RESPONSE_EDGES = (25, 50, 100, 200, 300, 400, 600, 800)
@@ -29,7 +29,7 @@ class ResponseFilter:
     dataset: str = ""
     category: str = ""
     domain: str = ""
-    system: str = ""
+    systems: tuple[str, ...] = ()
     judge: str = ""
     key_points: frozenset[int] | None = None
     questions: frozenset[int] | None = None
@@ -70,6 +70,10 @@ class Table:
         """What one judge says."""
         rows = tuple(row for row in self.rows if row.judge == name)
         return Table(rows, (name,) if rows else (), self.n_responses, self.n_responses - len(rows))
+
+    def on(self, questions: Collection[Hashable]) -> Table:
+        """The responses to some questions; what was not judged stays counted."""
+        return replace(self, rows=tuple(row for row in self.rows if row.answer.question in questions))
 
     @property
     def single_judge(self) -> str:
@@ -147,13 +151,13 @@ def _responses(chosen: ResponseFilter) -> list[_Found]:
     )
 
 
-def _limits(chosen: ResponseFilter, path: str) -> dict[str, str]:
+def _limits(chosen: ResponseFilter, path: str) -> dict[str, Any]:
     """What narrows rows down whose response is at the end of a path."""
     limits = {
         "question__dataset": chosen.dataset,
         "question__category": chosen.category,
         "question__domain": chosen.domain,
-        "system__key": chosen.system,
+        "system__key__in": chosen.systems,
     }
     return {f"{path}{name}": value for name, value in limits.items() if value}
 
@@ -169,7 +173,7 @@ class _Inside:
 
     responses: frozenset[int]
     judges: Collection[int]
-    limits: Mapping[str, str]
+    limits: Mapping[str, Any]
 
 
 _Pair = tuple[int, int]
@@ -245,36 +249,20 @@ def by_dimension(rows: Sequence[Judged], dimension: str, *, resampling: Resampli
     groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for row in rows:
         groups[row.group(dimension), row.judge].append(row)
-    order = sorted(groups, key=lambda key: (_order(key[0], dimension), key[1]))
+    order = sorted(groups, key=lambda key: (order_of(key[0], dimension), key[1]))
     with shared_draws():
         return tuple(
             Group(name, judge, overall(groups[name, judge], resampling=resampling)) for name, judge in order
         )
 
 
-def _order(name: str, dimension: str) -> tuple[int, str]:
+def order_of(name: str, dimension: str) -> tuple[int, str]:
+    """What sorts the groups of a dimension: lengths from short to long, names with the unnamed one last."""
     edges = {"document_length": DOCUMENT_EDGES, "response_length": RESPONSE_EDGES}.get(dimension)
     if edges is None:
         return (name == NOT_NAMED, name)
     bands = [band(number, edges) for number in (edges[0] - 1, *edges)]
     return (bands.index(name), "")
-
-
-def cross(
-    rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT
-) -> dict[str, dict[str, Stat]]:
-    """{system: {group: macro recall}}, for the table of systems by category."""
-    cells: dict[str, dict[str, list[Judged]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        cells[row.system][row.group(dimension)].append(row)
-    with shared_draws():
-        return {
-            system: {
-                name: recall([row.answer for row in members], resampling=resampling)
-                for name, members in groups.items()
-            }
-            for system, groups in sorted(cells.items())
-        }
 
 
 def lengths(rows: Sequence[Judged]) -> Mapping[str, tuple[float, float | None]]:

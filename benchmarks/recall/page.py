@@ -1,4 +1,4 @@
-"""What the page of key point recall shows, one judge at a time: tables, the paper's table, the plot of lengths."""
+"""What the page of key point recall shows, one judge at a time: figures, tables of systems, and their files."""
 
 from __future__ import annotations
 
@@ -8,30 +8,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.recall.figures import Group, Judged, Table, by_dimension, cross, lengths, overall
-from benchmarks.recall.plain import stats
+from benchmarks.recall.figures import Group, Table, by_dimension, lengths, overall
+from benchmarks.recall.plain import FIGURES, stats
+from benchmarks.recall.plots import length_plot, part_plot
+from benchmarks.recall.systems import PARTS, Compared, CrossTable, JudgePair, compared, cross_table, judge_pairs
 from benchmarks.scoring.intervals import shared_draws
-from benchmarks.scoring.keypoints import KeyPointScores, best_and_second, recall
+from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.plots import Plot, Series, ticks
-
-OVERALL = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A figure of the table of categories; `rank` is 1 for the best of its column, 2 for the second, else 0."""
-
-    stat: Stat | None
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryTable:
-    """Systems by category, recall only; `columns` are the categories, then all of them together."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+from benchmarks.web.plots import Plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +28,34 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Systems in each group of a part of the responses, as a table and, where it can be, as a plot."""
+
+    key: str
+    title: str
+    table: CrossTable
+    plot: Plot | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Systems by every judge, on what all of them judged, and every two judges; None where there is but one."""
+
+    compared: Compared
+    table: CrossTable
+    pairs: tuple[JudgePair, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """Everything of one judge."""
+    """Everything of one judge; systems are compared on the responses of `compared`."""
 
     judge: str
     overall: KeyPointScores
+    compared: Compared
     systems: tuple[tuple[Group, float], ...]
-    categories: CategoryTable
+    parts: tuple[Part, ...]
+    judges: Judges | None
     splits: tuple[Split, ...]
     plot: Plot | None
 
@@ -63,79 +68,49 @@ def chosen_judge(table: Table, name: str) -> str:
     return min(counted)[1] if counted else ""
 
 
-def page_of(table: Table, judge: str) -> Page:
-    """The figures of one judge."""
-    rows = table.of_judge(judge).rows
-    titles = {
+def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
+    """The figures of one judge, systems on the questions that all of them answered or on all."""
+    own = table.of_judge(judge)
+    found = compared(own, only_common=only_common)
+    rows = found.table.rows
+    with shared_draws():
+        words = lengths(rows)
+        return Page(
+            judge=judge,
+            overall=overall(own.rows),
+            compared=found,
+            systems=tuple((group, words[group.name][0]) for group in by_dimension(rows, "system")),
+            parts=parts_of(found),
+            judges=_judges(table, only_common=only_common),
+            splits=tuple(Split(key, title, by_dimension(own.rows, key)) for key, title in titles().items()),
+            plot=length_plot(found),
+        )
+
+
+def titles() -> dict[str, str]:
+    """What responses are divided by, in words."""
+    return {
         "category": _("By category"),
         "domain": _("By domain"),
         "document_length": _("By words of the documents"),
         "response_length": _("By words of the response"),
     }
-    with shared_draws():
-        words = lengths(rows)
-        return Page(
-            judge=judge,
-            overall=overall(rows),
-            systems=tuple((group, words[group.name][0]) for group in by_dimension(rows, "system")),
-            categories=category_table(rows),
-            splits=tuple(Split(key, title, by_dimension(rows, key)) for key, title in titles.items()),
-            plot=length_plot(rows),
-        )
 
 
-def category_table(rows: tuple[Judged, ...]) -> CategoryTable:
-    """The table of the paper: recall of each system in each category, best and second marked in every column."""
-    found = cross(rows, "category")
-    columns = sorted({name for groups in found.values() for name in groups})
-    cells: dict[str, dict[str, Stat]] = {
-        name: {system: groups[name] for system, groups in found.items() if name in groups} for name in columns
-    }
-    systems = sorted(found)
-    cells[OVERALL] = {system: recall([row.answer for row in rows if row.system == system]) for system in systems}
-    marks = {name: best_and_second(column) for name, column in cells.items()}
-
-    def cell(system: str, name: str) -> Cell:
-        best, second = marks[name]
-        rank = 1 if system in best else 2 if system in second else 0
-        return Cell(cells[name].get(system), rank if len(cells[name]) > 1 else 0)
-
-    names = (*columns, OVERALL)
-    return CategoryTable(names, tuple((system, tuple(cell(system, name) for name in names)) for system in systems))
+def parts_of(found: Compared) -> tuple[Part, ...]:
+    """Systems in every part of the responses."""
+    parts = []
+    for key in PARTS:
+        table = cross_table(found.table.rows, key)
+        parts.append(Part(key, titles()[key], table, part_plot(table, found)))
+    return tuple(parts)
 
 
-def length_plot(rows: tuple[Judged, ...]) -> Plot | None:
-    """Mean words of each system's responses against its recall, with intervals."""
-    words = lengths(rows)
-    series, described = [], []
-    for number, (system, (length, _mean)) in enumerate(words.items()):
-        stat = recall([row.answer for row in rows if row.system == system])
-        if stat.value is None:
-            continue
-        low, high = (
-            ([100 * stat.low], [100 * stat.high]) if stat.low is not None and stat.high is not None else ([], [])
-        )
-        series.append(
-            Series(system, [length], [100 * stat.value], kind="points", lows=low, highs=high, colour=number)
-        )
-        described.append(
-            _("%(system)s: %(words)d words, %(recall).1f") % {
-                "system": system, "words": round(length), "recall": 100 * stat.value,
-            }
-        )  # fmt: skip
-    if not series:
+def _judges(table: Table, *, only_common: bool) -> Judges | None:
+    if len(table.judges) < 2:
         return None
-    right = max(series[at].xs[0] for at in range(len(series))) * 1.1 + 1
-    return Plot(
-        title=_("Recall and length of responses"),
-        x_label=_("mean words of a response"),
-        y_label=_("key point recall in %"),
-        series=series,
-        x_range=(0, right),
-        x_ticks=ticks(0, right),
-        caption=_("%(n)d responses; 95 %% intervals resample questions.") % {"n": len(rows)},
-        alt="; ".join(described),
-    )
+    found = compared(table, only_common=only_common)
+    return Judges(found, cross_table(found.table.rows, "judge"), judge_pairs(table, only_common=only_common))
 
 
 FILE_COLUMNS = (
@@ -149,12 +124,25 @@ def figure_rows(report: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     overall = [{"name": "", **report["overall"]}]
     for dimension, rows in {"overall": overall, **report["by"]}.items():
         for row in rows:
-            for figure in ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points"):
-                interval = row["intervals"].get(figure, {})
-                bounds = (interval.get(name) for name in ("low", "high", "n", "clusters", "method"))
-                head = (dimension, row["name"], row["judge"], row["n_questions"], row["n_key_points"])
-                reason = row["reasons"].get(figure, "")
-                yield (*head, row["n_responses"], figure, row[figure], *bounds, reason)
+            yield from ((dimension, *cells) for cells in _cells(row))
+
+
+SYSTEM_COLUMNS = ("system", *FILE_COLUMNS)
+
+
+def system_rows(systems: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The figures of each system in every part as rows of a file; parts are "all", `PARTS` and "judge"."""
+    for part in ("all", *PARTS, "judge"):
+        for row in systems[part]:
+            yield from ((row["system"], part, *cells) for cells in _cells(row))
+
+
+def _cells(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    for figure in FIGURES:
+        interval = row["intervals"].get(figure, {})
+        bounds = (interval.get(name) for name in ("low", "high", "n", "clusters", "method"))
+        head = (row["name"], row["judge"], row["n_questions"], row["n_key_points"], row["n_responses"])
+        yield (*head, figure, row[figure], *bounds, row["reasons"].get(figure, ""))
 
 
 RESPONSE_COLUMNS = (

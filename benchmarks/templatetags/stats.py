@@ -37,6 +37,18 @@ def stat(figure: Stat | str | None) -> SafeString:
 
 
 @register.simple_tag
+def coefficient(figure: Stat) -> SafeString:
+    """Show a correlation with two decimals and its interval, or a dash that says why there is none."""
+    if figure.value is None:
+        return stat(figure)
+    value = f"{figure.value:.2f}".replace("-", "−")
+    if figure.low is None or figure.high is None:
+        return format_html('<span title="{}">{}</span>', figure.interval_reason, value)
+    bounds = f"{figure.low:.2f} – {figure.high:.2f}".replace("-", "−")
+    return format_html('{} <span class="muted small">({})</span>', value, bounds)
+
+
+@register.simple_tag
 def percent(value: float | None) -> str:
     """Show a share as percent; a missing one as a dash."""
     return f"{100 * value:.1f}" if isinstance(value, int | float) else "—"

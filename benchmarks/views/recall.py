@@ -17,35 +17,62 @@ from benchmarks.browse_questions import choices
 from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
-from benchmarks.recall import checking, plain, reading
+from benchmarks.recall import checking, people, plain, reading
 from benchmarks.recall import page as recall_page
 from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import chosen_judge, figure_cells, page_of
+from benchmarks.recall.plots import caption_of, length_plot
+from benchmarks.recall.systems import as_json, compared
 from benchmarks.views.judges import estimated
 from benchmarks.views.runs import RUN, start_run
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, inline_svg, plot_download
+from benchmarks.web.plots import FORMATS, Plot, inline_svg, plot_download
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
-FILTERS = ("dataset", "category", "domain", "system")
+FILTERS = ("dataset", "category", "domain")
+QUESTIONS = ("common", "all")
+"""Which questions systems are compared on, as addresses say it; the first is the default."""
 
 
-def _table(request: HtmxHttpRequest) -> Table:
-    dataset, category, domain, system = (request.GET.get(name, "") for name in FILTERS)
-    return table(ResponseFilter(dataset=dataset, category=category, domain=domain, system=system))
+def _verified(request: HtmxHttpRequest) -> people.Verified | None:
+    """The version of verified key points that the address names; 404 where the user may see none such."""
+    key = request.GET.get("points", "")
+    found = people.verified(request.user, key) if key else None
+    if key and found is None:
+        raise Http404
+    return found
+
+
+def _table(request: HtmxHttpRequest, verified: people.Verified | None) -> Table:
+    dataset, category, domain = (request.GET.get(name, "") for name in FILTERS)
+    return table(
+        ResponseFilter(
+            dataset=dataset,
+            category=category,
+            domain=domain,
+            systems=tuple(name for name in request.GET.getlist("system") if name),
+            key_points=verified.key_points if verified else None,
+            questions=verified.questions if verified else None,
+        )
+    )
+
+
+def _only_common(request: HtmxHttpRequest) -> bool:
+    return request.GET.get("questions") != QUESTIONS[1]
 
 
 @require_safe
 @requires(VIEW)
 def recall(request: HtmxHttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
-    table = _table(request)
+    verified = _verified(request)
+    table, only_common = _table(request, verified), _only_common(request)
     name = chosen_judge(table, request.GET.get("judge", ""))
-    found = page_of(table, name) if name else None
+    found = page_of(table, name, only_common=only_common) if name else None
     judge = next((one for one in Judge.objects.all() if str(one) == name), None)
     context: dict[str, Any] = {
         "table": table,
@@ -55,7 +82,11 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
         "about": entailment_description_of(judge.kind) if judge else "",
         "choices": choices(),
         "systems": System.objects.filter(responses__isnull=False).distinct().order_by("key"),
-        "chosen": {key: request.GET.get(key, "") for key in FILTERS},
+        "versions": people.versions(request.user),
+        "verified": verified,
+        "chosen": {key: request.GET.get(key, "") for key in (*FILTERS, "points")},
+        "chosen_systems": request.GET.getlist("system"),
+        "only_common": only_common,
         "query": request.GET.urlencode(),
         "formats": FORMATS,
     }
@@ -63,12 +94,16 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
         context |= {
             "overall": figure_cells(found.overall),
             "system_rows": [(group, words, figure_cells(group.scores)) for group, words in found.systems],
+            "parts": [(part, inline_svg(part.plot) if part.plot else "") for part in found.parts],
             "splits": [
                 (split, [(group, figure_cells(group.scores)) for group in split.groups]) for split in found.splits
             ],
+            "caption": caption_of(found.compared),
+            "judges_caption": caption_of(found.judges.compared) if found.judges else "",
             "plot": found.plot,
             "svg": inline_svg(found.plot) if found.plot else "",
             "checked": checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
+            "measured": people.measured(request.user, judge) if judge else [],
         }
     return page(request, "benchmarks/recall.html", context, part="figures")
 
@@ -76,26 +111,40 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON or CSV, the counts of each response, or the plot."""
-    table = _table(request)
+    """All figures as JSON or CSV, those of systems, the counts of each response, or a plot."""
+    table, only_common = _table(request, _verified(request)), _only_common(request)
     if request.GET.get("judge"):
         table = table.of_judge(request.GET["judge"])
     if name == "recall.json":
-        return json_download(plain.report(table), name=name)
+        systems = {"systems": as_json(table, only_common=only_common)}
+        return json_download(plain.report(table) | systems, name=name)
     if name == "recall.csv":
         rows = recall_page.figure_rows(plain.report(table))
         return csv_download(recall_page.FILE_COLUMNS, rows, name="recall.csv")
+    if name == "systems.csv":
+        rows = recall_page.system_rows(as_json(table, only_common=only_common))
+        return csv_download(recall_page.SYSTEM_COLUMNS, rows, name="systems.csv")
     if name == "responses.csv":
         keys = dict(Question.objects.values_list("pk", "key"))
         return csv_download(
             recall_page.RESPONSE_COLUMNS, recall_page.response_rows(table, keys), name="responses.csv"
         )
     stem, _dot, file_format = name.rpartition(".")
-    judge = recall_page.chosen_judge(table, "")
-    plot = recall_page.length_plot(table.of_judge(judge).rows) if stem == "lengths" and judge else None
+    plot = _plot(table, stem, only_common=only_common)
     if plot is None or file_format not in FORMATS:
         raise Http404
-    return plot_download(plot, file_format=file_format, name="recall-lengths")
+    return plot_download(plot, file_format=file_format, name=f"recall-{stem}")
+
+
+def _plot(table: Table, stem: str, *, only_common: bool) -> Plot | None:
+    """A plot by the name of its file."""
+    judge = recall_page.chosen_judge(table, "")
+    if not judge:
+        return None
+    found = compared(table.of_judge(judge), only_common=only_common)
+    if stem == "lengths":
+        return length_plot(found)
+    return next((part.plot for part in recall_page.parts_of(found) if part.key == stem), None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,8 +11,8 @@ import math
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree as ET
 
 from django.core.cache import cache
@@ -25,6 +25,7 @@ from benchmarks.web.downloads import as_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.projections.polar import PolarAxes
 
 Kind = Literal["line", "points", "band"]
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
@@ -55,6 +56,8 @@ THEME = {colour: f"var(--plot-{at})" for at, colour in enumerate(COLOURS)} | {
 }
 """What a colour becomes in a page, where the theme decides."""
 KEEP_S = 3_600
+ON_THE_AXIS = 0.1
+"""Spokes whose sine is smaller point up or down; their names are centred."""
 SVG = "http://www.w3.org/2000/svg"
 NAMESPACES = {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}
 _drawing = threading.Lock()
@@ -62,7 +65,10 @@ _drawing = threading.Lock()
 
 @dataclass(frozen=True)
 class Series:
-    """Points in x and y; a band has lows and highs; `faint` series (single sessions) have no legend entry."""
+    """Points in x and y; a band has lows and highs; `faint` series (single sessions) have no legend entry.
+
+    A line with lows and highs has a marker and an interval at each of its points.
+    """
 
     label: str
     xs: Sequence[float]
@@ -77,7 +83,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Plot:
-    """Everything a drawing needs; `alt` says in words what it shows, `caption` gives n."""
+    """Everything a drawing needs; `alt` says in words what it shows, `caption` gives n.
+
+    `x_names` stand at the ticks. In a radar they are the spokes, which series count from 0.
+    """
 
     title: str
     x_label: str
@@ -89,6 +98,8 @@ class Plot:
     alt: str = ""
     x_ticks: Sequence[float] = field(default_factory=tuple)
     y_ticks: Sequence[float] = field(default_factory=tuple)
+    x_names: Sequence[str] = field(default_factory=tuple)
+    is_radar: bool = False
 
 
 def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
@@ -135,20 +146,15 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
     out = io.BytesIO()
     with _drawing, mpl.rc_context(STYLE | page_style):
         figure = Figure(figsize=(10, 5.5) if is_page else (7.2, 4.4), layout="constrained")
-        axes = figure.subplots()
+        axes: Any = figure.subplots(subplot_kw={"projection": "polar"} if plot.is_radar else None)
         axes.grid(axis="y", linewidth=0.6, alpha=0.2, color="#000000")
-        for one in plot.series:
-            _draw_on(axes, one)
-        axes.set_xlim(*plot.x_range)
+        (_radar if plot.is_radar else _cartesian)(axes, plot)
         axes.set_ylim(*plot.y_range)
-        if plot.x_ticks:
-            axes.set_xticks(list(plot.x_ticks))
         if plot.y_ticks:
             axes.set_yticks(list(plot.y_ticks))
-        axes.set_xlabel(_drawable(plot.x_label))
-        axes.set_ylabel(_drawable(plot.y_label))
         if any(one.label and not one.faint and one.kind != "band" for one in plot.series):
-            axes.legend(frameon=False, fontsize="small")
+            beside = {"loc": "center left", "bbox_to_anchor": (1.25, 0.5)} if plot.is_radar else {}
+            axes.legend(frameon=False, fontsize="small", **beside)
         if is_page:
             figure.patch.set_visible(False)
             axes.patch.set_visible(False)
@@ -161,7 +167,34 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
     return out.getvalue()
 
 
-def _draw_on(axes: Axes, one: Series) -> None:
+def _cartesian(axes: Axes, plot: Plot) -> None:
+    for one in plot.series:
+        _draw_on(axes, one)
+    axes.set_xlim(*plot.x_range)
+    if plot.x_ticks:
+        axes.set_xticks(list(plot.x_ticks), [_drawable(name) for name in plot.x_names] or None)
+    axes.set_xlabel(_drawable(plot.x_label))
+    axes.set_ylabel(_drawable(plot.y_label))
+
+
+def _radar(axes: PolarAxes, plot: Plot) -> None:
+    """Spokes clockwise from the top, every line closed."""
+    n = len(plot.x_names)
+    angles = [2 * math.pi * at / n for at in range(n)]
+    axes.set_theta_offset(math.pi / 2)
+    axes.set_theta_direction(-1)
+    axes.set_xticks(angles, [_drawable(name) for name in plot.x_names])
+    for name, angle in zip(axes.get_xticklabels(), angles, strict=True):
+        side = math.sin(angle)
+        name.set_horizontalalignment("center" if abs(side) < ON_THE_AXIS else "left" if side > 0 else "right")
+    axes.spines["polar"].set_alpha(0.2)
+    axes.xaxis.grid(linewidth=0.6, alpha=0.2, color="#000000")
+    for one in plot.series:
+        closed = [angles[int(x)] for x in one.xs]
+        _draw_on(axes, replace(one, xs=[*closed, *closed[:1]], ys=[*one.ys, *one.ys[:1]]), has_markers=True)
+
+
+def _draw_on(axes: Axes, one: Series, *, has_markers: bool = False) -> None:
     colour = HUMAN if one.is_human else COLOURS[one.colour % len(COLOURS)]
     ys, lows, highs = ([math.nan if y is None else y for y in column] for column in (one.ys, one.lows, one.highs))
     label = None if one.faint or not one.label else _drawable(one.label)
@@ -173,9 +206,16 @@ def _draw_on(axes: Axes, one: Series) -> None:
         errors = [below, above] if lows else None
         axes.errorbar(one.xs, ys, yerr=errors, fmt="o", color=colour, label=label, markersize=4)
     else:
-        dash = "-" if one.is_human else DASHES[one.colour % len(DASHES)]
+        # With more series than colours a colour comes again, with another dash.
+        dash = "-" if one.is_human else DASHES[(one.colour + one.colour // len(COLOURS)) % len(DASHES)]
         width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
-        axes.plot(one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha)
+        marker = "o" if lows or has_markers else None
+        axes.plot(
+            one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha, marker=marker,
+            markersize=4,
+        )  # fmt: skip
+        if lows:
+            axes.vlines(one.xs, lows, highs, color=colour, linewidth=1.0, alpha=0.6)
 
 
 def _fonts() -> list[str]:

@@ -357,8 +357,13 @@ def test_a_question_has_documents_key_points_and_responses_in_number(question: d
     assert 2 <= len(question["documents"]) <= 4
     assert all(len(item["text"].split()) >= 200 for item in question["documents"])
     assert 4 <= len(question["key_points"]) <= 8
-    assert 2 <= len(question["responses"]) <= 3
+    assert 2 <= len(question["responses"]) <= 5
     assert len({item["system"] for item in question["responses"]}) == len(question["responses"])
+
+
+def test_every_system_answers_enough_common_questions_for_intervals() -> None:
+    answered = [{item["system"] for item in question["responses"]} for question in demo_questions()]
+    assert sum(systems == set.union(*answered) for systems in answered) >= 5
 
 
 @pytest.mark.parametrize("question", demo_questions(), ids=lambda item: item["key"])

@@ -10,7 +10,7 @@ import pytest
 HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
 EVERY = [
     *("agreement", "autods", "bias", "comparison", "copying", "correlation", "curves", "evaluator"),
-    *("intervals", "keypoints", "linking", "pairs", "retention"),
+    *("intervals", "keypoints", "linking", "pairs", "ranking", "retention"),
     *("oracle", "ratings", "stat", "summhay", "text"),
 ]
 

@@ -1,28 +1,28 @@
 """AutoDS scores of key points: whether a point is key, in one word, with its log-probabilities.
 
-A score is stored with its key point, the reply with the call, so that nothing is asked twice. A point of which the
-server listed one answer only has bounds and no score; it stays without one, and is counted.
+Every judge has scores of its own, and can be asked again: another repeat, of which the newest counts. A point of
+which the server listed one answer only has bounds and no score. The first score of a key point becomes its own as
+well (`KeyPoint.autods`) where none was imported; datasets are filtered by that.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_noop
 
-from benchmarks.engine.task import Counts, Labels, Origin, Task, parts
+from benchmarks.engine.task import Counts, Labels, Origin, Task
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.prompts import text_of
-from benchmarks.judges.questions import ModelConfig, Question, ResponseFormat, cache_key, request_body
-from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, KeyPoint
+from benchmarks.judges.questions import ModelConfig, Question
+from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, JudgeRunItem, KeyPoint
 from benchmarks.scoring.autods import Score, score
 
-IN_A_QUERY = 500
 N_LISTED = 20
 """Most likely first tokens that the server is asked to list."""
 _ONE_TOKEN: Mapping[str, Any] = MappingProxyType(
@@ -41,9 +41,9 @@ class AutodsQuestion(Question):
     overrides = _ONE_TOKEN
 
     @classmethod
-    def about(cls, point: KeyPoint) -> AutodsQuestion:
+    def about(cls, point: KeyPoint, *, repeat: int = 0) -> AutodsQuestion:
         """The question on a key point; it is read with its question."""
-        return cls(subject_key=str(point.pk), question=point.question.text, point=point.text)
+        return cls(subject_key=str(point.pk), question=point.question.text, point=point.text, repeat=repeat)
 
     def prompt(self, config: ModelConfig) -> str:
         """One wording for all judges: scores can only be compared where everybody is asked in the same words."""
@@ -75,13 +75,14 @@ def score_of(reply: Mapping[str, Any]) -> Score:
 
 
 class AutodsTask(Task):
-    """One score for each key point, whichever judge gave it."""
+    """A score of each key point by each judge."""
 
     name = JudgeRun.Task.AUTODS
     subject = "key_point"
     subjects = "key_points"
-    related = "key_point"
+    related = "key_point__question"
     order_by = "key_point__question"
+    has_repeats = True
     labels = Labels(
         progress=gettext_noop("AutoDS scores: %(done)s of %(total)s key points asked about"),
         answers=gettext_noop("Key points asked about"),
@@ -91,33 +92,66 @@ class AutodsTask(Task):
     )
 
     def read(self, keys: Sequence[int]) -> QuerySet[KeyPoint, KeyPoint]:
-        """Key points."""
-        return KeyPoint.objects.filter(pk__in=keys)
+        """Key points with their questions."""
+        return KeyPoint.objects.filter(pk__in=keys).select_related("question")
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        return {point.pk: Counts(1, int(point.autods is not None)) for point in subjects}
+        rows = _scores(judge, [point.pk for point in subjects], repeats).values_list("key_point")
+        there = Counter(dict(rows.annotate(n=Count("pk"))))
+        return {point.pk: Counts(repeats, there[point.pk]) for point in subjects}
 
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
         """Key points that were asked about, and those of them that have no score."""
-        asked = run.items.filter(state=JudgeRunItem.State.DONE)
-        return asked.count(), asked.filter(key_point__autods=None).count()
+        found = scored([run])
+        return found.n_scored + found.n_bounded + found.n_unanswered, found.n_bounded + found.n_unanswered
 
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[AutodsQuestion]]:
-        """Key points without a score, as they are now; one query."""
-        rows = KeyPoint.objects.filter(pk__in=[item.key_point_id for item in items], autods=None)
-        missing = {point.pk: point for point in rows.select_related("question")}
+        """Key points without a score of this judge; one query."""
+        rows = _scores(judge, [item.key_point.pk for item in items], repeats)
+        there = set(rows.values_list("key_point_id", "repeat"))
         return {
-            item.pk: [AutodsQuestion.about(missing[item.key_point_id])] if item.key_point_id in missing else []
+            item.pk: [
+                AutodsQuestion.about(item.key_point, repeat=repeat)
+                for repeat in range(repeats)
+                if (item.key_point_id, repeat) not in there
+            ]
             for item in items
         }
 
     def store(self, question: AutodsQuestion, answers: Mapping[str, Score | Problem], origin: Origin) -> None:
-        """Give the key point its score if the reply has one; a score that is there stays."""
-        for key, answer in answers.items():
-            if isinstance(answer, Score) and answer.value is not None:
-                KeyPoint.objects.filter(pk=int(key), autods=None).update(autods=answer.value)
+        """Keep what the reply says; the first score of a key point that has none becomes its own."""
+        given = {int(key): one for key, one in answers.items() if isinstance(one, Score)}
+        rows = [
+            AutodsScore(
+                key_point_id=key,
+                repeat=question.repeat,
+                value=one.value,
+                low=one.low,
+                high=one.high,
+                input_sha256=question.input_of(str(key)),
+            )
+            for key, one in given.items()
+        ]
+        AutodsScore.objects.bulk_create(origin.mark(rows), ignore_conflicts=True)
+        for key, one in given.items():
+            if one.value is not None:
+                KeyPoint.objects.filter(pk=key, autods=None).update(autods=one.value)
+
+
+def _scores(judge: Judge, points: Sequence[int], repeats: int) -> QuerySet[AutodsScore, AutodsScore]:
+    return AutodsScore.objects.filter(judge=judge, key_point__in=points, repeat__lt=repeats).order_by()
+
+
+def newest_scores(points: Collection[int]) -> dict[int, dict[int, float | None]]:
+    """{judge pk: {key point pk: the newest score of it}}, None where it has bounds or nothing; one query."""
+    found: dict[int, dict[int, float | None]] = defaultdict(dict)
+    rows = AutodsScore.objects.order_by("repeat").values_list("judge_id", "key_point_id", "value")
+    for judge, point, value in rows:
+        if point in points:
+            found[judge][point] = value
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +165,13 @@ class Scored:
     n_asked: int
 
 
-def scored(*, runs: Sequence[JudgeRun], config: ModelConfig) -> Scored:
+def scored(runs: Sequence[JudgeRun]) -> Scored:
     """What became of the key points of some runs."""
-    items = JudgeRunItem.objects.filter(run__in=runs)
-    counts: Counter[str] = Counter()
-    rows = items.filter(state=JudgeRunItem.State.DONE).select_related("key_point__question")
-    for part in parts([item.key_point for item in rows.filter(key_point__autods=None)], IN_A_QUERY):
-        bodies = [request_body(config, AutodsQuestion.about(point), ResponseFormat.NONE) for point in part]
-        keys = [cache_key(body, base_url=config.base_url, repeat=0) for body in bodies]
-        calls = JudgeCall.objects.filter(cache_key__in=keys, state=JudgeCall.State.ANSWERED)
-        for reply in calls.values_list("reply", flat=True):
-            counts["bounded" if score_of(reply).low is not None else "unanswered"] += 1
-    return Scored(
-        n_scored=rows.filter(key_point__autods__isnull=False).count(),
-        n_bounded=counts["bounded"],
-        n_unanswered=counts["unanswered"],
-        n_failed=items.filter(state=JudgeRunItem.State.FAILED).count(),
-        n_asked=JudgeCall.objects.filter(run__in=runs).count(),
+    has_score, has_bound = Q(value__isnull=False), Q(low__isnull=False)
+    counts = AutodsScore.objects.filter(run__in=runs).aggregate(
+        n_scored=Count("pk", filter=has_score),
+        n_bounded=Count("pk", filter=~has_score & has_bound),
+        n_unanswered=Count("pk", filter=~has_score & ~has_bound),
     )
+    failed = JudgeRunItem.objects.filter(run__in=runs, state=JudgeRunItem.State.FAILED)
+    return Scored(**counts, n_failed=failed.count(), n_asked=JudgeCall.objects.filter(run__in=runs).count())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,7 +182,11 @@ class QuestionTexts:
 
 def question_texts(responses: Iterable[Response], *, with_documents: bool = True) -> dict[int, QuestionTexts]:
     """{question pk: its texts} of the responses' questions; two queries."""
-    questions = {response.question_id for response in responses}
+    return texts_of({response.question_id for response in responses}, with_documents=with_documents)
+
+
+def texts_of(questions: Collection[int], *, with_documents: bool = True) -> dict[int, QuestionTexts]:
+    """{question pk: its texts}; two queries."""
     key_points: dict[int, list[tuple[int, str]]] = defaultdict(list)
     documents: dict[int, list[tuple[int, str]]] = defaultdict(list)
     points = KeyPoint.objects.filter(question__in=questions).order_by("question", "number")

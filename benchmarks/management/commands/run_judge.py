@@ -21,9 +21,11 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
-from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, Question, Response, Subtopic, Summary
+from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, KeyPoint, Question, Response, Subtopic, Summary
+from benchmarks.querysets import QuestionQuerySet
 
 OFFLINE = "lexical"
+SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
 
 
 class Command(BaseCommand):
@@ -43,7 +45,8 @@ class Command(BaseCommand):
             choices=[task for task in JudgeRun.Task.values if task != JudgeRun.Task.AUTODS],
             default=JudgeRun.Task.COVERAGE,
             help="coverage of insights by summaries (the default); of responses: recall of key points, extraction "
-            "of the points they make, support of those points by documents and key points",
+            "of the points they make, support of those points by documents and key points; of key points: "
+            "verification, the two judgments that annotators give",
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
@@ -136,7 +139,10 @@ class Command(BaseCommand):
         if not of_summaries and (options["study"] or options["subtopic"] or options["haystack"]):
             raise CommandError("--study, --subtopic and --haystack choose summaries; responses have --dataset.")
         haystacks = self._haystacks(options) if of_summaries else None
-        listed = self._listed(options["ids"], Summary if of_summaries else Response)
+        subject = TASKS[options["task"]].subject
+        if subject == "key_point" and (options["system"] or options["retriever"]):
+            raise CommandError("--system and --retriever choose summaries and responses, not key points.")
+        listed = self._listed(options["ids"], SUBJECTS[subject])
         is_anywhere = bool(options["study"] or listed) and not (options["haystack"] or options["dataset"])
         scope = Scope(
             haystacks=None if is_anywhere else haystacks,
@@ -183,14 +189,19 @@ class Command(BaseCommand):
         return found
 
     def _subjects(self, options: dict[str, Any], scope: Scope) -> Sequence[Any]:
-        if options["task"] == JudgeRun.Task.COVERAGE:
+        subject = TASKS[options["task"]].subject
+        if subject == "summary":
             return scope.summaries()
-        questions = Question.objects.of(dataset=scope.dataset).filter(archived_at=None)
-        if scope.dataset and not questions.exists():
-            raise CommandError(
-                f"No question was imported as “{scope.dataset}”; see the page of questions for names."
-            )
+        questions = self._questions(dataset=scope.dataset)
+        if subject == "key_point":
+            return scope.narrowed(KeyPoint.objects.filter(question__in=questions).select_related("question"))
         return scope.narrowed(Response.objects.filter(question__in=questions))
+
+    def _questions(self, *, dataset: str) -> QuestionQuerySet:
+        questions = Question.objects.of(dataset=dataset).filter(archived_at=None)
+        if dataset and not questions.exists():
+            raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
+        return questions
 
     def _costs(self, *, judge: Judge, since: Any) -> dict[str, Any]:
         """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""

@@ -7,15 +7,16 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
+from django.db.models import Max
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, sending
+from benchmarks.engine import costs, judging
 from benchmarks.engine.tasks import autods
 from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint
 
 
 class Command(BaseCommand):
-    """Queue the key points that have no score yet and finish them; a second run takes up where one stopped."""
+    """Queue the key points without a score of this judge and finish them; a second run takes up what is left."""
 
     help = "Ask a model whether each key point is key, and store how far it prefers yes (the AutoDS score)."
 
@@ -24,6 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("judge", metavar="JUDGE", help="a judge behind an OpenAI-compatible address, by name")
         parser.add_argument("--dataset", default="", metavar="NAME", help="only key points of this question set")
         parser.add_argument("--limit", type=int, default=None, metavar="N", help="at most so many")
+        parser.add_argument(
+            "--again", action="store_true", help="ask about scored key points once more; the newest score counts"
+        )
         parser.add_argument("--concurrency", type=int, default=8, metavar="N", help="requests at a time")
         parser.add_argument("--budget", metavar="DOLLARS", help="stop before this is spent")
         parser.add_argument("--json", action="store_true", help="print counts as JSON")
@@ -36,9 +40,16 @@ class Command(BaseCommand):
             raise CommandError(f"There is no model judge “{options['judge']}”.")
         if options["limit"] is not None and options["limit"] < 1:
             raise CommandError("--limit is a whole number from 1 on.")
-        points = KeyPoint.objects.filter(autods=None, question__archived_at=None).select_related("question")
+        points = KeyPoint.objects.filter(question__archived_at=None).select_related("question")
         if options["dataset"]:
             points = points.filter(question__dataset=options["dataset"])
+        before = judge.autods_scores.filter(key_point__in=points)
+        repeats = 1
+        if options["again"]:
+            points = points.filter(pk__in=before.values("key_point"))
+            repeats += (before.aggregate(last=Max("repeat"))["last"] or 0) + 1
+        else:
+            points = points.exclude(pk__in=before.values("key_point"))
         chosen = points.order_by("question", "number")[: options["limit"]]
         try:
             judging.request_run(
@@ -47,14 +58,16 @@ class Command(BaseCommand):
                 subjects=chosen,
                 reason="command",
                 now=timezone.now(),
-                options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
+                options=judging.ModelOptions.checked(
+                    concurrency=options["concurrency"], budget=options["budget"], repeats=repeats
+                ),
             )
         except (judging.JudgeUnavailable, ValueError) as problem:
             raise CommandError(str(problem)) from problem
         finished = judging.finish_runs(
             judge=judge, task=JudgeRun.Task.AUTODS, clock=timezone.now, say=self.stderr.write
         )
-        found = autods.scored(runs=finished, config=sending.config_of(judge))
+        found = autods.scored(finished)
         cost = costs.cost_of(JudgeCall.objects.filter(run__in=finished))
         self._print(found, cost, as_json=options["json"])
         for run in finished:

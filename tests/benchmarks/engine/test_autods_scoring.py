@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, leases, ledger
 from benchmarks.engine.leases import Lease
-from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint, LostReply, ModelPrice, Summary
+from benchmarks.engine.tasks.autods import newest_scores
+from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, KeyPoint, LostReply, ModelPrice, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary
 from tests.makers_verification import make_questions
@@ -64,12 +65,44 @@ def test_spellings_are_added_up_and_a_second_run_asks_nothing(server: FakeServer
     assert list(KeyPoint.objects.values_list("autods", flat=True)) == [pytest.approx(0.6 / 0.8)] * 4
     found = said()
     assert (found["n_asked"], found["cost"]) == (0, 0)
-    KeyPoint.objects.update(autods=None)
+    AutodsScore.objects.all().delete()
     found = said()
     assert found == {"n_scored": 4, "n_bounded": 0, "n_unanswered": 0, "n_failed": 0, "n_asked": 0, "cost": 0}
     call = JudgeCall.objects.first()
     assert call is not None
     assert (call.state, call.prompt_tokens, call.n_sent) == ("answered", 100, 1)
+
+
+def test_scores_are_kept_for_each_judge_and_the_first_stays_with_the_key_point(
+    server: FakeServer, judge: Judge
+) -> None:
+    make_questions(1, n_points=2, autods=[0.9, None])
+    server.behaviour = lambda number, body: listed(yes=0.5, no=0.5)
+    assert run()["n_scored"] == 2, "an imported score is not this judge's"
+    assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]
+    values = {**judge.config, "model": "sparrow-2"}
+    other = judging.ensure_judge(name="tern", kind="openai", config=values, now=timezone.now())
+    server.behaviour = lambda number, body: listed(yes=0.2, no=0.6)
+    call_command("score_key_points", "tern", stdout=io.StringIO())
+    assert list(other.autods_scores.values_list("value", flat=True)) == [pytest.approx(0.25)] * 2
+    assert list(judge.autods_scores.values_list("value", flat=True)) == [0.5, 0.5]
+    assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]
+
+
+def test_a_judge_can_be_asked_again_and_its_newest_score_counts(server: FakeServer, judge: Judge) -> None:
+    make_questions(1, n_points=2)
+    server.behaviour = lambda number, body: listed(yes=0.5, no=0.5)
+    assert run(limit=1)["n_asked"] == 1
+    server.behaviour = lambda number, body: listed(yes=0.6, no=0.2)
+    assert run(again=True)["n_asked"] == 1, "only what was scored is asked again"
+    assert run(again=True)["n_asked"] == 1
+    assert list(judge.autods_scores.order_by("repeat").values_list("repeat", "value")) == [
+        (0, 0.5), (1, pytest.approx(0.75)), (2, pytest.approx(0.75))
+    ]  # fmt: skip
+    first, second = KeyPoint.objects.order_by("number").values_list("pk", flat=True)
+    assert newest_scores([first, second]) == {judge.pk: {first: pytest.approx(0.75)}}
+    assert run()["n_asked"] == 1
+    assert newest_scores([first, second])[judge.pk][second] == pytest.approx(0.75)
 
 
 def test_one_side_or_none_gives_no_score_and_is_counted(server: FakeServer, judge: Judge) -> None:
@@ -78,6 +111,10 @@ def test_one_side_or_none_gives_no_score_and_is_counted(server: FakeServer, judg
     server.behaviour = lambda number, body: answers[(number - 1) % 3]
     found = run(concurrency=1)
     assert (found["n_scored"], found["n_bounded"], found["n_unanswered"]) == (0, 1, 2)
+    bounded, *others = AutodsScore.objects.order_by("key_point__number")
+    assert (bounded.value, bounded.high) == (None, 1.0)
+    assert bounded.low == pytest.approx(0.9 / 0.91)
+    assert all(one.low is None for one in others)
     assert not KeyPoint.objects.exclude(autods=None).exists()
 
 
@@ -162,7 +199,7 @@ def test_a_request_that_another_worker_is_sending_is_left_to_it_until_its_lease_
     server.behaviour = yes_and_no
     run()
     monkeypatch.setattr(ledger, "CALL_LEASE", Lease(timedelta(seconds=1)))
-    KeyPoint.objects.update(autods=None)
+    AutodsScore.objects.all().delete()
     began = timezone.now()
     JudgeCall.objects.update(state="asked", claimed_by="a live worker elsewhere", claimed_at=began)
     assert "a live worker elsewhere" not in leases.gone()

@@ -1,0 +1,90 @@
+"""What figures of key point recall take from studies: verified versions, and judges measured against people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from annotation.models import Study
+from annotation.validation.results import results_of
+from annotation.verification.datasets import NoVersion, dataset_of
+from benchmarks.models import Judge
+from benchmarks.recall.people import Measured, Verified, Version
+
+MOST_DIGITS = 8
+
+
+class StudySource:
+    """Verification and validation studies of a researcher."""
+
+    def versions(self, user: Any) -> list[Version]:
+        """Every version chosen in studies with labels, and the one before any choice where there is none."""
+        studies = Study.objects.for_user(user).filter(kind=Study.Kind.VERIFICATION, pointlabels__isnull=False)
+        found = []
+        for study in studies.distinct().order_by("name", "pk").prefetch_related("dataset_versions"):
+            numbers = sorted((row.number for row in study.dataset_versions.all()), reverse=True) or [0]
+            found += [version_of(study, number) for number in numbers]
+        return found
+
+    def verified(self, user: Any, key: str) -> Verified | None:
+        """The version of this name."""
+        name, _dot, number = key.partition(".")
+        study = Study.objects.for_user(user).filter(kind=Study.Kind.VERIFICATION, uid=_uid(name)).first()
+        if study is None or not number.isdecimal() or len(number) > MOST_DIGITS:
+            return None
+        try:
+            return verified_by(study, number=int(number))
+        except NoVersion:
+            return None
+
+    def measured(self, user: Any, judge: Judge) -> Sequence[Measured]:
+        """What validation studies of a judge found, those with answers."""
+        return measured_in(Study.objects.for_user(user), judge)
+
+
+def version_of(study: Study, number: int) -> Version:
+    """A version by its number."""
+    return Version(f"{study.uid}.{number}", study.name, number)
+
+
+def verified_by(study: Study, *, number: int | None = None) -> Verified:
+    """What a version of a study keeps, by default the newest.
+
+    Raises:
+        NoVersion: there is no version of this number.
+    """
+    dataset = dataset_of(study, number=number)
+    questions = frozenset(study.label_items.order_by().values_list("question", flat=True).distinct())
+    return Verified(version_of(study, dataset.choice.number), dataset.kept_points, questions)
+
+
+def measured_in(studies: QuerySet[Study], judge: Judge) -> list[Measured]:
+    """The accuracy of a judge in those of the studies that validate it and have answers."""
+    rows = studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk")
+    found = []
+    for study in rows:
+        results = results_of(study, public=True)
+        if results.n_answered:
+            found.append(
+                Measured(
+                    study=study.name,
+                    address=reverse("annotation:validation-results", args=[study.uid]),
+                    accuracy=results.evaluation.mean["accuracy"],
+                    weighted=results.evaluation.weighted,
+                    people=results.evaluation.ceiling["percent"],
+                    n_answered=results.n_answered,
+                    is_shown=results.is_shown,
+                )
+            )
+    return found
+
+
+def _uid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

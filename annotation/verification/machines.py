@@ -1,0 +1,177 @@
+"""What machines say of the key points that people verified: model judges, and AutoDS scores at a threshold.
+
+A judge answers both judgments. A score only says keep (at least the threshold) or drop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max
+
+from annotation.figures.judges import JudgeReport, JudgeRow, judge_report
+from annotation.figures.table import LabelTable, Rater
+from annotation.models import Study
+from annotation.verification.labels import PointTable
+from benchmarks.engine.tasks.autods import newest_scores
+from benchmarks.models import AutodsScore, Judge, KeyPointVerdict
+from benchmarks.scoring.intervals import Floats, Ints, Resampling
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.retention import CATEGORIES, DROP, KEEP, Task, task_codes
+from benchmarks.scoring.stat import Stat, stat_json
+
+PAPER_THRESHOLD = 0.7
+AUTODS = "autods"
+FIGURES = {
+    "percent": "exact_agreement",
+    "randolph": "randolph_kappa",
+    "cohen": "cohen_kappa",
+    "alpha_ordinal": "alpha_ordinal",
+}
+"""Figures of a machine by the names that those of people have, and by those of the judge table."""
+
+
+def threshold_of(study: Study) -> float:
+    """The AutoDS threshold of the newest dataset of a study, else the paper's."""
+    newest = study.dataset_versions.order_by("-number").first()
+    known = newest.autods_threshold if newest is not None else None
+    return PAPER_THRESHOLD if known is None else known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Machine:
+    """A judge, or a score at a threshold; by task `codes` of shape (n,), -1 for none, and `n_invalid`."""
+
+    rater: Rater
+    codes: Mapping[Task, Ints]
+    n_invalid: Mapping[Task, int]
+
+
+def machines(table: PointTable, *, threshold: float) -> tuple[Machine, ...]:
+    """Every judge with verdicts on key points of a table, then every source of scores; three queries."""
+    judges = {judge.pk: judge for judge in Judge.objects.all()} if table.points else {}
+    return (*_judges(table, judges), *_scored(table, judges, threshold))
+
+
+def _judges(table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
+    place = {point: at for at, point in enumerate(table.points)}
+    stored: dict[int, dict[str, Ints]] = {}
+    invalid: dict[int, dict[str, int]] = {}
+    rows = KeyPointVerdict.objects.filter(repeat=0).order_by("judge__name", "judge__version", "pk")
+    for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
+        if point not in place:
+            continue
+        own = stored.setdefault(judge, {name: _nothing(table) for name in KeyPointVerdict.Judgment.values})
+        counts = invalid.setdefault(judge, dict.fromkeys(KeyPointVerdict.Judgment.values, 0))
+        if answer:
+            own[judgment][place[point]] = CATEGORIES[Task(judgment)].index(answer)
+        else:
+            counts[judgment] += 1
+    return [
+        Machine(
+            _rater(judges[judge]),
+            {task: task_codes(own[Task.GROUNDED], own[Task.KEY_POINT], task) for task in Task},
+            {task: sum(invalid[judge].values()) if task is Task.KEEP else invalid[judge][task] for task in Task},
+        )
+        for judge, own in stored.items()
+    ]
+
+
+def _scored(table: PointTable, judges: Mapping[int, Judge], threshold: float) -> list[Machine]:
+    """Scores of each judge, then those of the key points themselves where no judge gave the same."""
+    named = {str(judges[pk]): scores for pk, scores in judge_scores(table).items()}
+    found = [
+        _at_threshold(f"AutoDS by {name} ≥ {threshold:g}", f"{AUTODS}-{name}", scores, threshold)
+        for name, scores in sorted(named.items())
+    ]
+    is_other = not any(np.array_equal(table.autods, scores, equal_nan=True) for scores in named.values())
+    if np.isfinite(table.autods).any() and is_other:
+        found.append(_at_threshold(f"AutoDS ≥ {threshold:g}", AUTODS, table.autods, threshold))
+    return found
+
+
+def judge_scores(table: PointTable) -> dict[int, Floats]:
+    """{judge pk: newest AutoDS scores of the table's points, shape (n,), NaN for none}; one query."""
+    found = {}
+    for judge, scores in newest_scores(frozenset(table.points)).items():
+        values = [scores.get(point) for point in table.points]
+        own = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        if np.isfinite(own).any():
+            found[judge] = own
+    return found
+
+
+def _at_threshold(name: str, key: str, scores: Floats, threshold: float) -> Machine:
+    codes = np.where(np.isfinite(scores), np.where(scores >= threshold, KEEP, DROP), MISSING).astype(np.int64)
+    return Machine(Rater(key, name, name, kind=AUTODS), {Task.KEEP: codes}, {Task.KEEP: 0})
+
+
+def _nothing(table: PointTable) -> Ints:
+    return np.full(table.n_items, MISSING, dtype=np.int64)
+
+
+def _rater(judge: Judge) -> Rater:
+    return Rater(str(judge.uid), str(judge), str(judge), kind=judge.kind)
+
+
+def machine_report(
+    table: PointTable, task: Task, found: Iterable[Machine], *, resampling: Resampling
+) -> JudgeReport | None:
+    """Machines against people by the formulas of the judge table; None where none answered what people did.
+
+    All are on the items that two people answered, as people among themselves are; where there are none, on all.
+    """
+    own = [machine for machine in found if task in machine.codes]
+    labels = _beside(table.label_table(task, only_rated=False), task, own)
+    n_ratings = (labels.codes[:, : labels.n_people] != MISSING).sum(axis=1)
+    labels = labels.only(n_ratings >= min(2, n_ratings.max(initial=1)))
+    if not labels.judges_with_verdicts or not len(labels.codes):
+        return None
+    return judge_report(labels, resampling=resampling, with_differences=False)
+
+
+def _beside(labels: LabelTable, task: Task, own: Sequence[Machine]) -> LabelTable:
+    columns = np.stack([machine.codes[task] for machine in own], axis=1) if own else labels.codes[:, :0]
+    codes = np.hstack([labels.codes, columns])
+    return replace(
+        labels,
+        judges=tuple(machine.rater for machine in own),
+        codes=codes,
+        links=np.zeros(codes.shape, dtype=object),
+        is_single=np.zeros(codes.shape, dtype=bool),
+        n_invalid=tuple(machine.n_invalid[task] for machine in own),
+    )
+
+
+def stats_of(row: JudgeRow) -> dict[str, Stat]:
+    """The figures of a machine, or of people, under the names that the agreement of people has."""
+    return {name: row.stats[figure] for name, figure in FIGURES.items()}
+
+
+def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
+    """A row for each machine, after that of people among themselves."""
+    if report is None:
+        return []
+    rows = (*((report.ceiling,) if report.ceiling else ()), *report.rows)
+    return [
+        {
+            "name": row.name,
+            "kind": row.kind,
+            "n": row.n_insights,
+            "n_invalid": row.n_invalid,
+            **stat_json(stats_of(row)),
+            "confusion": row.confusion,
+        }
+        for row in rows
+    ]
+
+
+def machines_version() -> str:
+    """Changes with every verdict on a key point and every score; two queries."""
+    verdicts = KeyPointVerdict.objects.aggregate(n=Count("pk"), last=Max("pk"))
+    scores = AutodsScore.objects.aggregate(n=Count("pk"), last=Max("pk"))
+    return hashlib.sha256(repr((verdicts, scores)).encode()).hexdigest()[:12]

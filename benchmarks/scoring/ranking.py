@@ -1,0 +1,120 @@
+"""How alike two judges rank systems: Kendall's tau-b and Spearman's rho of the systems' means.
+
+A figure is a formula of sums over clusters: for each of `width` systems the sum of its values by the first judge,
+then by the second, then how many values there are, so totals have the shape (resamples, 3 × width).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from benchmarks.scoring.intervals import (
+    COEFFICIENT,
+    DEFAULT,
+    BadShape,
+    Batch,
+    Bools,
+    Figure,
+    Floats,
+    Formula,
+    Resampling,
+    divide,
+)
+from benchmarks.scoring.stat import Stat
+
+MIN_SYSTEMS = 3
+LEVEL = "all systems are level on one side"
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """Two judges on the same answers of systems.
+
+    `means` has (mean by the first, mean by the second, answers) of each system that both judged; `swapped` are
+    the pairs of systems that the first ranks one way round and the second the other, the first's better one first.
+    """
+
+    means: Mapping[str, tuple[float, float, int]]
+    swapped: tuple[tuple[str, str], ...]
+    kendall: Stat
+    spearman: Stat
+
+
+def rank_agreement(
+    first: ArrayLike, second: ArrayLike, *, systems: Sequence[str], resampling: Resampling = DEFAULT
+) -> RankAgreement:
+    """Compare values of shape (questions, systems), NaN where there is none; intervals resample questions.
+
+    A mean takes the answers that both judges gave a value.
+    """
+    ours, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if ours.shape != theirs.shape or ours.ndim != 2 or ours.shape[1] != len(systems):
+        raise BadShape(f"values of shape {ours.shape} and {theirs.shape} for {len(systems)} systems")
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    known: Bools = np.asarray(both.any(axis=0))
+    names = [name for name, keep in zip(systems, known, strict=True) if keep]
+    ours, theirs, both = ours[:, known], theirs[:, known], both[:, known]
+    sums = np.hstack([np.where(both, ours, 0.0), np.where(both, theirs, 0.0), both.astype(np.float64)])
+    sums = sums[both.any(axis=1)]
+    width = len(names)
+    counts = both.sum(axis=0)
+    means = [side[0] for side in _means(sums.sum(axis=0)[None, :], width)]
+    return RankAgreement(
+        means={name: (float(means[0][at]), float(means[1][at]), int(counts[at])) for at, name in enumerate(names)},
+        swapped=_swapped(names, *means),
+        kendall=_stat("Kendall's tau-b of systems' means", tau_b_of_means(width), sums, width, resampling),
+        spearman=_stat("Spearman's rho of systems' means", spearman_of_means(width), sums, width, resampling),
+    )
+
+
+def tau_b_of_means(width: int) -> Formula:
+    """Kendall's tau-b of two rankings of `width` systems by their means."""
+
+    one, other = np.triu_indices(width, 1)
+
+    def formula(totals: Floats) -> Floats:
+        x, y = (_order(side[:, one] - side[:, other]) for side in _means(totals, width))
+        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
+
+    return formula
+
+
+def spearman_of_means(width: int) -> Formula:
+    """Spearman's rho of two rankings of `width` systems by their means; ties share their mean rank."""
+
+    def formula(totals: Floats) -> Floats:
+        # Systems below minus systems above: twice the distance of a rank from the middle one.
+        x, y = (_order(side[:, :, None] - side[:, None, :]).sum(axis=2) for side in _means(totals, width))
+        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
+
+    return formula
+
+
+def _means(totals: Floats, width: int) -> tuple[Floats, Floats]:
+    """The systems' means by both judges, each of shape (resamples, width)."""
+    counts = totals[:, 2 * width :]
+    return divide(totals[:, :width], counts), divide(totals[:, width : 2 * width], counts)
+
+
+def _order(differences: Floats) -> Floats:
+    """1, 0 or −1; 0 also for rounding noise and where a system was not drawn."""
+    known = np.where(np.isfinite(differences), differences, 0.0)
+    order: Floats = np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
+    return order
+
+
+def _stat(method: str, formula: Formula, sums: Floats, width: int, resampling: Resampling) -> Stat:
+    if width < MIN_SYSTEMS:
+        return Stat.undefined(f"under {MIN_SYSTEMS} systems that both judged", n_items=width, method=method)
+    batch = Batch(len(sums), resampling)
+    figure = Figure(method, formula, LEVEL, COEFFICIENT)
+    return batch.estimate(figure, [batch.add(sums)]).stat(n_items=width)
+
+
+def _swapped(names: Sequence[str], first: Floats, second: Floats) -> tuple[tuple[str, str], ...]:
+    x, y = (_order(side[:, None] - side[None, :]) for side in (first, second))
+    return tuple((names[a], names[b]) for a, b in np.argwhere((x > 0) & (y < 0)).tolist())

@@ -1,0 +1,235 @@
+"""Machines beside people on key points: judges and AutoDS at a threshold, by hand and beside scikit-learn."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Study
+from annotation.verification.labels import collect
+from annotation.verification.machines import machines
+from benchmarks.engine import judging
+from benchmarks.models import AutodsScore, Judge, JudgeRun, KeyPointVerdict
+from benchmarks.scoring.retention import Task
+from tests.conftest import make_user
+from tests.fake_openai import MODEL, FakeServer, serving
+from tests.makers import NOW, flat
+from tests.makers_recall import make_judge
+from tests.makers_verification import WORDS, make_questions, make_verification_study, say_all
+
+pytestmark = pytest.mark.django_db
+SCORES = [0.9, 0.8, 0.3, 0.75, None, 0.1]
+
+
+def report(study: Study, task: str, *args: str) -> dict[str, dict[str, Any]]:
+    """The rows of machines, and of people, by name."""
+    out = io.StringIO()
+    call_command("report", "agreement", "--study", study.name, "--task", task, "--json", *args, stdout=out)
+    return {row["name"]: row for row in json.loads(out.getvalue())["machines"]}
+
+
+def judge_says(judge: Judge, study: Study, answers: Sequence[str]) -> None:
+    """A letter each as people do; `y` is a no that is called key all the same, `?` cannot be used."""
+    points = [item.key_point for item in study.label_items.order_by("pk")]
+    for point, letter in zip(points, answers, strict=True):
+        grounded, keyness = ("no", "agree") if letter == "y" else WORDS.get(letter, ("", ""))
+        for judgment, given in (("grounded", grounded), ("key_point", keyness)):
+            if letter != "." and (given or letter == "?"):
+                KeyPointVerdict.objects.create(
+                    judge=judge, key_point=point, judgment=judgment, answer=given, is_valid=bool(given),
+                    created_at=NOW,
+                )  # fmt: skip
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    """Six key points of three questions by two people, with scores."""
+    made = make_verification_study(
+        annotators=("anna", "bert"), questions=make_questions(3, autods=SCORES), for_all=True, researcher=ada
+    )
+    say_all(made, ["AA", "xA", "AA", "xx", "AN", "D."])
+    return made
+
+
+def test_a_judge_is_compared_with_each_annotator_by_the_kappas_of_people(study: Study) -> None:
+    judge_says(make_judge("sparrow", kind="openai"), study, ["A", "x", "D", "A", "N", "."])
+    grounded = report(study, "grounded")["sparrow"]
+    # yes no yes yes yes; anna yes no yes no yes: 4 of 5; bert yes yes yes no yes: 3 of 5
+    assert grounded["n"] == 5
+    assert grounded["percent"] == pytest.approx((4 / 5 + 3 / 5) / 2)
+    assert grounded["randolph"] == pytest.approx((2 * 4 / 5 - 1 + 2 * 3 / 5 - 1) / 2)
+    key_point = report(study, "key_point")["sparrow"]
+    # A, -, D, A, N; anna A - A - A: 1 of 3; bert A A A - N: 2 of 3
+    assert (key_point["n"], key_point["percent"]) == (3, pytest.approx((1 / 3 + 2 / 3) / 2))
+    keep = report(study, "keep")["sparrow"]
+    # keep drop drop keep drop; anna keep drop keep drop keep; bert keep keep keep drop drop
+    assert keep["percent"] == pytest.approx((2 / 5 + 2 / 5) / 2)
+    people = report(study, "keep")["people"]
+    assert (people["n"], people["percent"]) == (5, pytest.approx(3 / 5))
+    assert keep["confusion"]["keep"] == {"keep": 2, "drop": 4}
+
+
+def test_a_judge_that_calls_a_point_key_after_a_no_drops_it_and_an_unusable_answer_is_counted(
+    study: Study,
+) -> None:
+    judge_says(make_judge("sparrow", kind="openai"), study, ["y", "y", "?", "A", "A", "A"])
+    key_point = report(study, "key_point")["sparrow"]
+    assert (key_point["n"], key_point["n_invalid"]) == (1, 1), "a no and an unusable answer are out"
+    keep = report(study, "keep")["sparrow"]
+    assert (keep["n"], keep["n_invalid"]) == (4, 2)
+    # anna keep drop (keep) drop keep drop; the judge drop drop - keep keep keep
+    assert keep["confusion"]["drop"]["drop"] == 1
+
+
+def test_scores_keep_from_the_threshold_on_and_say_nothing_without_a_score(study: Study) -> None:
+    rows = report(study, "keep", "--threshold", "0.75")
+    scores = rows["AutoDS ≥ 0.75"]
+    # keep keep drop keep -; anna keep drop keep drop keep: 1 of 4; bert keep keep keep drop drop: 2 of 4
+    assert (scores["n"], scores["percent"]) == (4, pytest.approx((1 / 4 + 2 / 4) / 2)), (
+        "one alone said of the last"
+    )
+    assert report(study, "grounded") == {}, "a score says nothing of what the text holds"
+    assert "AutoDS ≥ 0.7" in report(study, "keep"), "the paper's, where no dataset has another"
+    with pytest.raises(CommandError, match="from 0 to 1"):
+        report(study, "keep", "--threshold", "7")
+
+
+def test_scores_of_each_judge_are_rows_of_their_own_and_the_newest_counts(study: Study) -> None:
+    points = [item.key_point for item in study.label_items.order_by("pk")]
+    for name, values in (("sparrow", SCORES), ("tern", [0.1] * 6)):
+        judge = make_judge(name, kind="openai")
+        for repeat, shift in ((0, -0.1), (1, 0.0)):
+            for point, value in zip(points, values, strict=True):
+                kept = None if value is None else value + shift
+                AutodsScore.objects.create(judge=judge, key_point=point, repeat=repeat, value=kept, created_at=NOW)
+    rows = report(study, "keep")
+    assert set(rows) == {"people", "AutoDS by sparrow ≥ 0.7", "AutoDS by tern ≥ 0.7"}, "equal scores are told once"
+    assert rows["AutoDS by tern ≥ 0.7"]["confusion"]["keep"] == {"keep": 0, "drop": 6}
+    found = {
+        machine.rater.name: machine.codes[Task.KEEP].tolist()
+        for machine in machines(collect(study), threshold=0.7)
+    }
+    assert found["AutoDS by sparrow ≥ 0.7"] == [0, 0, 1, 0, -1, 1]
+
+
+def test_the_kappas_are_those_of_scikit_learn(ada: Any) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    made = make_verification_study(
+        annotators=("anna", "bert"), questions=make_questions(12, n_points=4), for_all=True, researcher=ada
+    )
+    lot = random.Random(11)
+    letters = [[lot.choice("AANDx") for _ in range(48)] for _ in range(3)]
+    say_all(made, ["".join(pair) for pair in zip(letters[0], letters[1], strict=True)])
+    judge_says(make_judge("sparrow", kind="openai"), made, letters[2])
+    for task in ("grounded", "keep"):
+        codes = np.array(
+            [
+                [int(letter == "x") if task == "grounded" else int(letter != "A") for letter in row]
+                for row in letters
+            ]
+        )
+        found = report(made, task)
+        pairs = [cohen_kappa_score(codes[at], codes[2]) for at in (0, 1)]
+        assert found["sparrow"]["cohen"] == pytest.approx(np.mean(pairs), abs=1e-9)
+        assert found["people"]["cohen"] == pytest.approx(cohen_kappa_score(codes[0], codes[1]), abs=1e-9)
+        interval = found["sparrow"]["intervals"]["cohen"]
+        assert interval["low"] < found["sparrow"]["cohen"] < interval["high"]
+        assert (interval["clusters"], found["sparrow"]["n"]) == (12, 48)
+
+
+def test_the_page_and_its_files_show_machines_beside_people(study: Study, ada: Any, login: Any) -> None:
+    judge_says(make_judge("<b>sparrow</b>", kind="openai"), study, ["A", "x", "D", "?", "N", "."])
+    client = login(ada)
+    url = reverse("annotation:verification-agreement", args=[study.uid])
+    shown = flat(client.get(url, {"scope": "all"}).text)
+    assert shown.count("people among themselves") == 3
+    assert "&lt;b&gt;sparrow&lt;/b&gt;" in shown
+    assert "<b>sparrow" not in shown
+    assert "AutoDS ≥ 0.7" in shown
+    assert "1 unusable" in shown
+    assert "AutoDS ≥ 0.2" in flat(client.get(url, {"scope": "all", "threshold": "0.2"}).text)
+    assert client.get(url, {"threshold": "nan"}).status_code == 200
+    files = reverse("annotation:verification-agreement-file", args=[study.uid, "figures.json"])
+    found = client.get(files, {"scope": "all", "threshold": "0.2"}).json()
+    assert found["autods_threshold"] == 0.2
+    assert [row["kind"] for row in found["tasks"]["keep"]["machines"]] == ["person", "openai", "autods"]
+    table = reverse("annotation:verification-agreement-file", args=[study.uid, "agreement.csv"])
+    text = b"".join(client.get(table, {"scope": "all"})).decode()
+    assert "keep,machine,AutoDS ≥ 0.7,people,randolph," in text
+
+
+def test_a_new_verdict_shows_at_once(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    url = reverse("annotation:verification-agreement", args=[study.uid])
+    assert "sparrow" not in client.get(url).text
+    judge_says(make_judge("sparrow", kind="openai"), study, ["A"] * 6)
+    assert "sparrow" in client.get(url).text
+
+
+def test_without_machines_there_is_no_table(ada: Any, login: Any) -> None:
+    made = make_verification_study(annotators=("anna", "bert"), questions=make_questions(1), researcher=ada)
+    say_all(made, ["AA", "AN"])
+    assert report(made, "keep") == {}
+    url = reverse("annotation:verification-agreement", args=[made.uid])
+    assert "Against people" not in login(ada).get(url).text
+
+
+def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, ada: Any, login: Any) -> None:
+    judge = make_judge("tern", kind="openai")
+    point = study.label_items.order_by("pk")[0].key_point
+    AutodsScore.objects.create(judge=judge, key_point=point, value=0.2, created_at=NOW)
+    client = login(ada)
+    url = reverse("annotation:verification-autods", args=[study.uid])
+    assert "5 of 6 key points have a score" in client.get(url).text
+    chosen = client.get(url, {"scores": str(judge.uid)}).text
+    assert "1 of 6 key points have a score" in chosen
+    assert "Try it on the dataset" not in chosen
+    file = reverse("annotation:verification-autods-file", args=[study.uid, "autods.json"])
+    assert client.get(file, {"scores": str(judge.uid)}).json()["n_scored"] == 1
+    other = make_judge("wren", kind="openai")
+    assert "No scores" in client.get(url, {"scores": str(other.uid)}).text
+    for wrong in ("x", "<script>", "00000000-0000-4000-8000-000000000000"):
+        assert client.get(url, {"scores": wrong}).status_code == 404
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[FakeServer]:
+    with serving() as running:
+        settings.OPENAI_BASE_URLS = [running.address]
+        yield running
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
+    study: Study, ada: Any, ben: Any, login: Any, server: FakeServer
+) -> None:
+    client, url = login(ada), reverse("annotation:verification-machine-run", args=[study.uid])
+    assert "There is no model judge yet" in client.get(url).text
+    values = {"base_url": server.address, "model": MODEL}
+    judge = judging.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
+    make_questions(1, dataset="other")
+    asked = {"judge": str(judge.uid), "task": "verification", "repeats": 1, "concurrency": 4}
+    looked = flat(client.get(url, asked).text)
+    assert "12, 0 of them answered before" in looked, "six key points, two judgments"
+    assert server.n_asked == 0
+    run = JudgeRun.objects.get(uid=client.post(url, asked).headers["Location"].split("/")[-2])
+    assert (run.task, run.requested_by, run.items.count()) == ("verification", ada, 6)
+    judging.run_pending(run=run, clock=lambda: NOW)
+    assert "6 of 6 key points done" in client.get(f"/judges/runs/{run.uid}/").text
+    assert "Nothing is missing" in client.get(url, asked).text
+    agreement = reverse("annotation:verification-agreement", args=[study.uid])
+    assert "sparrow" in client.get(agreement, {"scope": "all"}).text
+    assert url in client.get(agreement).text
+    assert client.post(url, {**asked, "judge": "nobody"}).status_code == 422
+    assert client.post(url, {**asked, "task": "coverage"}).status_code == 422
+    assert login(ben).get(url).status_code == 403
+    assert login(make_user("zoe", "researcher")).get(url).status_code == 404

@@ -1,0 +1,276 @@
+"""Systems side by side: on questions that all answered, in every part, by several judges, on verified points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotation.models import LabelTask, Study
+from annotation.verification import datasets
+from benchmarks.models import Judge, Question, Response, System
+from benchmarks.recall.figures import ResponseFilter, table
+from benchmarks.recall.plots import part_plot
+from benchmarks.recall.systems import compared, cross_table
+from benchmarks.web.plots import file_of
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import say as answer
+from tests.conftest import make_user
+from tests.makers import NOW, flat
+from tests.makers_recall import make_judge, make_response, say
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+RECALL = "/questions/recall/"
+DOMAINS = ("history", "music", "sports")
+
+
+def report(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+    call_command("report", "kpr", *args, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def judge(db: None) -> Judge:
+    """Three questions that heron, wren and jay answered, and one that heron alone did, and well.
+
+    By owl heron has 2, 2, 1 of 2 (and 2 of 2 alone), wren 1 of 2 each, jay none.
+    """
+    owl = make_judge("owl")
+    for at, domain in enumerate(DOMAINS):
+        for system, n_yes, n_words in (("heron", 2 - at // 2, 120), ("wren", 1, 30), ("jay", 0, 30)):
+            response = make_response(
+                f"q{at}", system=system, category="causal", domain=domain, n_points=2, n_words=n_words
+            )
+            say(owl, response, ["yes"] * n_yes + ["no"] * (2 - n_yes))
+    say(owl, make_response("alone", system="heron", domain="history", n_points=2), ["yes", "yes"])
+    return owl
+
+
+def second_judge() -> Judge:
+    """It is kinder to wren than to heron."""
+    crow = make_judge("crow")
+    said = {"heron": ["yes", "no"], "wren": ["yes", "yes"], "jay": ["no", "no"]}
+    for response in Response.objects.exclude(question__key="alone"):
+        say(crow, response, said[response.system.key])
+    return crow
+
+
+def test_a_system_gains_nothing_by_a_question_that_others_skipped(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(capsys, "--by", "system")
+    systems = found["systems"]
+    assert systems["only_common"] is True
+    assert (systems["n_questions"], systems["n_judged_questions"]) == ({"owl": 3}, {"owl": 4})
+    assert {row["system"]: row["kpr_macro"] for row in systems["all"]} == {
+        "heron": pytest.approx(2.5 / 3),
+        "wren": 0.5,
+        "jay": 0.0,
+    }
+    assert {row["name"]: row["kpr_macro"] for row in found["by"]["system"]}["heron"] == pytest.approx(3.5 / 4)
+    everything = report(capsys, "--by", "system", "--all-questions")["systems"]
+    assert everything["only_common"] is False
+    assert {row["system"]: row["n_questions"] for row in everything["all"]} == {"heron": 4, "wren": 3, "jay": 3}
+    assert "systems" not in report(capsys)
+
+
+def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    systems = report(capsys, "--by", "system")["systems"]
+    heron = {row["name"]: row["kpr_macro"] for row in systems["domain"] if row["system"] == "heron"}
+    assert heron == {"history": 1.0, "music": 1.0, "sports": 0.5}
+    assert {(row["system"], row["name"]) for row in systems["response_length"]} == {
+        ("heron", "100–199"),
+        ("wren", "25–49"),
+        ("jay", "25–49"),
+    }
+    assert {row["name"] for row in systems["document_length"]} == {"under 500"}
+    assert {row["name"] for row in systems["category"]} == {"causal"}
+    assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
+    assert systems["ranking"] == []
+    call_command("report", "kpr", "--by", "system")
+    assert "systems on only questions that all systems answered: 3 of 4 by owl" in capsys.readouterr().out
+
+
+def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second_judge()
+    systems = report(capsys, "--by", "system")["systems"]
+    assert {(row["system"], row["judge"]): row["kpr_macro"] for row in systems["judge"]} == {
+        ("heron", "owl"): pytest.approx(2.5 / 3),
+        ("wren", "owl"): 0.5,
+        ("jay", "owl"): 0.0,
+        ("heron", "crow"): 0.5,
+        ("wren", "crow"): 1.0,
+        ("jay", "crow"): 0.0,
+    }
+    (pair,) = systems["ranking"]
+    assert (pair["first"], pair["second"], pair["n_systems"], pair["n_questions"]) == ("crow", "owl", 3, 3)
+    # Of three pairs one is the other way round; ranks 2, 3, 1 and 3, 2, 1.
+    assert (pair["kendall"], pair["spearman"]) == (pytest.approx(1 / 3), pytest.approx(0.5))
+    assert pair["swapped"] == [["wren", "heron"]]
+    assert pair["means"]["heron"] == {"crow": 0.5, "owl": pytest.approx(2.5 / 3), "n": 3}
+    call_command("report", "kpr", "--by", "system")
+    assert "swapped: wren and heron" in capsys.readouterr().out
+
+
+def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    say(judge, make_response("more", system="wren", n_points=2), ["no", "no"])
+    say(judge, make_response("more", system="jay", n_points=2), ["no", "no"])
+    found = report(capsys, "--by", "system", "--system", "wren,jay")
+    assert found["systems"]["n_questions"] == {"owl": 4}
+    assert found["filters"] == {"system": "wren,jay"}
+    with pytest.raises(CommandError, match="“crane”"):
+        call_command("report", "kpr", "--system", "wren,crane")
+
+
+def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
+    judge: Judge, ada: Any, login: Login, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(judge, make_response("other", system="magpie", n_points=1), ["yes"])
+    systems = report(capsys, "--by", "system")["systems"]
+    assert (systems["n_questions"], systems["all"], systems["domain"]) == ({"owl": 0}, [], [])
+    client = login(ada)
+    assert "Choose fewer systems" in flat(client.get(RECALL).text)
+    assert client.get(RECALL + "files/domain.svg").status_code == 404
+    assert "Choose fewer systems" not in flat(client.get(RECALL + "?questions=all").text)
+
+
+def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, ada: Any, login: Login) -> None:
+    client = login(ada)
+    shown = flat(client.get(RECALL).text)
+    assert "Only the 3 of 4 questions that all systems shown answered." in shown
+    assert 'name="questions"' in shown
+    everything = flat(client.get(RECALL + "?questions=all").text)
+    assert "Only the 3 of 4" not in everything
+    assert everything.count("All 4 questions; systems may have answered different ones") >= 4
+    two = client.get(RECALL + "?system=wren&system=jay").text
+    assert two.count(" checked>") == 2
+    files = client.get(RECALL + "files/recall.json?questions=all").json()
+    assert files["systems"]["only_common"] is False
+    text = b"".join(client.get(RECALL + "files/systems.csv")).decode()  # type: ignore[call-overload]
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {row["dimension"] for row in rows} == {
+        "all", "category", "domain", "document_length", "response_length", "judge"
+    }  # fmt: skip
+    assert all(row["reason"] for row in rows if not row["value"])
+
+
+def test_domains_are_a_radar_and_lengths_are_lines_with_a_mark_each(judge: Judge, ada: Any, login: Login) -> None:
+    found = compared(table(ResponseFilter()), only_common=True)
+    radar = part_plot(cross_table(found.table.rows, "domain"), found)
+    assert radar is not None
+    assert radar.is_radar
+    assert list(radar.x_names) == list(DOMAINS)
+    assert {one.label: list(one.ys) for one in radar.series} == {
+        "heron": [100.0, 100.0, 50.0], "wren": [50.0] * 3, "jay": [0.0] * 3
+    }  # fmt: skip
+    assert "heron: history 100.0, music 100.0, sports 50.0" in radar.alt
+    lines = part_plot(cross_table(found.table.rows, "response_length"), found)
+    assert lines is not None
+    assert list(lines.x_names) == ["25–49", "100–199"]
+    assert {one.label: list(one.ys) for one in lines.series}["heron"] == [None, 83.33333333333334]
+    assert part_plot(cross_table(found.table.rows, "document_length"), found) is None, "all documents are short"
+    assert part_plot(cross_table(found.table.rows, "category"), found) is None
+    for file_format, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert file_of(radar, file_format).startswith(start)
+        served = login(ada).get(f"{RECALL}files/response_length.{file_format}")
+        assert served.content.startswith(start)
+
+
+def test_names_with_markup_are_text_in_tables_and_plots(judge: Judge, ada: Any, login: Login) -> None:
+    System.objects.filter(key="wren").update(key="<script>$x_1</script>")
+    Question.objects.filter(domain="music").update(domain="<b>music</b>")
+    shown = login(ada).get(RECALL).text
+    assert "<script>$x_1" not in shown
+    assert "<b>music" not in shown
+    assert "&lt;b&gt;music" in shown
+
+
+@pytest.fixture
+def verified(ada: Any) -> Study:
+    """Two questions of two points; version 1 keeps what anna keeps (3 points), version 2 what both keep (1)."""
+    study = make_verification_study(
+        annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=ada
+    )
+    say_all(study, ["AA", "AD", "AD", "DA"])
+    people = {person.label: str(person.uid) for person in [m.annotator for m in study.memberships.all()]}
+    for chosen in (("anna",), ("anna", "bert")):
+        datasets.choose(study=study, annotators=[people[name] for name in chosen], by=ada, now=NOW)
+    owl = make_judge("owl")
+    system = System.objects.create(key="heron", summarizer="heron")
+    for question in Question.objects.all():
+        response = Response.objects.create(
+            question=question, system=system, text="Words.", text_sha256="0", n_words=1, created_at=NOW
+        )
+        say(owl, response, ["yes", "no"])
+    return study
+
+
+def test_recall_on_a_version_of_ones_own_key_points(
+    verified: Study, ada: Any, login: Login, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = ("--study", verified.name)
+    newest = report(capsys, *name)
+    assert newest["verified"] == {"study": verified.name, "version": 2, "n_kept": 1}
+    assert (newest["overall"]["kpr_micro"], newest["overall"]["n_key_points"]) == (1.0, 1)
+    first = report(capsys, *name, "--version", "1")
+    assert (first["verified"]["version"], first["overall"]["kpr_micro"]) == (1, pytest.approx(2 / 3))
+    for wrong in ((*name, "--version", "9"), ("--version", "1")):
+        with pytest.raises(CommandError, match="version"):
+            call_command("report", "kpr", *wrong)
+    client = login(ada)
+    offered = client.get(RECALL).text
+    assert f'value="{verified.uid}.2"' in offered
+    assert f'value="{verified.uid}.1"' in offered
+    shown = flat(client.get(f"{RECALL}?points={verified.uid}.1").text)
+    assert f"only the 3 key points kept by {verified.name}, version 1" in shown
+    assert '<p class="figure-value">75.0' in shown, "1 of 2 and 1 of 1"
+    files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
+    assert files["overall"]["n_key_points"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["{uid}.7", "{uid}.", "{uid}.x", "{uid}", "x.1", "<script>", "{uid}.999999999999"]
+)
+def test_a_version_that_is_none_is_not_found(verified: Study, ada: Any, login: Login, wrong: str) -> None:
+    client = login(ada)
+    key = wrong.format(uid=verified.uid)
+    assert client.get(RECALL, {"points": key}).status_code == 404
+    assert client.get(RECALL + "files/recall.json", {"points": key}).status_code == 404
+
+
+def test_a_stranger_to_a_study_neither_sees_nor_uses_its_versions(verified: Study, login: Login) -> None:
+    client = login(make_user("zoe", "researcher"))
+    assert str(verified.uid) not in client.get(RECALL).text
+    assert client.get(f"{RECALL}?points={verified.uid}.1").status_code == 404
+
+
+def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
+    judge: Judge, ada: Any, ben: Any, login: Login, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = login(ada)
+    assert "Nobody has checked verdicts of this judge" in flat(client.get(RECALL).text)
+    study = make_validation([ben], judge, n=8, by=ada)
+    assert report(capsys)["validation"] == [], "nobody has answered"
+    tasks = list(LabelTask.objects.filter(study=study).order_by("position"))
+    for at, task in enumerate(tasks):
+        answer(task, "yes", op=f"op-{at}")
+    verdicts = [
+        judge.point_verdicts.get(response=task.item.response, key_point=task.item.key_point) for task in tasks
+    ]
+    share = sum(verdict.answer == "yes" for verdict in verdicts) / len(verdicts)
+    (found,) = report(capsys)["validation"]
+    assert (found["judge"], found["study"], found["protocol"]) == ("owl", study.name, "blind")
+    assert (found["accuracy"], found["n_answered"]) == (pytest.approx(share), len(verdicts))
+    shown = flat(client.get(RECALL).text)
+    assert f'/studies/{study.uid}/validation/results/">{study.name}' in shown
+    assert study.name not in login(make_user("zoe", "researcher")).get(RECALL).text
