@@ -23,12 +23,13 @@ OURS = {"source_name", "source_title"}
 def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicFile:
     """Read a haystack with the summaries of systems and one judge's verdicts, in seven queries.
 
-    Texts written in sessions are people's work and stay out. Importing the printed result changes nothing.
+    Texts written in sessions are people's work and stay out, as do those of annotated summaries. Importing the
+    printed result changes nothing.
     """
     verdicts = _verdicts(haystack, judge_name)
     summaries: dict[int, list[TopicSummary]] = defaultdict(list)
     systems: dict[str, System] = {}
-    rows = Summary.objects.filter(haystack=haystack).of_systems().select_related("system").order_by("pk")
+    rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
     for summary in rows:
         systems[summary.system.key] = summary.system
         summaries[summary.subtopic_id].append(
