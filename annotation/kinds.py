@@ -7,7 +7,9 @@ kind. What a kind says of setting up, dealing and following its studies is in `s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -35,6 +37,15 @@ class Words:
     """What one task takes about, until the person's own pace is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """A file of a study for its archive; `make` gives its content in pieces, or nothing where there is none."""
+
+    name: str
+    title: Text
+    make: Callable[[], Iterable[str | bytes]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyKind:
     """One kind of study; pages are given by the names of their URLs and take the study's, or task's, public id."""
@@ -47,6 +58,10 @@ class StudyKind:
     """Where researchers follow a study of this kind."""
     words: Words | None = None
     """For label work."""
+    files: Callable[[Any, datetime], Iterable[StudyFile]] = lambda _study, _now: ()
+    """What an archive of a study holds beside its labels, at a time."""
+    insights_in_files: Callable[[Any], Iterable[Any]] = lambda _study: ()
+    """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 

@@ -6,6 +6,7 @@ A label or prediction that differs from what was imported before is an error: la
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, Study
 from benchmarks.exchange import eval_benchmark
-from benchmarks.exchange.eval_benchmark import BenchmarkEntry
+from benchmarks.exchange.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.importing.formats import File, Format
@@ -38,7 +39,9 @@ def study_name(dataset: str) -> str:
 
 
 class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
-    """Labels of annotator "imported" and predictions as imported judges, on texts that may be new too.
+    """Labels of annotator "imported", or of those the file names, and predictions as imported judges.
+
+    The texts that they are about may be new too.
 
     Haystacks, subtopics and insights that are known by their keys are used as they are, summaries if they also
     have the same text. Another text of the same system is another summary, which no leaderboard counts.
@@ -57,22 +60,21 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.have_text: set[tuple[UUID, str]] = set()
         self.judges: dict[str, Judge] = {}
         self.counted: set[UUID] = set()
-        self.labels: dict[Place, Answer] = {}
+        self.labels: dict[str, dict[Place, Answer]] = defaultdict(dict)
         self.verdicts: dict[tuple[UUID, UUID], dict[Place, Answer]] = {}
 
     def take(self, rows: Sequence[BenchmarkEntry]) -> None:
         """Compare the summaries of one file with their labels and predictions."""
         if self.study is None:
             study = self.find_study(study_name(self.dataset), kind=Study.Kind.LINKING)
-            self.imported = self.annotator(IMPORTED)
             if not self.is_new:
-                known = study.coverage_labels.filter(
-                    is_current=True, annotator__label=IMPORTED, annotator__user=None
-                )
-                values = known.values_list("summary__uid", "insight__uid", "coverage", "lines")
-                self.labels = {
-                    (summary, insight): (coverage, tuple(lines)) for summary, insight, coverage, lines in values
-                }
+                known = study.coverage_labels.filter(is_current=True, annotator__user=None)
+                values = known.values_list("annotator__label", "summary__uid", "insight__uid", "coverage", "lines")
+                for name, summary, insight, coverage, lines in values:
+                    self.labels[name][summary, insight] = (coverage, tuple(lines))
+        names = {name for entry in rows for name in entry.people}
+        for name in sorted(names, key=lambda name: (len(name), name)):  # annotator2 comes before annotator10
+            self.annotator(name)
         for index, entry in enumerate(rows):
             self._take(entry, f"[{index}]")
 
@@ -81,8 +83,9 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         subtopic = self._subtopic(haystack, entry)
         insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
         summary = self._summary(haystack, subtopic, entry)
-        for label in entry.human:
-            self._label(summary, insights[label.insight_key], label, where)
+        for name, labels in ({IMPORTED: entry.human} | dict(entry.people)).items():
+            for label in labels:
+                self._label(name, summary, insights[label.insight_key], label, where)
         for name, verdicts in entry.predictions.items():
             self._predictions(self._judge(name), summary, insights, verdicts, where)
 
@@ -209,14 +212,15 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.summaries[row.subtopic.uid, row.system.key, row.text_sha256] = row
         self.have_text.add((row.subtopic.uid, row.system.key))
 
-    def _label(self, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
+    def _label(self, name: str, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
         answer = (label.coverage, label.lines)
-        if self._is_known(self.labels, (summary.uid, insight.uid), answer, where, "annotation"):
+        field = "annotation" if name == IMPORTED else PERSON + name
+        if self._is_known(self.labels[name], (summary.uid, insight.uid), answer, where, field):
             self.unchanged["labels"] += 1
             return
         row = CoverageLabel(
             study=self.study,
-            annotator=self.imported,
+            annotator=self.annotator(name),
             summary=summary,
             insight=insight,
             coverage=label.coverage,

@@ -20,6 +20,7 @@ from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, work_of, works
 from annotation.studies.scope import study_of
 from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
@@ -174,6 +175,7 @@ def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> Http
     if work.label_rows is None or file_format not in {"csv", "jsonl"}:
         raise Http404
     which = which if which in selections else selections[0]
+    saw_insights(request.user, *work.insights_in_files(study))
     name = f"labels-{study.uid}-{which}.{file_format}"
     rows = work.label_rows(study, which)
     if file_format == "csv":
