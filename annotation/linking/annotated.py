@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
+from annotation.kinds import StudyFile
+from annotation.linking import exports
 from annotation.models import Study
-from benchmarks.exchange import systems
+from benchmarks.exchange import eval_benchmark, systems
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.web.downloads import csv_lines
 
 Answers = dict[int, dict[str, list[TopicVerdict]]]
 """{summary pk: {name: answers}}."""
@@ -74,6 +79,27 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
             predictions={name: tuple(predictions[pk][name]) for name in judges if name in predictions[pk]},
             people={name: tuple(given[name]) for name in sorted(given, key=_in_order)} if is_named else {},
         )
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """Annotated summaries, and what was decided: what an archive holds beside the labels."""
+
+    def decisions() -> Iterator[str]:
+        return csv_lines(exports.DECISION_COLUMNS, exports.decision_cells(exports.decision_rows(study)))
+
+    return [
+        StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
+        StudyFile("adjudicated.csv", _("Decisions"), decisions),
+    ]
+
+
+def dump_of(study: Study) -> Iterator[bytes]:
+    """The file of annotated summaries, with an empty list where there is no label yet."""
+    try:
+        entries = entries_of(study)
+    except NobodyLabelled:
+        entries = iter(())
+    return eval_benchmark.dump(entries)
 
 
 def _in_order(name: str) -> tuple[int, str]:

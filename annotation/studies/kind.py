@@ -145,6 +145,8 @@ class Work(StudyKind):
     """The rows as a table has them, where that differs."""
     label_files: tuple[tuple[str, Text], ...] = ()
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
+    downloads: tuple[tuple[str, Text], ...] = ()
+    """Other files, or the page where they are: the name of its URL, and what it is called."""
 
     @property
     def deals(self) -> bool:

@@ -9,12 +9,14 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 import orjson
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
+from annotation.kinds import StudyFile
 from annotation.models import (
     ActivePeriod,
     ClockCredit,
@@ -25,10 +27,11 @@ from annotation.models import (
     Snapshot,
     Study,
 )
-from annotation.writing import curves
+from annotation.writing import curves, sessions
 from annotation.writing.earnings import earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
+from benchmarks.engine import judging
 from benchmarks.models import Judge
 from benchmarks.web.downloads import csv_lines, json_lines
 
@@ -338,6 +341,17 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
         },
         "files": sorted(FILES),
     }
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
+    judge = judging.default_judge(now=now)
+    sessions.settle_study(study=study, now=now)
+    about = manifest(study, judge, now=now)
+    return [
+        *(StudyFile(file.name, file.title, partial(file.make, study, judge, now)) for file in FILES.values()),
+        StudyFile("sessions.manifest.json", "Manifest of the sessions", lambda: [orjson.dumps(about)]),
+    ]
 
 
 def _csv(columns: Sequence[str], rows: Callable[[Study], Iterable[Sequence[Any]]]) -> Callable[..., Iterable[str]]:
