@@ -7,7 +7,7 @@ kind. What a kind says of setting up, dealing and following its studies is in `s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -39,11 +39,16 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class StudyFile:
-    """A file of a study for its archive; `make` gives its content in pieces, or nothing where there is none."""
+    """A file of a study for its archive; `make` gives its content in pieces.
+
+    A table in CSV also has its columns and `rows`, whose values keep their types, for other forms of tables.
+    """
 
     name: str
     title: Text
     make: Callable[[], Iterable[str | bytes]]
+    columns: Sequence[str] = ()
+    rows: Callable[[], Iterable[Sequence[Any]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.kinds import Text, kind_named
 from annotation.models import Study
-from annotation.studies.kind import Tab, Work, tabs_of, work_of
+from annotation.studies.kind import Tab, Work, label_formats, tabs_of, work_of
 
 register = template.Library()
 
@@ -41,7 +41,7 @@ def label_files(context: RequestContext, study: Study) -> dict[str, object]:
     work = work_of(study)
     here = context["request"].path
     others = [(url, label) for url, label in _other_files(study, work) if url != here]
-    return {"study": study, "files": work.label_files, "others": others}
+    return {"study": study, "files": work.label_files, "formats": label_formats(), "others": others}
 
 
 def _other_files(study: Study, kind: Work) -> list[tuple[str, Text]]:
