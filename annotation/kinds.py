@@ -7,7 +7,9 @@ kind. What a kind says of setting up, dealing and following its studies is in `s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -35,6 +37,20 @@ class Words:
     """What one task takes about, until the person's own pace is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """A file of a study for its archive; `make` gives its content in pieces.
+
+    A table in CSV also has its columns and `rows`, whose values keep their types, for other forms of tables.
+    """
+
+    name: str
+    title: Text
+    make: Callable[[], Iterable[str | bytes]]
+    columns: Sequence[str] = ()
+    rows: Callable[[], Iterable[Sequence[Any]]] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyKind:
     """One kind of study; pages are given by the names of their URLs and take the study's, or task's, public id."""
@@ -47,6 +63,10 @@ class StudyKind:
     """Where researchers follow a study of this kind."""
     words: Words | None = None
     """For label work."""
+    files: Callable[[Any, datetime], Iterable[StudyFile]] = lambda _study, _now: ()
+    """What an archive of a study holds beside its labels, at a time."""
+    insights_in_files: Callable[[Any], Iterable[Any]] = lambda _study: ()
+    """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 

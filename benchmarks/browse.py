@@ -77,7 +77,7 @@ class SystemTable:
 
 def system_table(haystack: Haystack) -> SystemTable:
     """The summaries of systems with their joint scores, pooled over insights; imported verdicts before others."""
-    judge = next(iter(judges_of(Summary.objects.filter(haystack=haystack).of_systems())), None)
+    judge = next(iter(judges_of(Summary.objects.filter(haystack=haystack).counted())), None)
     key = (haystack.pk, judge.pk if judge else 0, _verdicts_version(haystack, judge))
     return remembered("haystack-scores", key, lambda: _system_table(haystack, judge))
 
@@ -93,7 +93,7 @@ def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
         Summary.objects.filter(haystack=haystack)
-        .of_systems()
+        .counted()
         .order_by()
         .values_list("system__summarizer", "system__retriever", "system__document_order")
         .annotate(n=Count("pk"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from benchmarks.exchange.topics import (
     TopicDocument,
@@ -20,17 +21,24 @@ OURS = {"source_name", "source_title"}
 """Metadata that an import adds about its file."""
 
 
-def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicFile:
+Further = Mapping[int, Sequence[tuple[TopicSystem, TopicSummary]]]
+"""{subtopic pk: summaries that the database does not hold as those of systems}."""
+
+
+def topic_of(
+    haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE, further: Further | None = None
+) -> TopicFile:
     """Read a haystack with the summaries of systems and one judge's verdicts, in seven queries.
 
-    Texts written in sessions are people's work and stay out. Importing the printed result changes nothing.
+    Texts written in sessions are people's work and stay out unless they are given as `further`; so do those of
+    annotated summaries. Importing the printed result changes nothing.
     """
     verdicts = _verdicts(haystack, judge_name)
     summaries: dict[int, list[TopicSummary]] = defaultdict(list)
-    systems: dict[str, System] = {}
-    rows = Summary.objects.filter(haystack=haystack).of_systems().select_related("system").order_by("pk")
+    systems: dict[str, TopicSystem] = {}
+    rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
     for summary in rows:
-        systems[summary.system.key] = summary.system
+        systems[summary.system.key] = _system(summary.system)
         summaries[summary.subtopic_id].append(
             TopicSummary(
                 system_key=summary.system.key,
@@ -38,6 +46,10 @@ def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicF
                 verdicts=tuple(verdicts[summary.pk]),
             )
         )
+    for subtopic, others in (further or {}).items():
+        for system, text in others:
+            systems[system.key] = system
+            summaries[subtopic].append(text)
     return TopicFile(
         key=haystack.key,
         title=haystack.metadata.get("source_title", haystack.title),
@@ -46,15 +58,16 @@ def topic_of(haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE) -> TopicF
             for row in haystack.documents.order_by("number")
         ),
         subtopics=_subtopics(haystack, summaries),
-        systems=tuple(
-            TopicSystem(
-                key=row.key, summarizer=row.summarizer, retriever=row.retriever, document_order=row.document_order
-            )
-            for row in systems.values()
-        ),
+        systems=tuple(systems.values()),
         domain=haystack.domain,
         metadata={name: value for name, value in haystack.metadata.items() if name not in OURS},
         source_name=haystack.metadata.get("source_name", ""),
+    )
+
+
+def _system(row: System) -> TopicSystem:
+    return TopicSystem(
+        key=row.key, summarizer=row.summarizer, retriever=row.retriever, document_order=row.document_order
     )
 
 

@@ -47,11 +47,11 @@ def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
 def scored_summaries(
     *, haystacks: QuerySet[Haystack], judge: Judge, half: float = HALF
 ) -> tuple[list[Scored], dict[str, Entry]]:
-    """Every summary of a system that the judge has judged, and the systems by their key in the leaderboard.
+    """The summaries of systems that the judge has judged, one of each on each subtopic.
 
-    Five queries.
+    With them come the systems by their key in the leaderboard. Five queries.
     """
-    summaries = Summary.objects.filter(haystack__in=haystacks).of_systems().order_by()
+    summaries = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
     texts = list(summaries.values_list("pk", "subtopic", "text"))
     of = {
         pk: (subtopic, Entry(summarizer, setting_name(retriever, order)))

@@ -83,6 +83,10 @@ class SummaryQuerySet(models.QuerySet[Any]):
         """Leave out the drafts and finals of writing sessions."""
         return self.exclude(origin="session")
 
+    def counted(self) -> SummaryQuerySet:
+        """One text of each system on each subtopic, as leaderboards count and haystack files hold them."""
+        return self.exclude(origin__in=["session", "annotated"])
+
 
 class VerdictQuerySet(models.QuerySet[Any]):
     """Reads of verdicts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy
 
+from annotation.external.exports import files_of
 from annotation.kinds import StudyKind, register
 from annotation.models import Study
 
@@ -12,5 +13,6 @@ KIND = register(
         value=Study.Kind.EXTERNAL,
         label=gettext_lazy("labels made elsewhere"),
         study_page="annotation:study-agreement",
+        files=files_of,
     )
 )

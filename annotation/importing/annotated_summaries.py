@@ -1,11 +1,12 @@
 """Annotated summaries: the labels of people, the predictions of judges, and the texts that both are about.
 
-A label, prediction or text that differs from what was imported before is an error: labels never change.
+A label or prediction that differs from what was imported before is an error: labels never change.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, Study
 from benchmarks.exchange import eval_benchmark
-from benchmarks.exchange.eval_benchmark import BenchmarkEntry
+from benchmarks.exchange.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.importing.formats import File, Format
@@ -38,9 +39,12 @@ def study_name(dataset: str) -> str:
 
 
 class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
-    """Labels of annotator "imported" and predictions as imported judges, on texts that may be new too.
+    """Labels of annotator "imported", or of those the file names, and predictions as imported judges.
 
-    Haystacks, subtopics, insights and summaries that are known by their keys are used as they are.
+    The texts that they are about may be new too.
+
+    Haystacks, subtopics and insights that are known by their keys are used as they are, summaries if they also
+    have the same text. Another text of the same system is another summary, which no leaderboard counts.
     """
 
     MODELS = (*LabelPlan.MODELS, Judge, System, Haystack, Subtopic, Insight, Summary, CoverageLabel, Verdict)
@@ -52,25 +56,25 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.subtopics: dict[tuple[UUID, str], Subtopic] = {}
         self.insights: dict[tuple[UUID, str], Insight] = {}
         self.systems: dict[str, System] = {}
-        self.summaries: dict[tuple[UUID, str], Summary] = {}
+        self.summaries: dict[tuple[UUID, str, str], Summary] = {}
+        self.have_text: set[tuple[UUID, str]] = set()
         self.judges: dict[str, Judge] = {}
         self.counted: set[UUID] = set()
-        self.labels: dict[Place, Answer] = {}
+        self.labels: dict[str, dict[Place, Answer]] = defaultdict(dict)
         self.verdicts: dict[tuple[UUID, UUID], dict[Place, Answer]] = {}
 
     def take(self, rows: Sequence[BenchmarkEntry]) -> None:
         """Compare the summaries of one file with their labels and predictions."""
         if self.study is None:
             study = self.find_study(study_name(self.dataset), kind=Study.Kind.LINKING)
-            self.imported = self.annotator(IMPORTED)
             if not self.is_new:
-                known = study.coverage_labels.filter(
-                    is_current=True, annotator__label=IMPORTED, annotator__user=None
-                )
-                values = known.values_list("summary__uid", "insight__uid", "coverage", "lines")
-                self.labels = {
-                    (summary, insight): (coverage, tuple(lines)) for summary, insight, coverage, lines in values
-                }
+                known = study.coverage_labels.filter(is_current=True, annotator__user=None)
+                values = known.values_list("annotator__label", "summary__uid", "insight__uid", "coverage", "lines")
+                for name, summary, insight, coverage, lines in values:
+                    self.labels[name][summary, insight] = (coverage, tuple(lines))
+        names = {name for entry in rows for name in entry.people}
+        for name in sorted(names, key=lambda name: (len(name), name)):  # annotator2 comes before annotator10
+            self.annotator(name)
         for index, entry in enumerate(rows):
             self._take(entry, f"[{index}]")
 
@@ -78,11 +82,10 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         haystack = self._haystack(entry)
         subtopic = self._subtopic(haystack, entry)
         insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
-        summary = self._summary(haystack, subtopic, entry, where)
-        if summary is None:
-            return
-        for label in entry.human:
-            self._label(summary, insights[label.insight_key], label, where)
+        summary = self._summary(haystack, subtopic, entry)
+        for name, labels in ({IMPORTED: entry.human} | dict(entry.people)).items():
+            for label in labels:
+                self._label(name, summary, insights[label.insight_key], label, where)
         for name, verdicts in entry.predictions.items():
             self._predictions(self._judge(name), summary, insights, verdicts, where)
 
@@ -112,9 +115,9 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.subtopics[haystack.uid, subtopic.key] = subtopic
         for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
             self.insights[insight.subtopic.uid, insight.key] = insight
-        summaries = Summary.objects.filter(haystack=haystack, origin=Summary.Origin.IMPORTED)
+        summaries = Summary.objects.filter(haystack=haystack).of_systems()
         for summary in summaries.select_related("subtopic", "system"):
-            self.summaries[summary.subtopic.uid, summary.system.key] = summary
+            self._remember(summary)
 
     def _known(self, row: Subtopic | Insight, kind: str) -> None:
         """Count a row that was there, once."""
@@ -146,8 +149,24 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             row = self.insights[key]
             self._known(row, "insights")
             if row.text != one.text:
-                self._text_differs(where, "insight", row.text, one.text)
+                self.problems.error(
+                    "differs",
+                    where,
+                    "insight",
+                    expected=f"the text imported before, “{row.text[:60]}”",
+                    got=one.text,
+                    message="Texts that others may have judged never change.",
+                )
             return row
+        if subtopic.haystack.n_documents and subtopic.pk:
+            self.problems.error(
+                "unknown_insight",
+                where,
+                "reference_insights",
+                expected=f"an insight of the haystack's subtopic “{subtopic.key}”",
+                got=one.key,
+                message="The insights of a haystack never change.",
+            )
         others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
         row = Insight(
             subtopic=subtopic, key=one.key, number=max(others, default=0) + 1, name=one.name, text=one.text
@@ -167,36 +186,41 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.systems[key] = found
         return self.systems[key]
 
-    def _summary(
-        self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry, where: str
-    ) -> Summary | None:
+    def _summary(self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry) -> Summary:
+        """Find it by its text, or make one; where the haystack's file is there, or another text, beside it."""
         text = "\n".join(entry.lines)
-        key = (subtopic.uid, entry.system.key)
-        if key not in self.summaries:
-            self.summaries[key] = Summary(
-                subtopic=subtopic,
-                haystack=haystack,
-                system=self._system(entry),
-                text=text,
-                text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-                created_at=self.now,
-            )
-            self.create(self.summaries[key], "summaries")
-            return self.summaries[key]
-        self.unchanged["summaries"] += 1
-        if self.summaries[key].text != text:
-            self._text_differs(where, "summary", self.summaries[key].text, text)
-            return None
-        return self.summaries[key]
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        known = self.summaries.get((subtopic.uid, entry.system.key, digest))
+        if known is not None:
+            self.unchanged["summaries"] += 1
+            return known
+        stands_beside = haystack.n_documents or (subtopic.uid, entry.system.key) in self.have_text
+        row = Summary(
+            subtopic=subtopic,
+            haystack=haystack,
+            system=self._system(entry),
+            origin=Summary.Origin.ANNOTATED if stands_beside else Summary.Origin.IMPORTED,
+            text=text,
+            text_sha256=digest,
+            created_at=self.now,
+        )
+        self.create(row, "summaries")
+        self._remember(row)
+        return row
 
-    def _label(self, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
+    def _remember(self, row: Summary) -> None:
+        self.summaries[row.subtopic.uid, row.system.key, row.text_sha256] = row
+        self.have_text.add((row.subtopic.uid, row.system.key))
+
+    def _label(self, name: str, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
         answer = (label.coverage, label.lines)
-        if self._is_known(self.labels, (summary.uid, insight.uid), answer, where, "annotation"):
+        field = "annotation" if name == IMPORTED else PERSON + name
+        if self._is_known(self.labels[name], (summary.uid, insight.uid), answer, where, field):
             self.unchanged["labels"] += 1
             return
         row = CoverageLabel(
             study=self.study,
-            annotator=self.imported,
+            annotator=self.annotator(name),
             summary=summary,
             insight=insight,
             coverage=label.coverage,
@@ -262,16 +286,6 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 message="Labels are never changed; give the file another dataset, or the judge another name.",
             )
         return before is not answer
-
-    def _text_differs(self, where: str, name: str, known: str, got: str) -> None:
-        self.problems.error(
-            "differs",
-            where,
-            name,
-            expected=f"the text imported before, “{known[:60]}”",
-            got=got,
-            message="Texts that others may have judged never change.",
-        )
 
 
 def _worded(answer: Answer) -> str:

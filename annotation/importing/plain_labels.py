@@ -194,9 +194,7 @@ def _summaries(names: Iterable[str]) -> dict[str, Summary]:
     found |= {name: with_uid[uid] for name, uid in by_uid.items() if uid in with_uid}
     keys = sorted({subtopic for subtopic, _ in by_key.values()})
     for start in range(0, len(keys), CHUNK):
-        chunk = Summary.objects.filter(
-            subtopic__key__in=keys[start : start + CHUNK], origin=Summary.Origin.IMPORTED
-        )
+        chunk = Summary.objects.filter(subtopic__key__in=keys[start : start + CHUNK]).counted()
         with_key = {(row.subtopic.key, row.system.key): row for row in chunk.select_related("subtopic", "system")}
         found |= {name: with_key[key] for name, key in by_key.items() if key in with_key}
     return found

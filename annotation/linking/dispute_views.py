@@ -20,6 +20,7 @@ from annotation.figures.page import readable
 from annotation.figures.rows import views
 from annotation.figures.table import Filters, LabelTable
 from annotation.linking import adjudicating, disputes, exports
+from annotation.linking.annotated import haystacks_of
 from annotation.models import Study
 from annotation.studies.guidelines import current_guideline, render_markdown
 from benchmarks.models import Haystack, Insight, Summary
@@ -123,6 +124,7 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     study = _study(request, uid)
     with_history = request.GET.get("history") == "1"
     name = f"adjudicated-{study.uid}{'-history' if with_history else ''}"
+    saw_insights(request.user, *haystacks_of(study))
     rows = exports.decision_rows(study, with_history=with_history)
     if kind == "csv":
         return csv_download(

@@ -1,12 +1,13 @@
 """Labels and decisions of a linking study as rows: the same for CSV and JSON lines, read in chunks.
 
-`item`, `annotator`, `label` and `cluster` are what an import of labels asks for. People appear as annotator1,
-annotator2 …, stable within the study. Times are UTC.
+`item`, `annotator`, `label` and `cluster` are what an import of labels asks for; the last columns are the texts
+that a label is about, so that a table can be read by itself. People appear as annotator1, annotator2 …, stable
+within the study. Times are UTC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import Exists, OuterRef
@@ -33,6 +34,8 @@ COLUMNS = (
     "is_overlap",
     "guideline_version",
     "made_at",
+    "insight_text",
+    "bullet_text",
 )
 FIELDS = (
     "annotator_id",
@@ -52,6 +55,8 @@ FIELDS = (
     "task__item__is_overlap",
     "guideline__version",
     "made_at",
+    "insight__text",
+    "summary__text",
 )
 DECISION_COLUMNS = (
     *COLUMNS[: COLUMNS.index("lines") + 1],
@@ -60,6 +65,8 @@ DECISION_COLUMNS = (
     "n_people",
     "labels",
     "decided_at",
+    "insight_text",
+    "bullet_text",
 )
 DECISION_FIELDS = (
     "coverage",
@@ -72,6 +79,8 @@ DECISION_FIELDS = (
     "is_current",
     "note",
     "made_at",
+    "insight__text",
+    "summary__text",
     "summary",
     "insight",
 )
@@ -87,7 +96,8 @@ def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[An
     for person, label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*FIELDS).iterator(
         chunk_size=CHUNK
     ):
-        lines, is_complete, is_unsure, is_current, undoes, is_imported, breaks_rule, is_overlap, version, at = rest
+        lines, is_complete, is_unsure, is_current, undoes, is_imported, breaks_rule, is_overlap, *more = rest
+        version, at, insight_text, text = more
         yield (
             names.get(person, "unknown"),
             f"{summary}/{insight}",
@@ -108,7 +118,16 @@ def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[An
             is_overlap,
             version,
             at.isoformat(),
+            *_texts(insight_text, text, lines),
         )
+
+
+def _texts(insight: str, summary: str, lines: Sequence[int]) -> tuple[str, str]:
+    """The insight, and the lines of the summary that a label is linked to."""
+    if not lines:
+        return insight, ""
+    all_lines = summary.split("\n")
+    return insight, "\n".join(all_lines[line - 1] for line in lines if line <= len(all_lines))
 
 
 def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
@@ -130,12 +149,13 @@ def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple
     for label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*DECISION_FIELDS).iterator(
         chunk_size=CHUNK
     ):
-        lines, is_current, note, at, *item = rest
+        lines, is_current, note, at, insight_text, text, *item = rest
         labels = labels_on.get(tuple(item), [])
         yield (
             *("adjudicated", f"{summary}/{insight}", label, str(summary)),
             *(haystack, subtopic, str(summary), system, insight),
             *(lines, is_current, note, len(labels), labels, at.isoformat()),
+            *_texts(insight_text, text, lines),
         )
 
 

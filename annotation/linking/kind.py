@@ -13,6 +13,7 @@ from annotation.kinds import Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
 from annotation.linking import exports, planning
+from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.forms import LinkingStudyForm, SummariesForm
 from annotation.linking.overview import page_of
 from annotation.linking.page_context import barred, page_context
@@ -157,6 +158,8 @@ KIND = register(
         people_template="annotation/linking_more.html",
         answers="coverage_labels",
         overview=page_of,
+        files=files_of,
+        insights_in_files=haystacks_of,
         label_columns=exports.COLUMNS,
         label_rows=label_rows,
         label_cells=exports.spaced,
@@ -164,5 +167,6 @@ KIND = register(
             ("current", gettext_lazy("Labels")),
             ("history", gettext_lazy("Every answer ever given")),
         ),
+        downloads=(("annotation:annotated-summaries", gettext_lazy("Annotated summaries, JSON")),),
     )
 )

@@ -18,6 +18,7 @@ from annotation.kinds import Counted, StudyKind, Text, kind_named, kinds
 from annotation.models import Study
 from annotation.studies.overview_page import OverviewPage
 from annotation.studies.tasks import Dealt
+from benchmarks.web.parquet import is_available
 
 IS_DEALT = gettext_lazy("The study is set up and its tasks are dealt. Open it when it is right.")
 CLOSING = gettext_lazy("Nothing more can be stored then; what was begun can be read.")
@@ -145,6 +146,8 @@ class Work(StudyKind):
     """The rows as a table has them, where that differs."""
     label_files: tuple[tuple[str, Text], ...] = ()
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
+    downloads: tuple[tuple[str, Text], ...] = ()
+    """Other files, or the page where they are: the name of its URL, and what it is called."""
 
     @property
     def deals(self) -> bool:
@@ -160,6 +163,12 @@ class Work(StudyKind):
         """That items have fewer people than planned, as a sentence; empty where all have enough."""
         n = self.n_short(study) if self.n_short is not None and has_plan(study) else 0
         return str(self.short % {"n": n}) if n else ""
+
+
+def label_formats() -> dict[str, Text]:
+    """The forms in which labels can be downloaded, and what they are called."""
+    parquet = {"parquet": "Parquet"} if is_available() else {}
+    return {"csv": "CSV", "jsonl": gettext_lazy("JSON lines"), **parquet}
 
 
 def works() -> list[Work]:

@@ -17,10 +17,12 @@ from annotation.models import Study
 from annotation.studies import lifecycle
 from annotation.studies.forms import CloneForm, copy_name, initial_from
 from annotation.studies.guidelines import current_guideline
-from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, work_of, works
+from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, label_formats, work_of, works
 from annotation.studies.scope import study_of
-from benchmarks.web.downloads import csv_download, jsonl_download
+from benchmarks.web.downloads import csv_download, download, jsonl_download
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import page
+from benchmarks.web.parquet import CONTENT_TYPE, parquet
 from benchmarks.web.permissions import requires
 
 ON_A_PAGE = 50
@@ -166,16 +168,21 @@ def study_clone(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponseBase:
-    """Labels under pseudonyms as CSV or JSON lines; `which` names a selection of those the kind has."""
+    """Labels under pseudonyms as CSV, JSON lines or Parquet; `which` names a selection of those the kind has."""
     study = study_of(request, uid)
     work = work_of(study)
     selections = [which for which, _label in work.label_files]
     which = "history" if request.GET.get("history") == "1" else request.GET.get("which", "")
-    if work.label_rows is None or file_format not in {"csv", "jsonl"}:
+    rows_of = work.label_rows
+    if rows_of is None or file_format not in label_formats():
         raise Http404
     which = which if which in selections else selections[0]
+    saw_insights(request.user, *work.insights_in_files(study))
     name = f"labels-{study.uid}-{which}.{file_format}"
-    rows = work.label_rows(study, which)
+    if file_format == "parquet":
+        content = parquet(work.label_columns, lambda: rows_of(study, which))
+        return download(content, name=name, content_type=CONTENT_TYPE, about=study)
+    rows = rows_of(study, which)
     if file_format == "csv":
         return csv_download(work.label_columns, work.label_cells(rows), name=name, about=study)
     objects = (dict(zip(work.label_columns, row, strict=True)) for row in rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from django import template
+from django.template import RequestContext
 from django.urls import reverse
 
-from annotation.kinds import kind_named
+from annotation.kinds import Text, kind_named
 from annotation.models import Study
-from annotation.studies.kind import Tab, tabs_of, work_of
+from annotation.studies.kind import Tab, Work, label_formats, tabs_of, work_of
 
 register = template.Library()
 
@@ -24,7 +25,24 @@ def study_url(study: Study) -> str:
     return reverse(kind_named(study.kind).study_page, args=[study.uid])
 
 
-@register.inclusion_tag("annotation/_label_files.html")
-def label_files(study: Study) -> dict[str, object]:
-    """Buttons for what can be downloaded of the labels of a study."""
-    return {"study": study, "files": work_of(study).label_files}
+@register.simple_tag
+def study_downloads(study: Study) -> list[tuple[str, Text]]:
+    """Single files of a study: its labels as a table, and where its other files are."""
+    kind = kind_named(study.kind)
+    if not isinstance(kind, Work):
+        return []
+    address = reverse("annotation:study-labels", args=[study.uid, "csv"])
+    return [*((address, title) for _which, title in kind.label_files[:1]), *_other_files(study, kind)]
+
+
+@register.inclusion_tag("annotation/_label_files.html", takes_context=True)
+def label_files(context: RequestContext, study: Study) -> dict[str, object]:
+    """Buttons for what can be downloaded of a study: its labels, and other files unless this is their page."""
+    work = work_of(study)
+    here = context["request"].path
+    others = [(url, label) for url, label in _other_files(study, work) if url != here]
+    return {"study": study, "files": work.label_files, "formats": label_formats(), "others": others}
+
+
+def _other_files(study: Study, kind: Work) -> list[tuple[str, Text]]:
+    return [(reverse(page, args=[study.uid]), label) for page, label in kind.downloads]

@@ -13,10 +13,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import orjson
 from django.db.models import Count, Exists, OuterRef
+from django.utils.translation import gettext as _
 
+from annotation.kinds import StudyFile
 from annotation.models import LabelItem, PointLabel, Study
-from annotation.verification.datasets import Dataset
+from annotation.verification.datasets import Dataset, dataset_of
 from benchmarks.exchange import long2rag
 from benchmarks.exchange.questions import QuestionText
 from benchmarks.exporting_questions import questions_of
@@ -24,6 +27,7 @@ from benchmarks.models import KeyPoint, Question
 from benchmarks.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import stat_json
+from benchmarks.web.downloads import csv_lines
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000
@@ -170,6 +174,35 @@ def manifest(
         "retention": stat_json({"share": overall.share}),
         "guideline_versions": sorted(guidelines),
     }
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """The dataset as it is chosen now, with its manifest: what an archive holds beside the labels."""
+    found = dataset_of(study)
+    found_sets = ambiguous_sets(study) or [""]
+    files = [
+        StudyFile(
+            "key-points.csv",
+            _("All key points, with what became of them"),
+            lambda: csv_lines(POINT_COLUMNS, point_rows(study, found, only_kept=False)),
+        )
+    ]
+    for name in found_sets:
+        title = f"dataset-{name}.jsonl" if name else "dataset.jsonl"
+
+        def questions(name: str = name) -> Iterator[bytes]:
+            return lines(study, found, dataset=name)
+
+        def about(name: str = name, title: str = title) -> list[bytes]:
+            sha256 = hashed(lines(study, found, dataset=name))
+            values = manifest(study, found, dataset=name, sha256=sha256, name=title, now=now)
+            return [orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
+
+        files += [
+            StudyFile(title, _("Questions with the key points that are kept"), questions),
+            StudyFile(f"{title}.manifest.json", _("How this dataset was chosen"), about),
+        ]
+    return files
 
 
 def kept_in(rows: QuestionQuerySet, kept: frozenset[int]) -> tuple[int, int]:

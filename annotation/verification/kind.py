@@ -139,6 +139,7 @@ KIND = register(
         people_template="annotation/verification_more.html",
         answers="pointlabels",
         overview=page_of,
+        files=exports.files_of,
         label_columns=exports.LABEL_COLUMNS,
         label_rows=exports.label_rows,
         label_files=(
@@ -146,5 +147,6 @@ KIND = register(
             ("first", gettext_lazy("First answers")),
             ("history", gettext_lazy("Every answer ever given")),
         ),
+        downloads=(("annotation:verification-dataset", gettext_lazy("Dataset and its files")),),
     )
 )

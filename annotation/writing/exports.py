@@ -9,12 +9,14 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 import orjson
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
+from annotation.kinds import StudyFile
 from annotation.models import (
     ActivePeriod,
     ClockCredit,
@@ -25,13 +27,15 @@ from annotation.models import (
     Snapshot,
     Study,
 )
-from annotation.writing import curves
+from annotation.writing import curves, sessions
 from annotation.writing.earnings import earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
+from benchmarks.engine import judging
 from benchmarks.models import Judge
 from benchmarks.web.downloads import csv_lines, json_lines
 
+TableRows = Callable[[Study, Judge | None, datetime], Iterable[Sequence[Any]]]
 SCHEMA_VERSION = 2
 CHUNK = 500
 EVENT_CHUNK = 5_000
@@ -81,12 +85,14 @@ CREDIT_COLUMNS = ("session", "delta_ms", "reason", "at")
 
 @dataclass(frozen=True)
 class ExportFile:
-    """A file one can download: its name, type, and how its rows come."""
+    """A file one can download: its name, type, and how its rows come; of a table also columns and rows."""
 
     name: str
     title: str
     content_type: str
     make: Callable[[Study, Judge | None, datetime], Iterable[str | bytes]]
+    columns: Sequence[str] = ()
+    rows: TableRows | None = None
 
 
 def _sessions(study: Study) -> QuerySet[Session, Session]:
@@ -340,8 +346,30 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
     }
 
 
-def _csv(columns: Sequence[str], rows: Callable[[Study], Iterable[Sequence[Any]]]) -> Callable[..., Iterable[str]]:
-    return lambda study, judge, now: csv_lines(columns, rows(study))
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
+    judge = judging.default_judge(now=now)
+    sessions.settle_study(study=study, now=now)
+    about = manifest(study, judge, now=now)
+    return [
+        *(
+            StudyFile(
+                file.name,
+                file.title,
+                partial(file.make, study, judge, now),
+                file.columns,
+                file.rows and partial(file.rows, study, judge, now),
+            )
+            for file in FILES.values()
+        ),
+        StudyFile("sessions.manifest.json", "Manifest of the sessions", lambda: [orjson.dumps(about)]),
+    ]
+
+
+def _table(name: str, title: str, columns: Sequence[str], rows: TableRows) -> ExportFile:
+    return ExportFile(
+        name, title, CSV, lambda study, judge, now: csv_lines(columns, rows(study, judge, now)), columns, rows
+    )
 
 
 def _jsonl(rows: Callable[[Study], Iterable[Any]]) -> Callable[..., Iterable[bytes]]:
@@ -356,14 +384,9 @@ GZIP: Kind = "application/gzip"
 FILES: dict[str, ExportFile] = {
     file.name: file
     for file in (
-        ExportFile(
-            "sessions.csv",
-            "Sessions",
-            CSV,
-            lambda study, judge, now: csv_lines(SESSION_COLUMNS, session_rows(study, now)),
-        ),
-        ExportFile("periods.csv", "Work periods", CSV, _csv(PERIOD_COLUMNS, period_rows)),
-        ExportFile("credits.csv", "Clock credits", CSV, _csv(CREDIT_COLUMNS, credit_rows)),
+        _table("sessions.csv", "Sessions", SESSION_COLUMNS, lambda study, judge, now: session_rows(study, now)),
+        _table("periods.csv", "Work periods", PERIOD_COLUMNS, lambda study, judge, now: period_rows(study)),
+        _table("credits.csv", "Clock credits", CREDIT_COLUMNS, lambda study, judge, now: credit_rows(study)),
         ExportFile("events.jsonl", "Events", JSONL, _jsonl(event_rows)),
         ExportFile(
             "revisions.jsonl.gz",
@@ -373,11 +396,11 @@ FILES: dict[str, ExportFile] = {
         ),
         ExportFile("snapshots.jsonl", "Snapshots", JSONL, _jsonl(snapshot_rows)),
         ExportFile("late_texts.jsonl", "Texts that arrived after the end", JSONL, _jsonl(late_text_rows)),
-        ExportFile(
+        _table(
             "curve.csv",
             "Progress curves",
-            CSV,
-            lambda study, judge, now: csv_lines(curves.CURVE_COLUMNS, curves.curve_rows(study, judge)),
+            curves.CURVE_COLUMNS,
+            lambda study, judge, now: curves.curve_rows(study, judge),
         ),
     )
 }

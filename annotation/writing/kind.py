@@ -12,6 +12,7 @@ from annotation.models import Study
 from annotation.studies.guidelines import unwrapped
 from annotation.studies.kind import PEOPLE, Tab, Work
 from annotation.writing import planning
+from annotation.writing.exports import files_of
 from annotation.writing.overview import member_rows, page_of
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
@@ -104,6 +105,8 @@ KIND = register(
         archiving_problems=planning.archiving_problems,
         deletion_problems=planning.deletion_problems,
         overview=page_of,
+        files=files_of,
+        downloads=(("annotation:study-results", gettext_lazy("Scores and files")),),
         overview_template="annotation/writing_study.html",
     )
 )

@@ -2,14 +2,17 @@
 
 A list of summaries, each with its reference insights, the human `annotation` and `predictions_<judge>`. Human
 links are 0-based texts, judges' are 1-based; both become 1-based lines here, and `raw` keeps what was published.
+Files of this site may hold the labels of several people, as `annotation_<person>`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
+
+import orjson
 
 from benchmarks.exchange import files, labels, strict_json, systems
 from benchmarks.exchange.problems import Got, ImportFailed, Problems, report_flaws
@@ -17,6 +20,10 @@ from benchmarks.exchange.rows import Row
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
 
 PREDICTIONS = "predictions_"
+PERSON = "annotation_"
+NAME_LENGTH = 120
+HUMAN = {"none": "not_covered", "partial": "partially_covered", "full": "fully_covered"}
+"""How published files spell the coverage that people give."""
 EXPECTED = "a list of objects with summary, reference_insights and annotation"
 EXAMPLE = """[{
   "topic_id": "harbour-01", "topic": "The rebuilding of a small harbour",
@@ -36,7 +43,7 @@ EXAMPLE = """[{
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkEntry:
-    """One summary with its reference insights, labels and predictions."""
+    """One summary with its reference insights, labels and predictions; `people` are labels by name."""
 
     haystack_key: str
     haystack_title: str
@@ -47,6 +54,7 @@ class BenchmarkEntry:
     lines: tuple[str, ...]
     human: tuple[TopicVerdict, ...]
     predictions: Mapping[str, tuple[TopicVerdict, ...]]
+    people: Mapping[str, tuple[TopicVerdict, ...]] = field(default_factory=dict)
 
 
 def parse(
@@ -90,12 +98,14 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
     lines = _lines(row)
     subtopic_key, system_key = row.key("subtopic_id"), row.key("summkey")
     haystack_key = _haystack_key(row)
-    known = {insight.key for insight in insights}
-    human = _verdicts(row, "annotation", "candidate_id", known=known, n_lines=len(lines), first=0)
+    places: dict[str, Any] = {"known": {insight.key for insight in insights}, "n_lines": len(lines)}
+    human = _verdicts(row, "annotation", "candidate_id", first=0, **places)
+    people = {
+        name: _verdicts(row, PERSON + name, "candidate_id", first=0, **places) for name in _named(row, PERSON)
+    }
     predictions = {
-        name.removeprefix(PREDICTIONS): _verdicts(row, name, "bullet_id", known=known, n_lines=len(lines), first=1)
-        for name in row.value
-        if name.startswith(PREDICTIONS)
+        name: _verdicts(row, PREDICTIONS + name, "bullet_id", first=1, **places)
+        for name in _named(row, PREDICTIONS)
     }
     if problems.n_errors > before or subtopic_key is None or system_key is None or haystack_key is None:
         return None
@@ -109,7 +119,70 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
         lines=lines,
         human=human,
         predictions=predictions,
+        people=people,
     )
+
+
+def dump(entries: Iterable[BenchmarkEntry]) -> Iterator[bytes]:
+    """Print annotated summaries in pieces that joined are one JSON list; `parse` gives the same labels again."""
+    before = b"["
+    for entry in entries:
+        yield before + orjson.dumps(_entry_json(entry))
+        before = b",\n"
+    yield b"[]\n" if before == b"[" else b"]\n"
+
+
+def _entry_json(entry: BenchmarkEntry) -> dict[str, Any]:
+    return {
+        "topic_id": entry.haystack_key,
+        "topic": entry.haystack_title,
+        "subtopic_id": entry.subtopic_key,
+        "subtopic": entry.subtopic,
+        "summkey": systems.PREFIX + entry.system.key,
+        "summary": list(entry.lines),
+        "reference_insights": [
+            {"insight_id": insight.key, "insight_name": insight.name, "insight": insight.text}
+            for insight in entry.insights
+        ],
+        **({"annotation": [_label_json(label) for label in entry.human]} if not entry.people else {}),
+        **{PERSON + name: [_label_json(label) for label in given] for name, given in entry.people.items()},
+        **{
+            PREDICTIONS + name: [_prediction_json(verdict) for verdict in verdicts]
+            for name, verdicts in entry.predictions.items()
+        },
+    }
+
+
+def _label_json(label: TopicVerdict) -> dict[str, Any]:
+    """A label as people's are published; what was published stays as it was."""
+    if {"coverage", "candidate_id"} <= label.raw.keys():
+        return {**label.raw, "insight_id": label.insight_key}
+    links = [str(line - 1) for line in label.lines]
+    link = (links[0] if len(links) == 1 else links) if links else "no_selection"
+    return {"insight_id": label.insight_key, "coverage": HUMAN[label.coverage], "candidate_id": link}
+
+
+def _prediction_json(verdict: TopicVerdict) -> dict[str, Any]:
+    """A prediction as judges' are published, likewise."""
+    if {"coverage", "bullet_id"} <= verdict.raw.keys():
+        return {**verdict.raw, "insight_id": verdict.insight_key}
+    lines = list(verdict.lines)
+    link = (lines[0] if len(lines) == 1 else lines) if lines else "NA"
+    return {
+        "insight_id": verdict.insight_key,
+        "coverage": labels.PUBLISHED[verdict.coverage],
+        "bullet_id": link,
+    }
+
+
+def _named(row: Row, prefix: str) -> list[str]:
+    """Whom the fields that start with a prefix name."""
+    names = [name.removeprefix(prefix) for name in row.value if name.startswith(prefix)]
+    for name in names:
+        if not 1 <= len(name) <= NAME_LENGTH:
+            expected = f"a name of 1 to {NAME_LENGTH} characters after {prefix}"
+            row.problems.error("wrong_value", row.where, prefix + name, expected=expected, got=name)
+    return names
 
 
 def _haystack_key(row: Row) -> str | None:

@@ -2,7 +2,7 @@
 
 Texts that others may already have read, cited or judged never change: documents, queries, insights with their
 gold documents, summaries and published verdicts can be added but not altered. Titles, metadata and retriever
-scores may be.
+scores may be. A haystack that annotated summaries brought is completed (`completing`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.exchange import summhay
 from benchmarks.exchange.problems import Got, Problems
-from benchmarks.exchange.topics import TopicFile, TopicSubtopic, TopicSummary
-from benchmarks.importing import published
+from benchmarks.exchange.topics import TopicFile, TopicInsight, TopicSubtopic, TopicSummary
+from benchmarks.importing import completing, published
 from benchmarks.importing.formats import DATASET, File, Format, Option
 from benchmarks.importing.plan import ImportRequest, Plan, Result
 from benchmarks.importing.running import Report, import_rows
@@ -41,7 +41,10 @@ NEVER = "What was imported is never altered: use another topic_id, or delete the
 
 
 class HaystackPlan(Plan[TopicFile]):
-    """One haystack compared with the rows there are."""
+    """One haystack compared with the rows there are.
+
+    `completes` says that those came with annotated summaries and have no documents yet.
+    """
 
     MODELS = (Haystack, Judge, Document, Subtopic, Insight, System, RetrieverRanking, Summary, Verdict)
     ACTION = "corpus.imported"
@@ -52,6 +55,9 @@ class HaystackPlan(Plan[TopicFile]):
         if not 1 <= len(self.judge_name) <= 120:
             expected = "a judge name of 1 to 120 characters"
             problems.error("wrong_value", "", "judge", expected=expected, got=self.judge_name)
+
+        self.completes = False
+        self.displaced: list[Summary] = []
 
     def take(self, rows: TopicFile) -> None:
         """Compare a haystack with the one of its key."""
@@ -67,8 +73,10 @@ class HaystackPlan(Plan[TopicFile]):
 
     def write(self) -> None:
         """Save the rows; new subtopics make another version of the data."""
+        if self.completes:
+            completing.make_room(self.haystack, self.topic, self.displaced)
         super().write()
-        if self.created["subtopics"] and not self.is_new:
+        if self.completes or (self.created["subtopics"] and not self.is_new):
             Haystack.objects.filter(pk=self.haystack.pk).update(
                 content_sha256=published.stored_hash(self.haystack)
             )
@@ -90,20 +98,22 @@ class HaystackPlan(Plan[TopicFile]):
         given: dict[str, Any] = {"title": without_emphasis(topic.title), "domain": topic.domain}
         if self.dataset:
             given["dataset"] = self.dataset
-        found: Haystack | None = Haystack.objects.filter(key=topic.key).first()
+        found: Haystack | None = Haystack.objects.filter(key=topic.key).first() or completing.incomplete(topic)
         self.is_new = found is None
+        self.completes = found is not None and not found.n_documents
         # The first file gave the haystack its name; the same content under another name changes nothing.
         name = topic.source_name if found is None else found.metadata.get("source_name", topic.source_name)
         given["metadata"] = {**topic.metadata, "source_name": name, **published.source_title(topic.title)}
+        if found is None or self.completes:
+            given |= {
+                "key": topic.key,
+                "dataset": self.dataset,
+                "n_documents": len(topic.documents),
+                "n_words": sum(document.n_words for document in topic.documents),
+                "content_sha256": published.content_hash(topic),
+            }
         if found is None:
-            row = Haystack(
-                key=topic.key,
-                n_documents=len(topic.documents),
-                n_words=sum(document.n_words for document in topic.documents),
-                content_sha256=published.content_hash(topic),
-                created_at=self.now,
-                **given,
-            )
+            row = Haystack(created_at=self.now, **given)
             self.create(row, "haystacks")
             return row
         if all(getattr(found, name) == value for name, value in given.items()):
@@ -115,7 +125,7 @@ class HaystackPlan(Plan[TopicFile]):
         return found
 
     def _plan_documents(self) -> None:
-        if self.is_new:
+        if self.is_new or self.completes:
             for document in self.topic.documents:
                 row = Document(
                     haystack=self.haystack,
@@ -147,6 +157,9 @@ class HaystackPlan(Plan[TopicFile]):
 
     def _plan_subtopics(self) -> dict[str, Subtopic]:
         found = {row.key: row for row in self.haystack.subtopics.all()} if not self.is_new else {}
+        if self.completes:
+            for known in completing.complete_subtopics(found, self.topic):
+                self.alter(known, completing.SUBTOPIC_FIELDS, "subtopics")
         taken = {row.number for row in found.values()}
         for subtopic in self.topic.subtopics:
             row = found.get(subtopic.key)
@@ -169,7 +182,7 @@ class HaystackPlan(Plan[TopicFile]):
                 self._conflict(
                     "changed_subtopic", f"subtopics[{subtopic.number - 1}]", name, "the text of before", got
                 )
-            else:
+            elif not self.completes:
                 self.unchanged["subtopics"] += 1
         return found
 
@@ -180,20 +193,48 @@ class HaystackPlan(Plan[TopicFile]):
             for row in Insight.objects.filter(subtopic__haystack=self.haystack).select_related("subtopic"):
                 old.setdefault(row.subtopic.key, {})[row.key] = row
         for subtopic in self.topic.subtopics:
-            if subtopics[subtopic.key].pk is None:
+            owner = subtopics[subtopic.key]
+            if owner.pk is None:
                 for number, insight in enumerate(subtopic.insights, 1):
-                    row = Insight(
-                        subtopic=subtopics[subtopic.key],
-                        number=number,
-                        key=insight.key,
-                        name=insight.name,
-                        text=insight.text,
-                        gold_documents=list(insight.gold_documents),
-                    )
-                    self.create(row, "insights")
-                    found[insight.key] = row
+                    found[insight.key] = self._new_insight(owner, number, insight)
+            elif self.completes:
+                found |= self._complete_insights(owner, subtopic, old.get(subtopic.key, {}))
             else:
                 found |= self._same_insights(subtopic, old.get(subtopic.key, {}))
+        return found
+
+    def _new_insight(self, subtopic: Subtopic, number: int, given: TopicInsight) -> Insight:
+        row = Insight(
+            subtopic=subtopic,
+            number=number,
+            key=given.key,
+            name=given.name,
+            text=given.text,
+            gold_documents=list(given.gold_documents),
+        )
+        self.create(row, "insights")
+        return row
+
+    def _complete_insights(
+        self, owner: Subtopic, subtopic: TopicSubtopic, old: Mapping[str, Insight]
+    ) -> dict[str, Insight]:
+        """Give those that are there their numbers and gold documents; their texts are the same."""
+        where = f"subtopics[{subtopic.number - 1}].insights"
+        found: dict[str, Insight] = {}
+        unknown = old.keys() - {insight.key for insight in subtopic.insights}
+        if unknown:
+            expected = f"also {', '.join(sorted(unknown))}, which people or judges have labelled"
+            self._conflict("changed_insights", where, "", expected, Got(f"{len(subtopic.insights)} others"))
+        for number, insight in enumerate(subtopic.insights, 1):
+            row = old.get(insight.key)
+            if row is None:
+                found[insight.key] = self._new_insight(owner, number, insight)
+                continue
+            if row.text != insight.text:
+                place = f"{where}[{number - 1}]"
+                self._conflict("changed_insight", place, "insight", "the text of before", insight.text)
+            found[insight.key] = completing.complete_insight(row, number, insight)
+            self.alter(row, completing.INSIGHT_FIELDS, "insights")
         return found
 
     def _same_insights(self, subtopic: TopicSubtopic, old: dict[str, Insight]) -> dict[str, Insight]:
@@ -260,16 +301,20 @@ class HaystackPlan(Plan[TopicFile]):
     def _plan_summaries(
         self, subtopics: dict[str, Subtopic], systems: dict[str, System]
     ) -> list[tuple[TopicSummary, Summary]]:
-        old: dict[tuple[int, int], Summary] = {}
-        if not self.is_new:
-            rows = Summary.objects.filter(haystack=self.haystack).of_systems().defer("text")
-            old = {(row.subtopic_id, row.system_id): row for row in rows}
+        old, beside = self._known_summaries()
         kept = []
         for subtopic, summary in self.topic.summaries():
             owner, system = subtopics[subtopic.key], systems[summary.system_key]
             digest = hashlib.sha256(summary.text.encode()).hexdigest()
-            row = old.get((owner.pk, system.pk)) if owner.pk and system.pk else None
-            if row is None:
+            row = old.pop((owner.pk, system.pk), None)
+            if row is not None and self.completes and row.text_sha256 != digest:
+                self.displaced.append(row)
+                row = None
+            if row is None and (owner.pk, system.pk, digest) in beside:
+                row = beside[owner.pk, system.pk, digest]
+                row.origin = Summary.Origin.IMPORTED
+                self.alter(row, ("origin",), "summaries")
+            elif row is None:
                 row = Summary(
                     subtopic=owner,
                     haystack=self.haystack,
@@ -288,7 +333,23 @@ class HaystackPlan(Plan[TopicFile]):
                 )
                 continue
             kept.append((summary, row))
+        if self.completes:
+            self.displaced += old.values()
         return kept
+
+    def _known_summaries(
+        self,
+    ) -> tuple[dict[tuple[int, int], Summary], dict[tuple[int, int, str], Summary]]:
+        """The texts that leaderboards count, and those beside them that annotated summaries brought."""
+        if self.is_new:
+            return {}, {}
+        rows = list(Summary.objects.filter(haystack=self.haystack).of_systems().defer("text"))
+        annotated = Summary.Origin.ANNOTATED
+        old = {(row.subtopic_id, row.system_id): row for row in rows if row.origin != annotated}
+        beside = {
+            (row.subtopic_id, row.system_id, row.text_sha256): row for row in rows if row.origin == annotated
+        }
+        return old, beside
 
     def _plan_judge(self) -> Judge:
         name = self.judge_name

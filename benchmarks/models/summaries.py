@@ -43,13 +43,15 @@ class Summary(models.Model):
     """One immutable text that answers a subtopic's query; line n is the n-th line of `text`.
 
     Texts of writing sessions are rows too (origin `session`): one for each distinct text of a subtopic,
-    so that the same text is judged once whoever wrote it and however often it was saved.
+    so that the same text is judged once whoever wrote it and however often it was saved. Texts that only came with
+    annotated summaries (origin `annotated`) stand beside the one of the haystack's file, which leaderboards count.
     """
 
     class Origin(models.TextChoices):
         IMPORTED = "imported", "imported"
         SESSION = "session", "written in a session"
         GENERATED = "generated", "generated here"
+        ANNOTATED = "annotated", "from annotated summaries"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="summaries")
@@ -66,10 +68,18 @@ class Summary(models.Model):
         ordering = ["subtopic", "system", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(origin__in=["imported", "session", "generated"]), name="summary_origin_known"
+                condition=Q(origin__in=["imported", "session", "generated", "annotated"]),
+                name="summary_origin_known",
             ),
             models.UniqueConstraint(
-                fields=["subtopic", "system"], condition=~Q(origin="session"), name="summary_one_per_system"
+                fields=["subtopic", "system"],
+                condition=~Q(origin__in=["session", "annotated"]),
+                name="summary_one_per_system",
+            ),
+            models.UniqueConstraint(
+                fields=["subtopic", "system", "text_sha256"],
+                condition=Q(origin="annotated"),
+                name="summary_annotated_text_unique",
             ),
             models.UniqueConstraint(
                 fields=["subtopic", "text_sha256"],

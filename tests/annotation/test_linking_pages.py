@@ -358,6 +358,10 @@ def test_labels_download_as_rows_that_can_be_analysed(study: Study, ada: Any, be
     address = reverse("annotation:study-labels", args=[study.uid, "csv"])
     rows = list(csv.DictReader(io.StringIO(b"".join(client.get(address)).decode())))  # type: ignore[arg-type]
     assert [(row["annotator"], row["label"], row["lines"]) for row in rows] == [("annotator1", "partial", "4")]
+    label = CoverageLabel.objects.select_related("insight", "summary").get(is_current=True)
+    assert rows[0]["insight_text"] == label.insight.text
+    assert rows[0]["bullet_text"] == label.summary.lines[3]
+    assert Exposure.objects.filter(user=ada, haystack=label.summary.haystack).exists()
     history = b"".join(client.get(address, {"history": "1"})).decode()  # type: ignore[arg-type]
     assert len(history.splitlines()) == 3
     assert "Ben" not in history

@@ -2,41 +2,61 @@
 
 from __future__ import annotations
 
-import hashlib
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model
 from django.utils import timezone
 
 from annotation.agreement.reports import ReportRefused
 from annotation.agreement.scope import find_study
+from annotation.exports.files import NotWritable, written
+from annotation.exports.haystacks import peoples_texts
+from annotation.kinds import kind_named
+from annotation.linking.annotated import NobodyLabelled, entries_of
 from annotation.models import Study
 from annotation.verification import datasets, exports
 from benchmarks import audit
-from benchmarks.exchange import long2rag
+from benchmarks.exchange import eval_benchmark, long2rag, summhay
+from benchmarks.exporting import topic_of
 from benchmarks.exporting_questions import questions_of
-from benchmarks.models import Question
+from benchmarks.models import Haystack, Question
 from benchmarks.web.downloads import csv_lines, json_lines
+
+ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")
 
 
 class Command(BaseCommand):
-    """`manage.py export_dataset long2rag (--dataset NAME | --study NAME) --out FILE`"""
+    """`manage.py export_dataset FORMAT (--dataset NAME | --study NAME | --haystack NAME) --out FILE`"""
 
     help = (
-        "Writes the questions of a dataset, or with --study those whose key points were verified with the key"
-        " points that are kept, as JSONL; importing the file again changes nothing."
+        "Writes long2rag: the questions of a dataset, or with --study those whose key points were verified with"
+        " the key points that are kept; summhay: a haystack; summhay-eval-benchmark: the summaries of a linking"
+        " study with people's labels and judges' predictions. Importing the file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("format", choices=["long2rag"], help="format of the file")
+        parser.add_argument("format", choices=list(WRITERS), help="format of the file")
         parser.add_argument("--dataset", default="", metavar="NAME", help="whose questions")
-        parser.add_argument("--study", default="", metavar="NAME", help="a verification study, by name or id")
+        parser.add_argument(
+            "--study", default="", metavar="NAME", help="a verification or linking study, by name or id"
+        )
+        parser.add_argument("--haystack", default="", metavar="NAME", help="by file, id or title")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE")
+        parser.add_argument(
+            "--people", action="store_true", help="with a haystack: the final texts of sessions that count too"
+        )
+        parser.add_argument(
+            "--annotator",
+            default="",
+            metavar="NAME",
+            help="of a linking study: the labels of this pseudonym only, as the published files hold them",
+        )
         parser.add_argument(
             "--dataset-version", type=int, default=None, metavar="N", help="of the study; by default the newest"
         )
@@ -54,86 +74,102 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write beside the file, and move it there once it is complete."""
-        if not (options["study"] or options["dataset"]):
-            raise CommandError("Name a dataset with --dataset, or a study with --study.")
-        if options["study"]:
-            study = self._study(options)
-            audit.record_export(target=study, files=[options["out"].name], now=timezone.now())
-            return
-        needs_study = [name for name in ("csv", "all_points", "labels", "dataset_version") if options[name]]
-        if needs_study:
-            raise CommandError(f"--{needs_study[0].replace('_', '-')} is of a study: name it with --study.")
-        self._dataset(options)
-        name = options["out"].name
-        audit.record_export(target=None, files=[name], now=timezone.now(), dataset=options["dataset"])
-
-    def _dataset(self, options: dict[str, Any]) -> None:
-        rows = Question.objects.of(dataset=options["dataset"])
-        n_rows = rows.count()
-        if not n_rows:
-            names = sorted(set(Question.objects.order_by().values_list("dataset", flat=True)))
-            raise CommandError(
-                f"There is no dataset “{options['dataset']}” of questions; there is: {', '.join(names) or 'none'}."
-            )
-        written(options["out"], long2rag.dump(questions_of(rows)))
-        self.stdout.write(f"{n_rows:,} questions in {options['out']}")
-
-    def _study(self, options: dict[str, Any]) -> Study:
-        study, out = _verification(options["study"]), options["out"]
-        if options["labels"]:
-            n = Tally(exports.label_rows(study, which=options["labels"]))
-            written(out, _table(out, exports.LABEL_COLUMNS, n))
-            self.stdout.write(f"{n.n:,} judgments in {out}")
-            return study
         try:
-            found = datasets.dataset_of(study, number=options["dataset_version"])
-            exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
-        except (datasets.NoVersion, exports.SameKeys) as problem:
+            about, line, detail = WRITERS[options["format"]](options)
+        except (ReportRefused, NotWritable) as problem:
             raise CommandError(str(problem)) from problem
-        if options["csv"] or options["all_points"]:
-            n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
-            written(out, _table(out, exports.POINT_COLUMNS, n))
-            self.stdout.write(f"{n.n:,} key points in {out}")
-            return study
-        sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
-        manifest = exports.manifest(
-            study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
+        audit.record_export(target=about, files=[options["out"].name], now=timezone.now(), **detail)
+        self.stdout.write(line)
+
+
+Done = tuple[Model | None, str, dict[str, Any]]
+"""What a file is about, what was written, and what else the audit log keeps."""
+
+
+def _haystack(options: dict[str, Any]) -> Done:
+    name = options["haystack"]
+    found: list[Haystack] = list(Haystack.objects.named(name)[:2]) if name else []
+    if len(found) != 1:
+        raise CommandError("Name one haystack with --haystack, by its file, id or title.")
+    studies = Study.objects.filter(kind=Study.Kind.WRITING)
+    further = peoples_texts(found[0], studies=studies) if options["people"] else {}
+    written(options["out"], summhay.dump(topic_of(found[0], further=further)))
+    n_texts = sum(map(len, further.values()))
+    line = f"“{found[0].title}” in {options['out']}"
+    return found[0], f"{line}, with {n_texts:,} texts of people" if options["people"] else line, {}
+
+
+def _annotated(options: dict[str, Any]) -> Done:
+    study = _study_of(options, Study.Kind.LINKING)
+    try:
+        n = Tally(entries_of(study, annotator=options["annotator"]))
+    except NobodyLabelled as problem:
+        known = ", ".join(member.pseudonym for member in study.memberships.order_by("number"))
+        raise CommandError(
+            f"There are no such labels in “{study.name}”; annotators: {known or 'none'}."
+        ) from problem
+    written(options["out"], eval_benchmark.dump(n))
+    return study, f"{n.n:,} annotated summaries in {options['out']}", {}
+
+
+def _questions(options: dict[str, Any]) -> Done:
+    if options["study"]:
+        study = _study_of(options, Study.Kind.VERIFICATION)
+        return study, _verified(study, options), {}
+    if not options["dataset"]:
+        raise CommandError("Name a dataset with --dataset, or a study with --study.")
+    needs_study = [name for name in ONLY_VERIFICATION if options[name]]
+    if needs_study:
+        raise CommandError(f"--{needs_study[0].replace('_', '-')} is of a study: name it with --study.")
+    rows = Question.objects.of(dataset=options["dataset"])
+    n_rows = rows.count()
+    if not n_rows:
+        names = sorted(set(Question.objects.order_by().values_list("dataset", flat=True)))
+        raise CommandError(
+            f"There is no dataset “{options['dataset']}” of questions; there is: {', '.join(names) or 'none'}."
         )
-        beside = out.with_name(out.name + ".manifest.json")
-        written(beside, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
-        overall, counts = found.overall(), manifest["counts"]
-        self.stdout.write(
-            f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
-            f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {found.table.n_items:,} in all"
-        )
-        return study
+    written(options["out"], long2rag.dump(questions_of(rows)))
+    return None, f"{n_rows:,} questions in {options['out']}", {"dataset": options["dataset"]}
+
+
+def _verified(study: Study, options: dict[str, Any]) -> str:
+    out = options["out"]
+    if options["labels"]:
+        n = Tally(exports.label_rows(study, which=options["labels"]))
+        written(out, _table(out, exports.LABEL_COLUMNS, n))
+        return f"{n.n:,} judgments in {out}"
+    try:
+        found = datasets.dataset_of(study, number=options["dataset_version"])
+        exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
+    except (datasets.NoVersion, exports.SameKeys) as problem:
+        raise CommandError(str(problem)) from problem
+    if options["csv"] or options["all_points"]:
+        n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
+        written(out, _table(out, exports.POINT_COLUMNS, n))
+        return f"{n.n:,} key points in {out}"
+    sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
+    manifest = exports.manifest(
+        study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
+    )
+    beside = out.with_name(out.name + ".manifest.json")
+    written(beside, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+    overall, counts = found.overall(), manifest["counts"]
+    return (
+        f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
+        f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {found.table.n_items:,} in all"
+    )
 
 
 class Tally:
     """Rows that are counted as they pass."""
 
-    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+    def __init__(self, rows: Iterable[Any]) -> None:
         self.rows, self.n = rows, 0
 
-    def __iter__(self) -> Iterator[Sequence[Any]]:
+    def __iter__(self) -> Iterator[Any]:
         for row in self.rows:
             self.n += 1
             yield row
-
-
-def written(path: Path, content: Iterable[bytes]) -> str:
-    """Write a file and give the SHA-256 of its bytes; an existing file stays until the new one is complete."""
-    part, digest = path.with_name(path.name + ".part"), hashlib.sha256()
-    try:
-        with part.open("wb") as file:
-            for piece in content:
-                digest.update(piece)
-                file.write(piece)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
-    return digest.hexdigest()
 
 
 def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
@@ -142,13 +178,19 @@ def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     return (text.encode() for text in csv_lines(columns, rows))
 
 
-def _verification(name: str) -> Study:
-    try:
-        study = find_study(name)
-    except ReportRefused as problem:
-        raise CommandError(str(problem)) from problem
-    if study.kind != Study.Kind.VERIFICATION:
+def _study_of(options: dict[str, Any], kind: Study.Kind) -> Study:
+    if not options["study"]:
+        raise CommandError("Name a study with --study.")
+    study = find_study(options["study"])
+    if study.kind != kind:
         raise CommandError(
-            f"“{study.name}” is a study of {study.get_kind_display()}, not of key point verification."
+            f"“{study.name}” is a study of {study.get_kind_display()}, not of {kind_named(kind).label}."
         )
     return study
+
+
+WRITERS: dict[str, Callable[[dict[str, Any]], Done]] = {
+    "long2rag": _questions,
+    "summhay": _haystack,
+    "summhay-eval-benchmark": _annotated,
+}

@@ -157,11 +157,25 @@ def test_labels_that_differ_from_those_imported_before_are_refused_whole(tmp_pat
 
 
 @pytest.mark.django_db
-def test_a_text_that_differs_from_the_one_imported_before_is_refused(tmp_path: Path) -> None:
+def test_another_text_of_a_system_is_another_summary_and_both_keep_their_labels(tmp_path: Path) -> None:
     run(write(tmp_path, ENTRY))
-    code, report = run(write(tmp_path, entry(summary=["Another text.", "- Of two lines."])))
+    other = entry(summary=["Another text.", "- Of two lines."])
+    code, report = run(write(tmp_path, other))
+    assert (code, report["created"]["summaries"], report["created"]["labels"]) == (0, 1, 1)
+    assert list(Summary.objects.order_by("pk").values_list("origin", flat=True)) == ["imported", "annotated"]
+    assert CoverageLabel.objects.values("summary").distinct().count() == 2
+    before = rows()
+    run(write(tmp_path, ENTRY, other))
+    assert rows() == before
+
+
+@pytest.mark.django_db
+def test_an_insight_that_differs_from_the_one_imported_before_is_refused(tmp_path: Path) -> None:
+    run(write(tmp_path, ENTRY))
+    insight = ENTRY["reference_insights"][0] | {"insight": "The mole cost nothing."}
+    code, report = run(write(tmp_path, entry(reference_insights=[insight])))
     assert code == 1
-    assert "[0].summary" in report["errors"][0]["message"]
+    assert "[0].insight" in report["errors"][0]["message"]
 
 
 @pytest.mark.django_db

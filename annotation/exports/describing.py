@@ -1,0 +1,120 @@
+"""What an archive says of its study in words: how it was made, on which data, by how many people, for what pay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.template.loader import render_to_string
+
+from annotation.exports.study_files import agreed_texts
+from annotation.kinds import Text, kind_named
+from annotation.models import Study
+from annotation.studies.kind import Work, has_plan
+from annotation.verification.exports import hashed
+from benchmarks.exchange import long2rag
+from benchmarks.exporting_questions import questions_of
+from benchmarks.models import Haystack, Question, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A haystack or question set that a study is about, at its data version (SHA-256)."""
+
+    kind: str
+    key: str
+    title: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A study in words and counts; `facts` are its plan and `cards` how far it is, term by term."""
+
+    study: Study
+    kind: Text
+    made_at: datetime
+    n_people: int
+    n_left: int
+    guideline_versions: tuple[int, ...]
+    consent_versions: tuple[int, ...]
+    corpora: tuple[Corpus, ...]
+    is_planned: bool
+    cards: tuple[tuple[Text, str], ...] = ()
+    facts: tuple[tuple[Text, str], ...] = ()
+
+    @property
+    def guidelines(self) -> str:
+        """The versions of the guidelines, as in a sentence."""
+        return ", ".join(map(str, self.guideline_versions))
+
+    @property
+    def consents(self) -> str:
+        """The versions of the consent text, likewise."""
+        return ", ".join(map(str, self.consent_versions))
+
+    def as_json(self) -> dict[str, Any]:
+        """What the manifest holds of it."""
+        study = self.study
+        return {
+            "study": {
+                "name": study.name,
+                "id": str(study.uid),
+                "kind": study.kind,
+                "state": study.state,
+                "seed": study.seed,
+                "hourly_rate": str(study.hourly_rate),
+                "currency": study.currency,
+            },
+            "n_annotators": self.n_people,
+            "guideline_versions": list(self.guideline_versions),
+            "consent_versions": list(self.consent_versions),
+            "corpora": [asdict(one) for one in self.corpora],
+        }
+
+
+def described(study: Study, *, now: datetime) -> Described:
+    """Read all of it."""
+    kind = kind_named(study.kind)
+    overview = kind.overview(study, now) if isinstance(kind, Work) else None
+    members = study.memberships.all()
+    return Described(
+        study=study,
+        kind=kind.label,
+        made_at=now,
+        n_people=len(members),
+        n_left=sum(member.left_at is not None for member in members),
+        guideline_versions=tuple(study.guidelines.order_by("version").values_list("version", flat=True)),
+        consent_versions=tuple(text.version for text in agreed_texts(study)),
+        corpora=tuple(_corpora(study)),
+        is_planned=isinstance(kind, Work) and has_plan(study),
+        cards=tuple((card.label, str(card.value)) for card in overview.cards) if overview else (),
+        facts=tuple((term, str(value)) for term, value in overview.facts) if overview else (),
+    )
+
+
+def methods(about: Described) -> str:
+    """A paragraph for a paper, in Markdown."""
+    return render_to_string("annotation/methods.md", {"about": about})
+
+
+def data_sheet(about: Described, *, files: Sequence[Any], licence: str) -> str:
+    """What is in the archive and how it came about, in Markdown."""
+    context = {"about": about, "files": files, "licence": licence, "methods": methods(about)}
+    return render_to_string("annotation/datasheet.md", context)
+
+
+def _corpora(study: Study) -> list[Corpus]:
+    items, labels = study.label_items.order_by(), study.coverage_labels.order_by()
+    summaries = Summary.objects.filter(Q(pk__in=items.values("summary")) | Q(pk__in=labels.values("summary")))
+    of_study = Q(pk__in=summaries.order_by().values("haystack")) | Q(subtopics__writing_plans__study=study)
+    haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
+    sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
+    found = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
+    for name in sorted(sets):
+        sha256 = hashed(long2rag.dump(questions_of(Question.objects.of(dataset=name))))
+        found.append(Corpus("question set", name, name, sha256))
+    return found

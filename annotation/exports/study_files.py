@@ -1,0 +1,86 @@
+"""The files of a study of any kind, as its archive holds them; people appear as annotator1, annotator2 …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.kinds import StudyFile, kind_named
+from annotation.models import ConsentText, Study
+from annotation.studies.kind import Work
+from benchmarks.web.downloads import csv_lines, json_lines
+from benchmarks.web.parquet import is_available, parquet
+
+Rows = Callable[[], Iterator[tuple[Any, ...]]]
+ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
+
+
+def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
+    """Labels in every selection, what the kind of the study adds, its people, guidelines and consent texts.
+
+    Where Parquet can be made, it stands beside the CSV of labels and sessions.
+    """
+    kind = kind_named(study.kind)
+    files = [
+        *(_label_files(study, kind) if isinstance(kind, Work) else ()),
+        *kind.files(study, now),
+        StudyFile("annotators.csv", _("Who took part"), lambda: csv_lines(ANNOTATOR_COLUMNS, _annotators(study))),
+        *(
+            StudyFile(f"guidelines/{row.version}.md", _("Guidelines"), partial(_text, row.body))
+            for row in study.guidelines.order_by("version")
+        ),
+        *(
+            StudyFile(f"consent/{row.version}.md", _("What people agreed to"), partial(_text, row.body))
+            for row in agreed_texts(study)
+        ),
+    ]
+    return [one for file in files for one in (file, *_as_parquet(file))]
+
+
+def _as_parquet(file: StudyFile) -> list[StudyFile]:
+    if file.rows is None or not is_available():
+        return []
+    name = file.name.removesuffix(".csv") + ".parquet"
+    return [StudyFile(name, file.title, partial(parquet, file.columns, file.rows))]
+
+
+def agreed_texts(study: Study) -> list[ConsentText]:
+    """The versions of the consent text that people of a study agreed to."""
+    found = ConsentText.objects.filter(consents__annotator__memberships__study=study)
+    return list(found.distinct().order_by("version"))
+
+
+def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
+    rows_of = kind.label_rows
+    if rows_of is None:
+        return
+    for place, (which, title) in enumerate(kind.label_files):
+        name = f"labels-{which}" if place else "labels"
+
+        rows = partial(rows_of, study, which)
+
+        def table(rows: Rows = rows) -> Iterator[str]:
+            return csv_lines(kind.label_columns, kind.label_cells(rows()))
+
+        def objects(rows: Rows = rows) -> Iterator[bytes]:
+            return json_lines(dict(zip(kind.label_columns, row, strict=True)) for row in rows())
+
+        yield StudyFile(f"{name}.csv", title, table, kind.label_columns, rows)
+        yield StudyFile(f"{name}.jsonl", title, objects)
+
+
+def _annotators(study: Study) -> Iterator[tuple[str, str, str]]:
+    for member in study.memberships.order_by("number"):
+        yield (
+            member.pseudonym,
+            member.joined_at.isoformat(),
+            member.left_at.isoformat() if member.left_at else "",
+        )
+
+
+def _text(body: str) -> list[str]:
+    return [body.rstrip("\n") + "\n"]

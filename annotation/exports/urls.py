@@ -1,0 +1,15 @@
+"""Addresses of what leaves the site as a whole."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotation.exports import views
+
+urlpatterns = [
+    path("exports/", views.exports, name="exports"),
+    path("exports/<uuid:uid>-with-people.json", views.haystack_with_people, name="haystack-with-people"),
+    path("studies/<uuid:uid>/archive/", views.study_archive, name="study-archive"),
+    path("studies/<uuid:uid>/archive.zip", views.archive_file, name="study-archive-file"),
+    path("studies/<uuid:uid>/annotated-summaries.json", views.annotated_summaries, name="annotated-summaries"),
+]

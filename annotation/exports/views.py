@@ -1,0 +1,116 @@
+"""Archives of studies, haystacks with people's texts, and the page where admins find everything that can leave."""
+
+from __future__ import annotations
+
+import uuid
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from annotation.exports import describing
+from annotation.exports.archive import archive_name, write_archive
+from annotation.exports.forms import LicenceForm
+from annotation.exports.haystacks import peoples_texts
+from annotation.exports.study_files import files_of
+from annotation.figures.page import readable
+from annotation.kinds import kind_named
+from annotation.linking.annotated import dump_of
+from annotation.models import Study
+from annotation.studies.guidelines import render_markdown
+from annotation.studies.kind import Work
+from annotation.studies.scope import study_of
+from benchmarks import question_sets
+from benchmarks.exchange import summhay
+from benchmarks.exporting import topic_of
+from benchmarks.models import Haystack
+from benchmarks.web.downloads import as_file, download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+
+EVERYTHING = "annotation.delete_study"
+"""Held by those who see the studies of everybody."""
+ON_A_PAGE = 50
+
+
+@requires(EVERYTHING)
+@require_safe
+def exports(request: HttpRequest) -> HttpResponse:
+    """All studies and corpora with their downloads."""
+    studies = Study.objects.with_progress().order_by("-created_at", "-pk")
+    context = {
+        "studies": Paginator(studies, ON_A_PAGE).get_page(request.GET.get("page")),
+        "haystacks": Haystack.objects.with_counts().order_by("title", "pk"),
+        "sets": question_sets.sets(),
+    }
+    return page(request, "annotation/exports.html", context)
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_archive(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """What the archive of a study holds, and under which licence it is to be given."""
+    return _archive_page(request, _study(request, uid), LicenceForm())
+
+
+@requires("annotation.view_study")
+@require_safe
+def archive_file(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+    """The archive as a zip, made in a temporary file."""
+    study = _study(request, uid)
+    form = LicenceForm(request.GET)
+    if not form.is_valid():
+        return _archive_page(request, study, form)
+    saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
+    file = TemporaryFile()  # noqa: SIM115  the response closes it
+    try:
+        write_archive(file, study, licence=form.cleaned_data["licence"], now=timezone.now())
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    response = FileResponse(file, content_type="application/zip")
+    return as_file(response, name=f"{archive_name(study)}.zip", about=study)
+
+
+@requires("annotation.view_study")
+@require_safe
+def annotated_summaries(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+    """A linking study in the format of the published annotated summaries."""
+    study = study_of(request, uid, kind=Study.Kind.LINKING)
+    saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
+    name = f"annotated-summaries-{study.uid}.json"
+    return download(dump_of(study), name=name, content_type="application/json", about=study)
+
+
+@requires(EVERYTHING)
+@require_safe
+def haystack_with_people(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+    """A haystack in the published format with the final texts of all sessions that count."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    saw_insights(request.user, haystack)
+    topic = topic_of(haystack, further=peoples_texts(haystack, studies=Study.objects.all()))
+    name = f"{topic.source_name or haystack.uid}-with-people.json"
+    return download(summhay.dump(topic), name=name, content_type="application/json", about=haystack)
+
+
+def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    study: Study = get_object_or_404(readable(request.user), uid=uid)
+    return study
+
+
+def _archive_page(request: HttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
+    now = timezone.now()
+    context: dict[str, Any] = {
+        "study": study,
+        "is_work": isinstance(kind_named(study.kind), Work),
+        "form": form,
+        "files": files_of(study, now=now),
+        "methods": render_markdown(describing.methods(describing.described(study, now=now))),
+    }
+    return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)

@@ -1,0 +1,135 @@
+"""The summaries of a linking study with people's labels and judges' predictions, for an annotated benchmark.
+
+People appear as annotator1, annotator2 …, stable within the study; of a single person the labels have no name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.kinds import StudyFile
+from annotation.linking import exports
+from annotation.models import Study
+from benchmarks.exchange import eval_benchmark, systems
+from benchmarks.exchange.eval_benchmark import BenchmarkEntry
+from benchmarks.exchange.topics import TopicInsight, TopicVerdict
+from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.web.downloads import csv_lines
+
+Answers = dict[int, dict[str, list[TopicVerdict]]]
+"""{summary pk: {name: answers}}."""
+CHUNK = 2_000
+
+
+def haystacks_of(study: Study) -> QuerySet[Haystack]:
+    """The haystacks whose insights are labelled, or are to be."""
+    asked = study.label_items.order_by().values("summary")
+    labelled = study.coverage_labels.order_by().values("summary")
+    summaries = Summary.objects.filter(Q(pk__in=asked) | Q(pk__in=labelled)).order_by()
+    found: QuerySet[Haystack] = Haystack.objects.filter(pk__in=summaries.values("haystack"))
+    return found
+
+
+class NobodyLabelled(Exception):
+    """There is no such annotator in the study, or no label that enters figures."""
+
+
+def entries_of(study: Study, *, annotator: str = "") -> Iterator[BenchmarkEntry]:
+    """Every labelled summary, in the order of the first labels, with what enters figures; five queries.
+
+    `annotator` is a pseudonym; only this person's labels are taken then.
+
+    Raises:
+        NobodyLabelled: there is no label.
+    """
+    people = _labels(study, annotator)
+    if not people:
+        raise NobodyLabelled
+    return _entries(study, people, is_named=len({name for given in people.values() for name in given}) > 1)
+
+
+def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[BenchmarkEntry]:
+    rows = Summary.objects.select_related("haystack", "subtopic", "system").in_bulk(list(people))
+    insights: dict[int, list[TopicInsight]] = defaultdict(list)
+    for subtopic, key, name, text in (
+        Insight.objects.filter(subtopic__in={row.subtopic_id for row in rows.values()})
+        .order_by("subtopic", "number")
+        .values_list("subtopic", "key", "name", "text")
+    ):
+        insights[subtopic].append(TopicInsight(key=key, name=name, text=text))
+    predictions = _predictions(study)
+    judges = sorted({name for given in predictions.values() for name in given})
+    for pk, given in people.items():
+        row = rows[pk]
+        haystack, subtopic = row.haystack, row.subtopic
+        yield BenchmarkEntry(
+            haystack_key=haystack.key,
+            haystack_title=haystack.metadata.get("source_title", haystack.title),
+            subtopic_key=subtopic.key,
+            subtopic=subtopic.description or subtopic.name,
+            insights=tuple(insights[subtopic.pk]),
+            system=systems.parse_system(row.system.key),
+            lines=tuple(row.lines),
+            human=() if is_named else tuple(next(iter(given.values()))),
+            predictions={name: tuple(predictions[pk][name]) for name in judges if name in predictions[pk]},
+            people={name: tuple(given[name]) for name in sorted(given, key=_in_order)} if is_named else {},
+        )
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """Annotated summaries, and what was decided: what an archive holds beside the labels."""
+
+    def decisions() -> Iterator[str]:
+        return csv_lines(exports.DECISION_COLUMNS, exports.decision_cells(exports.decision_rows(study)))
+
+    return [
+        StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
+        StudyFile("adjudicated.csv", _("Decisions"), decisions),
+    ]
+
+
+def dump_of(study: Study) -> Iterator[bytes]:
+    """The file of annotated summaries, with an empty list where there is no label yet."""
+    try:
+        entries = entries_of(study)
+    except NobodyLabelled:
+        entries = iter(())
+    return eval_benchmark.dump(entries)
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    return len(name), name
+
+
+def _labels(study: Study, annotator: str) -> Answers:
+    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+    rows = study.coverage_labels.for_figures().order_by("made_at", "pk")
+    if annotator:
+        rows = rows.filter(annotator__in=[pk for pk, name in names.items() if name == annotator])
+    found: Answers = {}
+    fields = ("annotator", "summary", "insight__key", "coverage", "lines", "raw")
+    for person, summary, key, coverage, lines, raw in rows.values_list(*fields).iterator(chunk_size=CHUNK):
+        given = found.setdefault(summary, {}).setdefault(names.get(person, "unknown"), [])
+        given.append(TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw))
+    return found
+
+
+def _predictions(study: Study) -> dict[int, dict[str, list[TopicVerdict]]]:
+    """The first valid answers of every judge that is not archived."""
+    names = {judge.pk: str(judge) for judge in Judge.objects.filter(archived_at=None)}
+    labelled = study.coverage_labels.for_figures().order_by().values("summary")
+    rows = Verdict.objects.valid().filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
+    found: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
+    fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported")
+    for judge, summary, key, coverage, lines, raw, is_imported in rows.values_list(*fields).iterator(
+        chunk_size=CHUNK
+    ):
+        found[summary][names[judge]].append(
+            TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw if is_imported else {})
+        )
+    return found

@@ -1,0 +1,222 @@
+"""An annotated benchmark beside its haystack's own file: the same rows in either order, the same leaderboard."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotation.models import CoverageLabel
+from benchmarks.exchange import summhay
+from benchmarks.exporting import topic_of
+from benchmarks.importing.published import stored_hash
+from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
+from tests.makers_topic import topic_json, write_topic
+
+pytestmark = pytest.mark.django_db
+OTHER = ("summary_subtopic_keywords_model-a", "summary_subtopic_keywords_model-z")
+"""A system whose annotated text is not the one of the haystack's file, and one that the file lacks."""
+
+
+def annotated(topic: dict[str, Any], *, file_name: str) -> list[dict[str, Any]]:
+    """Every summary of a haystack file as people and a judge may have labelled it, subtopics last to first."""
+    entries = []
+    for subtopic in reversed(topic["subtopics"]):
+        insights = list(reversed(subtopic["insights"]))
+        texts = subtopic["summaries"] | {OTHER[1]: ["- Only here [1]."]}
+        for key, lines in texts.items():
+            shown = ["- Another text of the same system [2].", *lines] if key == OTHER[0] else lines
+            entries.append(
+                {
+                    "topic_fn": f"data/{file_name}.json",
+                    "topic": "A name of its own",
+                    "subtopic_id": subtopic["subtopic_id"],
+                    "subtopic": subtopic["subtopic"],
+                    "summkey": key,
+                    "summary": shown,
+                    "reference_insights": insights,
+                    "annotation": [
+                        {"insight_id": one["insight_id"], "coverage": "fully_covered", "candidate_id": "0"}
+                        for one in insights
+                    ],
+                    "predictions_critic": [
+                        {"insight_id": one["insight_id"], "coverage": "NO_COVERAGE", "bullet_id": "NA"}
+                        for one in insights
+                    ],
+                }
+            )
+    return entries
+
+
+def bring_in(format_name: str, path: Path) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("import_dataset", format_name, str(path), "--json", stdout=out, stderr=io.StringIO())
+    report: dict[str, Any] = json.loads(out.getvalue())
+    return report
+
+
+def leaderboard(judge: str) -> Any:
+    out = io.StringIO()
+    call_command("report", "leaderboard", "--judge", judge, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def rounded(rows: Any) -> Any:
+    """Sums in another order differ in the last digit."""
+    return [
+        {name: round(value, 9) if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def state() -> dict[str, Any]:
+    """Everything that an import writes, by published ids."""
+    haystack = Haystack.objects.get()
+    place = ("summary__subtopic__key", "summary__system__key", "summary__text_sha256", "insight__key")
+    return {
+        "haystack": [
+            getattr(haystack, name)
+            for name in (
+                "key",
+                "title",
+                "domain",
+                "dataset",
+                "n_documents",
+                "n_words",
+                "content_sha256",
+                "metadata",
+            )
+        ],
+        "hash": stored_hash(haystack),
+        "subtopics": sorted(Subtopic.objects.values_list("number", "key", "name", "description", "query")),
+        "insights": sorted(
+            (*row, tuple(gold))
+            for *row, gold in Insight.objects.values_list(
+                "subtopic__key", "number", "key", "text", "gold_documents"
+            )
+        ),
+        "summaries": sorted(Summary.objects.values_list("subtopic__key", "system__key", "text_sha256", "origin")),
+        "labels": sorted((*row, str(lines)) for *row, lines in CoverageLabel.objects.values_list(*place, "lines")),
+        "verdicts": sorted(Verdict.objects.values_list("judge__name", *place, "coverage")),
+    }
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    topic = topic_json(n_subtopics=3)
+    benchmark = tmp_path / "benchmark.json"
+    benchmark.write_text(json.dumps(annotated(topic, file_name="topic_harbour")))
+    return {"summhay": write_topic(tmp_path, topic), "summhay-eval-benchmark": benchmark}
+
+
+@pytest.fixture
+def forwards(files: dict[str, Path]) -> dict[str, Any]:
+    for name, path in files.items():
+        bring_in(name, path)
+    return state()
+
+
+def test_the_benchmark_beside_its_haystack_changes_no_cell_of_the_leaderboard(files: dict[str, Path]) -> None:
+    bring_in("summhay", files["summhay"])
+    call_command("run_judge", "lexical", stdout=io.StringIO())
+    before = [leaderboard("published"), leaderboard("lexical")]
+    report = bring_in("summhay-eval-benchmark", files["summhay-eval-benchmark"])
+    assert report["created"]["summaries"] == 6  # two systems on three subtopics
+    assert report["created"]["insights"] == report["created"]["subtopics"] == 0
+    call_command("run_judge", "lexical", stdout=io.StringIO())
+    texts = Summary.objects.filter(origin=Summary.Origin.ANNOTATED)
+    assert all(row.verdicts.filter(judge__name="lexical").exists() for row in texts)
+    assert [leaderboard("published"), leaderboard("lexical")] == before
+
+
+def test_either_order_makes_the_same_rows(files: dict[str, Path], forwards: dict[str, Any]) -> None:
+    Haystack.objects.all().delete()
+    for name in reversed(files):
+        bring_in(name, files[name])
+    assert state() == forwards
+    assert state()["hash"] == Haystack.objects.get().content_sha256
+    assert Summary.objects.filter(origin=Summary.Origin.ANNOTATED).count() == 6
+    reports = [bring_in(name, path) for name, path in files.items()]
+    assert [sum(report["created"].values()) + sum(report["updated"].values()) for report in reports] == [0, 0]
+    assert state() == forwards
+
+
+def test_a_benchmark_that_names_the_id_of_its_haystack_is_completed_too(
+    files: dict[str, Path], forwards: dict[str, Any]
+) -> None:
+    Haystack.objects.all().delete()
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    for entry in entries:
+        del entry["topic_fn"]
+        entry["topic_id"] = "harbour"
+    files["summhay-eval-benchmark"].write_text(json.dumps(entries))
+    for name in reversed(files):
+        bring_in(name, files[name])
+    assert state() == forwards
+
+
+def test_a_subtopic_that_the_haystack_lacks_comes_after_its_own(files: dict[str, Path]) -> None:
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    extra = entries[0] | {"subtopic_id": "elsewhere", "subtopic": "Another aspect"}
+    files["summhay-eval-benchmark"].write_text(json.dumps([extra, *entries]))
+    for name in reversed(files):
+        bring_in(name, files[name])
+    assert list(Subtopic.objects.order_by("number").values_list("number", "key")) == [
+        (1, "harbour-s0"), (2, "harbour-s1"), (3, "harbour-s2"), (4, "elsewhere"),
+    ]  # fmt: skip
+    assert sorted(Insight.objects.filter(subtopic__key="elsewhere").values_list("number", flat=True)) == [1, 2, 3]
+    assert sum(bring_in("summhay", files["summhay"])["created"].values()) == 0
+
+
+@pytest.mark.parametrize("first", ["summhay", "summhay-eval-benchmark"])
+def test_an_insight_that_the_haystack_lacks_or_words_otherwise_is_refused(
+    files: dict[str, Path], first: str
+) -> None:
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    entries[0]["reference_insights"].append({"insight_id": "new", "insight": "Something else."})
+    entries[-1]["reference_insights"][0]["insight"] = "Other words."
+    files["summhay-eval-benchmark"].write_text(json.dumps(entries[:1] + entries[-1:]))
+    second = next(name for name in files if name != first)
+    bring_in(first, files[first])
+    before = state()
+    with pytest.raises(SystemExit):
+        bring_in(second, files[second])
+    assert state() == before
+
+
+def test_an_export_holds_the_texts_of_the_haystack_only(files: dict[str, Path], forwards: dict[str, Any]) -> None:
+    assert topic_of(Haystack.objects.get()) == summhay.parse(files["summhay"])
+
+
+def test_pages_show_both_texts(forwards: dict[str, Any], eve: Any, login: Callable[[Any], Any]) -> None:
+    subtopic = Subtopic.objects.get(number=1)
+    page = login(eve).get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
+    assert page.count("annotated text") == 2
+    for summary in subtopic.summaries.all():
+        assert str(summary.uid) in page
+
+
+def test_the_published_haystack_keeps_its_leaderboard(published: Path, tmp_path: Path) -> None:
+    topic = json.loads((published / "topic_news1.json").read_text())
+    benchmark = tmp_path / "benchmark.json"
+    keys = list(topic["subtopics"][0]["summaries"])[::9]
+    for subtopic in topic["subtopics"]:
+        subtopic["summaries"] = {key: [*subtopic["summaries"][key], "- One more [1]."] for key in keys}
+    benchmark.write_text(json.dumps(annotated(topic, file_name="topic_news1")))
+    bring_in("summhay", published / "topic_news1.json")
+    before = leaderboard("published")
+    report = bring_in("summhay-eval-benchmark", benchmark)
+    assert report["created"]["summaries"] == 9 * (len(keys) + 1)
+    assert leaderboard("published") == before
+    once = state()
+    Haystack.objects.all().delete()
+    bring_in("summhay-eval-benchmark", benchmark)
+    bring_in("summhay", published / "topic_news1.json")
+    assert state() == once
+    assert rounded(leaderboard("published")) == rounded(before)

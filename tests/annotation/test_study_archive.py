@@ -1,0 +1,243 @@
+"""The archive of a study: whole, as the single downloads are, without names, and its files import again."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import CoverageLabel, Exposure, Session, Study
+from benchmarks.models import AuditEvent, Haystack, KeyPoint, Question, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
+from tests.makers import (
+    fill_missing,
+    label_task,
+    make_assignment,
+    make_linking_study,
+    make_session,
+    make_writing_study,
+)
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+pytestmark = pytest.mark.django_db
+
+
+def opened(data: bytes) -> dict[str, bytes]:
+    """The files of an archive by their names in its one folder."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+        assert len({name.partition("/")[0] for name in names}) == 1
+        return {name.partition("/")[2]: archive.read(name) for name in names}
+
+
+def archive_of(study: Study, client: Client, **query: str) -> dict[str, bytes]:
+    response = client.get(reverse("annotation:study-archive-file", args=[study.uid]), query)
+    assert response.status_code == 200
+    files = opened(b"".join(response.streaming_content))  # type: ignore[arg-type]
+    manifest = json.loads(files["manifest.json"])
+    assert {one["name"]: (one["sha256"], one["bytes"]) for one in manifest["files"]} == {
+        name: (hashlib.sha256(content).hexdigest(), len(content))
+        for name, content in files.items()
+        if name != "manifest.json"
+    }
+    return files
+
+
+def table(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def command(*args: Any) -> Any:
+    out = io.StringIO()
+    call_command(*map(str, args), stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+@pytest.fixture
+def linking(ada: Any) -> Study:
+    return make_labelled_study(summaries=make_summaries(n=10), researcher=ada)
+
+
+def test_a_linking_study_is_whole_and_its_files_import_again(
+    linking: Study, ada: Any, login: Any, tmp_path: Path
+) -> None:
+    client = login(ada)
+    packed = archive_of(linking, client, licence="CC BY 4.0")
+    files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
+    assert {
+        "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
+        "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "datasheet.md", "manifest.json",
+    } == set(files)  # fmt: skip
+    single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]))
+    assert files["labels.csv"] == b"".join(single.streaming_content)
+    everything = b"".join(files.values()).decode()
+    assert not [name for name in ("anna", "bert", "cora") if name in everything]
+    assert files["LICENCE.txt"] == b"CC BY 4.0\n"
+    assert "CC BY 4.0" in files["datasheet.md"].decode()
+    before = {json.loads(command("report", "agreement", "--study", linking.name, "--json"))["randolph"]}
+    for name, content in files.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+    command("import_labels", tmp_path / "labels.csv", "--study", "From the table")
+    CoverageLabel.objects.filter(study=linking).delete()
+    Verdict.objects.all().delete()
+    command("import_dataset", "summhay-eval-benchmark", tmp_path / "annotated-summaries.json", "--dataset", "back")
+    for name in ("From the table", "back: published labels"):
+        before.add(json.loads(command("report", "agreement", "--study", name, "--json"))["randolph"])
+    assert len(before) == 1
+    assert Verdict.objects.filter(judge__name="strict").count() == 30
+
+
+def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
+    study.hourly_rate, study.seed = 31, 4711
+    study.save()
+    Haystack.objects.update(content_sha256="0123456789abcdef")
+    files = archive_of(study, login(ada))
+    methods = files["methods.md"].decode()
+    for text in (
+        "coverage linking with 2 annotators", "people for each summary: 2", "seed: 4711", "31.00 USD an hour",
+        "versions of the guidelines: 1", "data version 0123456789ab",
+    ):  # fmt: skip
+        assert text in methods, methods
+    assert methods.strip() in files["datasheet.md"].decode()
+    assert "\n\n" not in methods.strip()
+    assert "guidelines/1.md" in files
+    assert "consent/1.md" in files
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["licence"] is None
+    assert manifest["corpora"][0]["sha256"] == "0123456789abcdef"
+    assert [row["annotator"] for row in table(files["annotators.csv"])] == ["annotator1", "annotator2"]
+    assert label_task(study, ben)
+
+
+def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> None:
+    study = make_writing_study(researcher=ada, annotators=[ben])
+    task = make_assignment(annotator=ben, study=study)
+    session = make_session(
+        assignment=task, state=Session.State.SUBMITTED, revisions=[(300_000, "- It leaves. [1]")]
+    )
+    fill_missing(session=session, now=timezone.now())
+    files = archive_of(study, login(ada))
+    assert {"sessions.csv", "events.jsonl", "revisions.jsonl.gz", "snapshots.jsonl", "curve.csv"} <= files.keys()
+    assert table(files["sessions.csv"])[0]["annotator"] == "annotator1"
+    assert "Ben" not in files["sessions.csv"].decode() + files["datasheet.md"].decode()
+    assert "timed writing" in files["methods.md"].decode()
+
+
+def test_a_verified_dataset_imports_again(ada: Any, ben: Any, login: Any, tmp_path: Path) -> None:
+    study = answered_study(ada, ben)
+    files = archive_of(study, login(ada))
+    assert {"dataset.jsonl", "dataset.jsonl.manifest.json", "key-points.csv", "labels-first.csv"} <= files.keys()
+    n_kept = json.loads(files["dataset.jsonl.manifest.json"])["counts"]["key_points_kept"]
+    path = tmp_path / "dataset.jsonl"
+    path.write_bytes(files["dataset.jsonl"])
+    command("import_dataset", "long2rag", path, "--dataset", "verified")
+    assert KeyPoint.objects.filter(question__dataset="verified").count() == n_kept > 0
+    assert Question.objects.filter(dataset="verified").exists()
+    assert json.loads(files["manifest.json"])["corpora"][0]["kind"] == "question set"
+
+
+def answered_study(ada: Any, ben: Any) -> Study:
+    study = make_verification_study(questions=make_questions(n=2), annotators=[ben], researcher=ada)
+    say_all(study, ["A", "N", "A", "x"])
+    return study
+
+
+def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("annotator,item,label,cluster,links\nxena,1,yes,a,2;3\nyuri,1,no,a,\nxena,2,=no,b,\n")
+    command("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
+    files = archive_of(Study.objects.get(name="Elsewhere"), login(ada))
+    rows = table(files["labels.csv"])
+    assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
+        ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "'=no", ""),
+    ]  # fmt: skip
+    assert "imported; settings, time and pay are not known" in files["methods.md"].decode()
+    assert login(ada).get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
+
+
+def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:
+    study = Study.objects.create(name="東京 <script>alert(1)</script>", kind="linking", created_at=timezone.now())
+    study.researchers.add(ada)
+    files = archive_of(study, login(ada))
+    assert files["annotated-summaries.json"] == b"[]\n"
+    page = login(ada).get(reverse("annotation:study-archive", args=[study.uid])).text
+    assert "<script>alert" not in page
+
+
+def test_downloads_are_its_researchers_and_noted(linking: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    fay = make_user("fay", "researcher")
+    for name in ("study-archive", "study-archive-file", "annotated-summaries"):
+        address = reverse(f"annotation:{name}", args=[linking.uid])
+        codes = [login(person).get(address).status_code for person in (fay, ben, ada, eve)]
+        assert codes == [404, 403, 200, 200], name
+    assert Exposure.objects.filter(user=ada, haystack=Haystack.objects.get()).exists()
+    noted = AuditEvent.objects.filter(action="file.downloaded", actor=eve, object_uid=str(linking.uid))
+    assert sorted(event.detail["file"] for event in noted) == [
+        f"annotated-summaries-{linking.uid}.json", "ferry-links.zip",
+    ]  # fmt: skip
+
+
+def test_a_licence_that_is_too_long_is_refused(linking: Study, ada: Any, login: Any) -> None:
+    address = reverse("annotation:study-archive-file", args=[linking.uid])
+    response = login(ada).get(address, {"licence": "x" * 2_001})
+    assert response.status_code == 422
+    assert "2000 characters" in response.text
+    assert not AuditEvent.objects.filter(action="file.downloaded").exists()
+
+
+def test_the_command_writes_the_same_archive(linking: Study, tmp_path: Path) -> None:
+    out = tmp_path / "archive.zip"
+    assert "files in" in command("export_study", "--study", linking.name, "--out", out, "--licence", "CC0")
+    files = opened(out.read_bytes())
+    assert json.loads(files["manifest.json"])["licence"] == "CC0"
+    assert AuditEvent.objects.get(action="file.exported").object_uid == str(linking.uid)
+    with pytest.raises(CommandError, match="There is no study"):
+        command("export_study", "--study", "nothing", "--out", out)
+    with pytest.raises(CommandError, match="cannot be written"):
+        command("export_study", "--study", linking.name, "--out", tmp_path / "nowhere" / "x.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["archive.zip"]
+
+
+def test_admins_find_everything_on_one_page(linking: Study, ada: Any, eve: Any, login: Any) -> None:
+    make_questions(n=1)
+    client = login(eve)
+    address = reverse("annotation:exports")
+    page = client.get(address).text
+    for text in (linking.name, "The ferries", str(Haystack.objects.get().uid), "with people"):
+        assert text in page
+    assert address in client.get("/").text
+    assert login(ada).get(address).status_code == 403
+    assert address not in login(ada).get("/").text
+    with_people = reverse("annotation:haystack-with-people", args=[Haystack.objects.get().uid])
+    assert client.get(with_people).status_code == 200
+    assert AuditEvent.objects.filter(action="file.downloaded", detail__file__endswith="-with-people.json").exists()
+    assert login(ada).get(with_people).status_code == 403
+
+
+def test_the_page_of_exports_has_a_fixed_number_of_queries(
+    eve: Any, login: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client, address = login(eve), reverse("annotation:exports")
+    make_labelled_study(summaries=make_summaries(n=2))
+    client.get(address)
+    with django_assert_num_queries(7):
+        client.get(address)
+    for number in range(12):
+        make_labelled_study(summaries=make_summaries(n=2, dataset=f"more-{number}"), name=f"More {number}")
+    with django_assert_num_queries(7):
+        client.get(address)

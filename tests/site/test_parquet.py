@@ -1,0 +1,73 @@
+"""Tables as Parquet, where pyarrow is installed; without it nothing offers them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from benchmarks.web import parquet as module
+from benchmarks.web.parquet import is_available, kinds_of, parquet
+from tests.annotation.labelled import make_labelled_study, make_summaries
+
+needs_pyarrow = pytest.mark.skipif(not is_available(), reason="pyarrow is not installed")
+ROWS: list[tuple[Any, ...]] = [
+    ("a", 1, True, [1, 2], ["x"], 1.5, None, 3),
+    (None, None, None, None, None, None, None, None),
+    ("ü\n=1", -(2**40), False, [], [], Decimal("0.25"), None, "three"),
+]
+
+
+def read(data: bytes) -> Any:
+    return pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(data))
+
+
+def test_columns_get_the_type_of_what_they_hold() -> None:
+    assert kinds_of(8, ROWS) == ["text", "whole", "truth", "wholes", "texts", "real", "text", "text"]
+    assert kinds_of(2, []) == ["text", "text"]
+    assert kinds_of(1, [(1,), (2.5,)]) == ["real"]
+    assert kinds_of(1, [(True,), (2,)]) == ["text"]
+
+
+@needs_pyarrow
+def test_a_table_comes_back_as_it_went_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GROUP", 2)
+    names = list("abcdefgh")
+    found = read(b"".join(parquet(names, lambda: ROWS)))
+    assert found.column_names == names
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        ("a", 1, True, [1, 2], ["x"], 1.5, None, "3"),
+        (None,) * 8,
+        ("ü\n=1", -(2**40), False, [], [], 0.25, None, "three"),
+    ]
+    assert read(b"".join(parquet(names, list))).num_rows == 0
+
+
+@needs_pyarrow
+@pytest.mark.django_db
+def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
+    client = login(ada)
+    address = reverse("annotation:study-labels", args=[study.uid, "parquet"])
+    assert address in client.get(reverse("annotation:study", args=[study.uid])).text
+    labels = read(b"".join(client.get(address).streaming_content))
+    assert labels.num_rows == study.coverage_labels.count()
+    assert labels["lines"].to_pylist() == list(
+        study.coverage_labels.order_by("pk").values_list("lines", flat=True)
+    )
+    archive = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
+    with zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))) as opened:
+        assert read(opened.read("ferry-links/labels.parquet")).equals(labels)
+
+
+@pytest.mark.django_db
+def test_without_the_library_it_is_not_there(ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.studies.kind.is_available", lambda: False)
+    study = make_labelled_study(summaries=make_summaries(n=2), researcher=ada)
+    client = login(ada)
+    assert client.get(reverse("annotation:study-labels", args=[study.uid, "parquet"])).status_code == 404
+    assert "parquet" not in client.get(reverse("annotation:study", args=[study.uid])).text
