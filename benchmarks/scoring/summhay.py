@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from benchmarks.scoring.stat import Stat, mean
 from benchmarks.scoring.text import Line, citation_mentions
@@ -42,6 +43,25 @@ def worth(half: float = HALF) -> dict[str, float]:
     return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
 
 
+class Score(StrEnum):
+    """What a judge's coverage is worth: that of its label, or what it expects by its probabilities."""
+
+    LABEL = "label"
+    EXPECTED = "expected"
+
+
+class Probabilities(NamedTuple):
+    """How likely a judge holds each level of coverage to be; they add up to 1."""
+
+    none: float
+    partial: float
+    full: float
+
+    def expected(self, half: float = HALF) -> float:
+        """What the insight's coverage is worth on average."""
+        return half * self.partial + self.full
+
+
 class Average(StrEnum):
     """What a figure is the mean of."""
 
@@ -67,10 +87,14 @@ class UnknownMeasure(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers."""
+    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers.
+
+    With `probabilities` the coverage counts what they expect instead of what the label is worth.
+    """
 
     coverage: Coverage
     lines: tuple[int, ...] = ()
+    probabilities: Probabilities | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +217,17 @@ def score_insight(
 ) -> InsightScore:
     """Score one insight by its verdict; links of an uncovered insight are ignored.
 
-    `half` is what partial coverage is worth. Line numbers outside the summary count as no link.
+    `half` is what partial coverage is worth. Line numbers outside the summary count as no link. The joint score
+    needs a linked line, so it takes what the label is worth, whatever the probabilities.
     """
     coverage = Coverage(verdict.coverage)
-    value = worth(half)[coverage]
+    by_label = worth(half)[coverage]
+    value = by_label if verdict.probabilities is None else verdict.probabilities.expected(half)
     is_covered = coverage is not Coverage.NONE
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
     mentions = [number for line in linked for number in citation_mentions(lines[line - 1].text)]
     citation = score_citations(mentions, gold, repeats=repeats) if linked and gold else None
-    joint = value * (citation.f1 if citation else 0.0) if gold else None
+    joint = by_label * (citation.f1 if citation else 0.0) if gold else None
     return InsightScore(
         key=key,
         coverage=coverage,
