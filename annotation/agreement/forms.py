@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.figures.page import Figures, Options, View
 from annotation.figures.table import CLUSTERS, SUBTOPICS, SUMMARIES, Filters
+from benchmarks.scoring.summhay import Score
 
 MEASURES = {
     "pearson": _("Pearson"),
@@ -28,6 +29,7 @@ FIELDS = (
     "guideline",
     "reference",
     "clusters",
+    "score",
     "judge",
     "measure",
 )
@@ -47,6 +49,7 @@ def view_of(data: QueryDict) -> View:
         ),
         reference=data.get("reference") or "mean",
         clusters=clusters if (clusters := data.get("clusters", "")) in CLUSTERS else SUBTOPICS,
+        score=Score.EXPECTED if data.get("score") == Score.EXPECTED else Score.LABEL,
         judge=data.get("judge", ""),
         measure=measure if (measure := data.get("measure", "")) in MEASURES else "pearson",
     )
@@ -66,6 +69,11 @@ class LookForm(forms.Form):
         required=False,
         label=_("Resampled"),
         choices=[(SUBTOPICS, _("subtopics")), (SUMMARIES, _("summaries"))],
+    )
+    score = forms.ChoiceField(
+        required=False,
+        label=_("Judges by"),
+        choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expected coverage"))],
     )
     measure = forms.ChoiceField(required=False, label=_("Figure of the plot"), choices=list(MEASURES.items()))
     judge = forms.ChoiceField(required=False, label=_("Judge of the plots"))
@@ -100,7 +108,8 @@ class LookForm(forms.Form):
             "annotator": len(people) < 3,
             "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
         }
-        unused |= {"judge": not options.judges, "measure": not options.judges, "clusters": is_external}
+        unused |= dict.fromkeys(("judge", "measure"), not options.judges)
+        unused |= {"clusters": is_external, "score": not options.has_expected}
         for name, is_unused in unused.items():
             if is_unused:
                 del self.fields[name]

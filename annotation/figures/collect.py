@@ -33,7 +33,7 @@ from benchmarks.engine.costs import Cost, cost_by_judge
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.summhay import COVERAGES
+from benchmarks.scoring.summhay import COVERAGES, HALF
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
 
@@ -85,7 +85,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     verdicts = list(
         Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
         .order_by()
-        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid")
+        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid", "p_partial", "p_full")
     )
     judges = _judges({row[0] for row in verdicts})
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
@@ -249,6 +249,8 @@ def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
         return 0.0, ""
     if judge.kind == Judge.Kind.IMPORTED:
         return None, "imported predictions come without their usage"
+    if judge.kind == Judge.Kind.JURY:
+        return None, "it asks nothing itself; see what its members cost"
     if spent is None:
         return None, "no call of it is on record"
     return (None, spent.reason) if spent.dollars is None else (float(spent.dollars), "")
@@ -278,7 +280,8 @@ def _assemble(
             raw != EMPTY and orjson.loads(raw).get("candidate_id") not in _NOT_SELECTED
         )
     n_invalid = dict.fromkeys(judges, 0)
-    for who, summary, insight, coverage, lines, raw, is_valid in verdicts:
+    expected = np.full((len(items), len(judge_columns)), np.nan)
+    for who, summary, insight, coverage, lines, raw, is_valid, partial, full in verdicts:
         item = items.get((summary, insight))
         if item is None:
             continue
@@ -288,6 +291,8 @@ def _assemble(
         cell = (item, judge_columns[who])
         mask = _mask(lines)
         codes[cell], links[cell] = CODES[coverage], mask
+        if partial is not None:
+            expected[item, cell[1] - len(columns)] = HALF * partial + full
         published = {} if raw == EMPTY else orjson.loads(raw)
         is_single[cell] = (
             isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
@@ -310,6 +315,7 @@ def _assemble(
         summaries=tuple(info for _, info in summaries.values()),
         items=(),
         n_invalid=tuple(n_invalid.values()),
+        expected=expected,
     )
 
 

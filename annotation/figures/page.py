@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from django.core.cache import cache
-from django.db.models import Avg, Case, FloatField, Q, QuerySet, Value, When
+from django.db.models import Avg, Case, F, FloatField, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.figures.biases import BiasReport, bias_report
 from annotation.figures.collect import coverage_table, data_version, external_table, repeated
@@ -22,7 +24,7 @@ from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTabl
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import ModelPrice, Summary, Verdict
 from benchmarks.scoring.intervals import shared_draws
-from benchmarks.scoring.summhay import worth
+from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.web.plots import Plot
 
 KEPT_FOR_S = 3600
@@ -86,13 +88,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How one looks: filters, whom judges are compared with, what is resampled, which judge is drawn."""
+    """How one looks: filters, whom judges are compared with and by what, what is resampled, what is drawn."""
 
     filters: Filters
     reference: str = "mean"
     clusters: str = SUBTOPICS
     judge: str = ""
     measure: str = "pearson"
+    score: Score = Score.LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class Options:
     judges: tuple[tuple[str, str], ...]
     haystack_pks: tuple[int, ...]
     n_adjudicated: int
+    has_expected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,7 @@ def options_of(table: LabelTable) -> Options:
         judges=_keys(table.judges),
         haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
         n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
+        has_expected=table.expected is not None and bool(np.isfinite(table.expected).any()),
     )
 
 
@@ -167,7 +172,7 @@ def chosen_table(source: Source, view: View) -> LabelTable:
 
 def _chosen(table: LabelTable, view: View) -> LabelTable:
     chosen = table.filtered(view.filters)
-    return chosen.clustered(view.clusters)
+    return chosen.clustered(view.clusters).scored(view.score)
 
 
 def figures(source: Source, view: View, *, public: bool = False) -> Figures:
@@ -179,7 +184,7 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
 
 
 def _look(view: View) -> tuple[Any, ...]:
-    return (view.filters, view.reference, view.clusters)
+    return (view.filters, view.reference, view.clusters, view.score.value)
 
 
 def _remembered(key: tuple[Any, ...], make: Callable[[], Figures]) -> Figures:
@@ -246,7 +251,9 @@ def mean_coverage_of_judges(table: LabelTable, filters: Filters) -> Mapping[str,
         retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
         rows = rows.filter(summary__system__retriever=retriever)
     levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
-    mean_worth = Avg(Case(*levels, output_field=FloatField()))
+    by_label = Case(*levels, output_field=FloatField())
+    is_expected = table.score is Score.EXPECTED
+    mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
     found: dict[str, dict[int, float]] = {}
     grouped = rows.order_by().values("judge__uid", "summary").annotate(score=mean_worth)
     for judge, summary, score in grouped.values_list("judge__uid", "summary", "score"):

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from annotation.figures.biases import human_worth, judge_worth, summary_pairs
+from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import MEAN
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
@@ -55,7 +55,10 @@ def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling
     with shared_draws():
         return tuple(
             _ranking(
-                judge.name, summary_pairs(table, human, judge_worth(table, index))[0], table.n_clusters, resampling
+                judge.name,
+                summary_pairs(table, human, table.worth_of_judge(index))[0],
+                table.n_clusters,
+                resampling,
             )
             for index, judge in enumerate(table.judges)
         )
@@ -120,7 +123,7 @@ def corrected(
     found = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            differences = _differences(table, human, judge_worth(table, index))
+            differences = _differences(table, human, table.worth_of_judge(index))
             found.append(_corrected(judge.name, everywhere.get(judge.key, {}), differences, resampling))
     return tuple(found)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Bools, Ints
+from benchmarks.scoring.intervals import Bools, Floats, Ints
 from benchmarks.scoring.linking import Column, Masks
 from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.summhay import COVERAGES, Coverage, worth
+from benchmarks.scoring.summhay import COVERAGES, Coverage, Score, worth
 
 SUBTOPICS, SUMMARIES = "subtopics", "summaries"
 CLUSTERS = (SUBTOPICS, SUMMARIES)
@@ -70,6 +70,8 @@ class LabelTable:
     `versions`, shape (n, people), are the guideline versions followed (0: none). `clusters`, shape (n,), number
     what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
     `gold_codes` and `gold_links`, shape (n,), are what researchers decided, -1 where they did not; never a column.
+    `expected`, shape (n, judges), is the coverage that judges expect, NaN where they gave a label only; figures of
+    numbers take it where `score` says so.
     """
 
     categories: tuple[str, ...]
@@ -89,6 +91,8 @@ class LabelTable:
     n_invalid: tuple[int, ...]
     gold_codes: Ints | None = None
     gold_links: Masks | None = None
+    expected: Floats | None = None
+    score: Score = Score.LABEL
 
     @property
     def n_people(self) -> int:
@@ -137,6 +141,28 @@ class LabelTable:
         """The verdicts of a judge, by position."""
         return self.column(self.n_people + judge)
 
+    def worth_of(self, codes: Ints) -> Floats:
+        """What labels are worth, shape (n,), NaN for none."""
+        by_code: Floats = np.array([*self.worth, np.nan])
+        return by_code[codes]
+
+    def worth_of_judge(self, judge: int) -> Floats:
+        """What a judge says each item is worth, by label or expectation, shape (n,), NaN for no verdict."""
+        by_label = self.worth_of(self.codes[:, self.n_people + judge])
+        if self.expected is None or self.score_of(judge) is Score.LABEL:
+            return by_label
+        return np.where(np.isfinite(self.expected[:, judge]), self.expected[:, judge], by_label)
+
+    def score_of(self, judge: int) -> Score:
+        """What figures take of this judge: its labels, unless expectations are asked for and it gave any here."""
+        if self.expected is None or not np.isfinite(self.expected[:, judge]).any():
+            return Score.LABEL
+        return self.score
+
+    def scored(self, score: Score | str) -> LabelTable:
+        """The same with judges by their labels or by what they expect."""
+        return replace(self, score=Score(score))
+
     def pair_items(self) -> Items:
         """The items as figures of two raters take them."""
         n_lines = np.array([info.n_lines for info in self.summaries], dtype=np.int64)
@@ -173,6 +199,7 @@ class LabelTable:
             items=tuple(item for item, keep in zip(self.items, mask, strict=True) if keep) if self.items else (),
             gold_codes=None if self.gold_codes is None else self.gold_codes[mask],
             gold_links=None if self.gold_links is None else self.gold_links[mask],
+            expected=None if self.expected is None else self.expected[mask],
         )
 
     def clustered(self, unit: str) -> LabelTable:

@@ -248,7 +248,7 @@ def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_b
                 for match in matches
                 if match.insight_key in labels
             ]
-    return rows
+    return sorted(rows, key=lambda row: (row.summary, row.match.insight_key))
 
 
 def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> LexicalConfig:

@@ -57,6 +57,11 @@ class Probabilities(NamedTuple):
     partial: float
     full: float
 
+    @classmethod
+    def of(cls, partial: float | None, full: float | None) -> Probabilities | None:
+        """From two of them as they are stored; None where they are not known."""
+        return None if partial is None or full is None else cls(max(0.0, 1 - partial - full), partial, full)
+
     def expected(self, half: float = HALF) -> float:
         """What the insight's coverage is worth on average."""
         return half * self.partial + self.full

@@ -15,11 +15,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import budgets, costs, judging, overview, runs, sending
+from benchmarks.engine import budgets, costs, judging, juries, overview, runs, sending
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.judge_forms import BudgetForm, ModelJudgeForm, PriceForm, RunForm, TryForm
+from benchmarks.judge_forms import BudgetForm, JuryForm, ModelJudgeForm, PriceForm, RunForm, TryForm
+from benchmarks.judges.jury import WrongJury
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, ModelPrice, Summary
+from benchmarks.scoring.summhay import Score
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
@@ -70,6 +72,49 @@ def _edit(request: HtmxHttpRequest, form: ModelJudgeForm, judge: Judge | None) -
     return page(request, "benchmarks/judge_edit.html", {"form": form, "judge": judge}, status=status)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def jury_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make a jury, or the next version of one, and run it on what its members have judged."""
+    form = JuryForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            jury = judging.save_jury(
+                name=data["name"],
+                members=list(data["members"]),
+                score=Score(data["score"]),
+                note=data["note"],
+                by=request.user,
+                now=timezone.now(),
+            )
+        except WrongJury as error:
+            form.add_error(None, str(error))
+        else:
+            return _run_jury(request, jury)
+    status = 422 if request.method == "POST" else 200
+    return page(request, "benchmarks/jury_new.html", {"form": form}, status=status)
+
+
+@require_POST
+@requires(RUN)
+def jury_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Have a jury judge what its members have judged since."""
+    return _run_jury(request, get_object_or_404(Judge, uid=uid, kind=Judge.Kind.JURY))
+
+
+def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
+    return start_run(
+        request,
+        judge=jury,
+        task=JudgeRun.Task.COVERAGE,
+        subjects=Summary.objects.only("pk").order_by("pk"),
+        options=judging.ModelOptions(),
+        reason="person",
+        back=reverse("benchmarks:judge-detail", args=[jury.uid]),
+    )
+
+
 @require_safe
 @requires(VIEW)
 def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
@@ -86,6 +131,8 @@ def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
         "some_summary": Summary.objects.of_systems().first(),
     }
+    if judge.kind == Judge.Kind.JURY:
+        context["jury"] = juries.overview(judge)
     if is_model:
         everything = request.GET.get("stale") == "all"
         most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE
