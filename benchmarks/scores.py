@@ -86,7 +86,7 @@ def coverage_verdicts(
     rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
     columns = ("summary", "insight", "coverage", "lines", "is_valid", "p_partial", "p_full")
     for summary, insight, coverage, lines, is_valid, partial, full in rows.values_list(*columns):
-        hoped = summhay.Probabilities.of(partial, full) if score is summhay.Score.EXPECTED else None
-        verdict = summhay.Verdict(summhay.Coverage(coverage), tuple(lines), hoped) if coverage else None
+        likely = summhay.Probabilities.of(partial, full) if score is summhay.Score.EXPECTED else None
+        verdict = summhay.Verdict(summhay.Coverage(coverage), tuple(lines), likely) if coverage else None
         found[summary][str(insight)] = verdict if is_valid else None
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from benchmarks.judges.base import digest
-from benchmarks.judges.jury import JuryConfig, Ruling, WrongJury, rule
+from benchmarks.judges.jury import Combined, JuryConfig, WrongJury, combine
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Given
@@ -52,9 +52,9 @@ def check_members(judges: Iterable[Judge]) -> None:
 
 
 def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int]:
-    """{summary pk: insights on which every member has an answer}; two queries."""
-    members = members_of(jury)
-    rows = Verdict.objects.filter(judge__in=members, summary__in=summaries, repeat=0).order_by()
+    """{summary pk: insights on which every member has an answer}; one query."""
+    members = JuryConfig.from_mapping(jury.config).members
+    rows = Verdict.objects.filter(judge__uid__in=members, summary__in=summaries, repeat=0).order_by()
     complete = rows.values_list("summary", "insight").annotate(n=Count("judge")).filter(n=len(members))
     found: dict[int, int] = defaultdict(int)
     for summary, _insight, _n in complete:
@@ -90,15 +90,15 @@ def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdic
     if len(usable) < len(answers):
         row.raw = {"problem": "A member gave an answer that cannot be used."}
         return row
-    _write(row, rule(usable, config))
+    _write(row, combine(usable, config))
     return row
 
 
-def _write(row: Verdict, ruling: Ruling) -> None:
-    row.coverage, row.lines, row.is_linked = ruling.coverage.value, list(ruling.lines), bool(ruling.lines)
-    row.p_partial, row.p_full = ruling.probabilities.partial, ruling.probabilities.full
-    row.score = ruling.probabilities.expected()
-    row.is_valid, row.breaks_rule = True, ruling.is_split
+def _write(row: Verdict, said: Combined) -> None:
+    row.coverage, row.lines, row.is_linked = said.coverage.value, list(said.lines), bool(said.lines)
+    row.p_partial, row.p_full = said.probabilities.partial, said.probabilities.full
+    row.score = said.probabilities.expected()
+    row.is_valid, row.breaks_rule = True, said.is_split
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,6 @@ def _verdicts(
                 got=value.get(link),
             )
         if key is not None:
-            hoped = one.probabilities()
-            found[key] = TopicVerdict(key, coverage, inside, raw=value, probabilities=hoped)
+            likely = one.probabilities()
+            found[key] = TopicVerdict(key, coverage, inside, raw=value, probabilities=likely)
     return tuple(found.values())

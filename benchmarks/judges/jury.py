@@ -62,7 +62,7 @@ class JuryConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class Combined:
     """What a jury says of one insight. It `is_split` where it is covered and no line has a majority."""
 
     coverage: Coverage
@@ -75,7 +75,7 @@ class Ruling:
         return self.coverage is not Coverage.NONE and not self.lines
 
 
-def rule(said: Sequence[Verdict], config: JuryConfig) -> Ruling:
+def combine(said: Sequence[Verdict], config: JuryConfig) -> Combined:
     """Combine the members' verdicts on one insight; what no member calls covered is not covered."""
     counted = [_probabilities(verdict, config.score) for verdict in said]
     partial, full = (
@@ -85,7 +85,7 @@ def rule(said: Sequence[Verdict], config: JuryConfig) -> Ruling:
     mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
     covering = [verdict for verdict in said if verdict.coverage is not Coverage.NONE]
     coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
-    return Ruling(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
+    return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
 
 
 def _probabilities(verdict: Verdict, score: Score) -> Probabilities:

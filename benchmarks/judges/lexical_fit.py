@@ -252,7 +252,8 @@ def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_b
 
 
 def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> LexicalConfig:
-    kinds: Counter[str] = Counter(row.label.coverage for row in rows)
+    seen = [row for row in rows if row.match.features]
+    kinds: Counter[str] = Counter(row.label.coverage for row in seen)
     rarest = min(_WORTH, key=lambda kind: kinds[kind])
     if len(rows) < MIN_LABELS:
         raise TooFewLabels(f"{len(rows)} labelled insights {where}; at least {MIN_LABELS} are needed.")
@@ -260,7 +261,6 @@ def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> Lexica
         raise TooFewLabels(f"{kinds[rarest]} labels “{rarest}” {where}; at least {MIN_OF_A_LABEL} are needed.")
     labels = [row.label.coverage for row in rows]
     partial_from, full_from = thresholds([row.match.score for row in rows], labels)
-    seen = [row for row in rows if row.match.features]
     odds = fit_odds([row.match.features for row in seen], [row.label.coverage for row in seen])
     return replace(start, partial_from=partial_from, full_from=full_from, odds=odds)
 

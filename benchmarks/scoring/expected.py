@@ -58,19 +58,21 @@ def expected_figures(
     resampling: Resampling | None = None,
 ) -> ExpectedFigures:
     """Compare expectations and labels, as numbers from 0 to 1 of shape (n,), with what people say on the items."""
-    hoped, said, truth = (np.asarray(side, dtype=np.float64) for side in (expected, by_label, human))
-    n, numbers = len(truth), cluster_index(clusters, len(truth))
+    expectation, label, people = (np.asarray(side, dtype=np.float64) for side in (expected, by_label, human))
+    n, numbers = len(people), cluster_index(clusters, len(people))
     batch = Batch(int(numbers.max(initial=-1)) + 1, resampling)
     found = [
         batch.estimate(PEARSON, [block])
-        for block in [batch.add(moment_sums(truth, side, numbers, batch.n_clusters)) for side in (hoped, said)]
+        for block in [
+            batch.add(moment_sums(people, side, numbers, batch.n_clusters)) for side in (expectation, label)
+        ]
     ]
     return ExpectedFigures(
         pearson=found[0].stat(n_items=n),
         label_pearson=found[1].stat(n_items=n),
         gain=found[0].minus(found[1]).stat(n_items=n),
-        bias=bootstrap_mean(hoped - truth, clusters=clusters, resampling=resampling),
-        parts=calibration(hoped, truth),
+        bias=bootstrap_mean(expectation - people, clusters=clusters, resampling=resampling),
+        parts=calibration(expectation, people),
     )
 
 
@@ -87,10 +89,10 @@ def moment_sums(first: Floats, second: Floats, clusters: ArrayLike, n_clusters: 
 
 def calibration(expected: ArrayLike, human: ArrayLike, *, n_parts: int = N_PARTS) -> tuple[Part, ...]:
     """Items in parts of equal size by expectation, the lowest first; fewer parts where there are fewer items."""
-    hoped, truth = np.asarray(expected, dtype=np.float64), np.asarray(human, dtype=np.float64)
-    order = np.argsort(hoped, kind="stable")
+    expectation, people = np.asarray(expected, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    order = np.argsort(expectation, kind="stable")
     return tuple(
-        Part(len(part), float(hoped[part].mean()), float(truth[part].mean()))
+        Part(len(part), float(expectation[part].mean()), float(people[part].mean()))
         for part in np.array_split(order, n_parts)
         if len(part)
     )

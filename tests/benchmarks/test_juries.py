@@ -54,12 +54,12 @@ def make_jury(*args: str) -> dict[str, Any]:
     return found
 
 
-def ruled(jury: Judge) -> dict[int, tuple[str, list[int]]]:
+def answers(jury: Judge) -> dict[int, tuple[str, list[int]]]:
     rows = jury.verdicts.order_by("insight__number").values_list("insight__number", "coverage", "lines")
     return {number: (coverage, lines) for number, coverage, lines in rows}
 
 
-def test_a_jury_rules_on_what_all_members_have_judged_and_takes_up_the_rest_later(summary: Summary) -> None:
+def test_a_jury_judges_what_all_members_have_judged_and_takes_up_the_rest_later(summary: Summary) -> None:
     wren, owl = judge("wren"), judge("owl")
     give(wren, summary, 1, "full", 2)
     give(owl, summary, 1, "partial", 2)
@@ -72,7 +72,7 @@ def test_a_jury_rules_on_what_all_members_have_judged_and_takes_up_the_rest_late
         "verdicts": 2, "invalid": 0, "without_link": 1,
     }  # fmt: skip
     jury = Judge.objects.get(name="bench")
-    assert ruled(jury) == {1: ("full", [2]), 2: ("full", [])}
+    assert answers(jury) == {1: ("full", [2]), 2: ("full", [])}
     first, second = jury.verdicts.order_by("insight__number")
     assert first.probabilities == (0, 0.5, 0.5)
     assert (second.is_linked, second.breaks_rule, second.is_valid) == (False, True, True)
@@ -82,7 +82,7 @@ def test_a_jury_rules_on_what_all_members_have_judged_and_takes_up_the_rest_late
     call_command("run_judge", "bench", "--json", stdout=out, stderr=StringIO())
     counts = json.loads(out.getvalue())
     assert (counts["calls"], counts["cached"], counts["failed"], counts["cost"]) == (1, 2, 0, 0)
-    assert ruled(jury)[3] == ("none", [])
+    assert answers(jury)[3] == ("none", [])
     assert JudgeRun.objects.filter(judge=jury, state="done").count() == 2
 
 
@@ -96,7 +96,7 @@ def test_an_unusable_answer_of_a_member_costs_its_insight_and_is_counted(summary
     report = make_jury("bench", "--of", "wren,owl")
     assert (report["verdicts"], report["invalid"]) == (3, 1)
     jury = Judge.objects.get(name="bench")
-    assert ruled(jury) == {1: ("", []), 2: ("partial", [1]), 3: ("full", [1])}
+    assert answers(jury) == {1: ("", []), 2: ("partial", [1]), 3: ("full", [1])}
     assert jury.verdicts.get(insight__number=1).raw["problem"]
 
 
@@ -105,9 +105,9 @@ def test_a_jury_takes_what_members_expect_where_they_say(summary: Summary) -> No
     give(wren, summary, 1, "partial", 1, p_partial=0.5, p_full=0.25)
     give(owl, summary, 1, "full", 1)
     make_jury("sure", "--of", "wren,owl")
-    make_jury("hopeful", "--of", "wren,owl", "--score", "expected")
-    hoped = {one.judge.name: one.probabilities for one in Verdict.objects.filter(judge__kind="jury")}
-    assert hoped == {"sure": (0, 0.5, 0.5), "hopeful": (0.125, 0.25, 0.625)}
+    make_jury("expecting", "--of", "wren,owl", "--score", "expected")
+    found = {one.judge.name: one.probabilities for one in Verdict.objects.filter(judge__kind="jury")}
+    assert found == {"sure": (0, 0.5, 0.5), "expecting": (0.125, 0.25, 0.625)}
 
 
 def test_other_members_are_a_new_version_and_the_newest_version_of_a_name_is_meant(summary: Summary) -> None:
@@ -145,6 +145,8 @@ def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: S
     owl.delete()
     with pytest.raises(JudgeUnavailable, match="1 of the 2 members of bench are gone"):
         judging.request_run(judge=jury, subjects=[summary], reason="test", now=NOW)
+    with pytest.raises(CommandError, match="1 of the 2 members"):
+        call_command("run_judge", "bench", stdout=StringIO(), stderr=StringIO())
     assert juries.overview(jury).members == [wren]
 
 
@@ -224,7 +226,7 @@ def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) 
     call_command("import_dataset", "summhay-eval-benchmark", file, stdout=StringIO(), stderr=StringIO())
     call_command("run_judge", "lexical", stdout=StringIO(), stderr=StringIO())
     report = make_jury("duo", "--of", "lexical,prompted_gpt-4o")
-    make_jury("hopeful", "--of", "lexical,prompted_gpt-4o", "--score", "expected")
+    make_jury("expecting", "--of", "lexical,prompted_gpt-4o", "--score", "expected")
     assert (report["verdicts"], report["invalid"], report["without_link"]) == (661, 0, 20)
     by_score = {}
     for score in ("label", "expected"):
@@ -234,7 +236,7 @@ def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) 
     labels, expected = by_score["label"], by_score["expected"]
     assert labels["duo"]["pearson"] == pytest.approx(0.754, abs=0.001)
     assert expected["duo"]["pearson"] == pytest.approx(0.774, abs=0.001)
-    assert expected["hopeful"]["pearson"] > expected["lexical"]["pearson"] > labels["lexical"]["pearson"]
+    assert expected["expecting"]["pearson"] > expected["lexical"]["pearson"] > labels["lexical"]["pearson"]
     assert expected["duo"]["pearson"] > max(expected["lexical"]["pearson"], expected["prompted_gpt-4o"]["pearson"])
     assert expected["prompted_gpt-4o"] == labels["prompted_gpt-4o"]
     for name in ("exact_agreement", "linking", "covered"):

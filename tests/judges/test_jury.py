@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.judges.jury import JuryConfig, WrongJury, rule
+from benchmarks.judges.jury import JuryConfig, WrongJury, combine
 from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
 
 NONE, PARTIAL, FULL = Coverage.NONE, Coverage.PARTIAL, Coverage.FULL
@@ -29,7 +29,7 @@ def said(coverage: Coverage, *lines: int, probabilities: tuple[float, float, flo
 def test_the_label_is_the_level_nearest_to_the_mean(
     first: Coverage, second: Coverage, mean: float, label: Coverage
 ) -> None:
-    found = rule([said(one, *([] if one is NONE else [2])) for one in (first, second)], PAIR)
+    found = combine([said(one, *([] if one is NONE else [2])) for one in (first, second)], PAIR)
     assert found.probabilities.expected() == mean
     assert found.coverage is label
     assert found.lines == (() if label is NONE else (2,))
@@ -38,35 +38,35 @@ def test_the_label_is_the_level_nearest_to_the_mean(
 
 def test_a_line_needs_more_than_half_of_the_members_that_link_any() -> None:
     config = JuryConfig(("a", "b", "c"))
-    assert rule([said(FULL, 3), said(PARTIAL, 3), said(FULL, 5)], config).lines == (3,)
-    assert rule([said(FULL, 3), said(NONE), said(FULL, 3, 4)], config).lines == (3,)
-    assert rule([said(FULL, 3), said(FULL), said(NONE)], config).lines == (3,)
+    assert combine([said(FULL, 3), said(PARTIAL, 3), said(FULL, 5)], config).lines == (3,)
+    assert combine([said(FULL, 3), said(NONE), said(FULL, 3, 4)], config).lines == (3,)
+    assert combine([said(FULL, 3), said(FULL), said(NONE)], config).lines == (3,)
 
 
 def test_members_that_link_different_bullets_give_no_link() -> None:
-    found = rule([said(FULL, 3), said(FULL, 5)], PAIR)
+    found = combine([said(FULL, 3), said(FULL, 5)], PAIR)
     assert (found.coverage, found.lines, found.is_split) == (FULL, (), True)
 
 
 def test_probabilities_count_only_where_the_jury_takes_what_members_expect() -> None:
     members = [said(PARTIAL, 1, probabilities=(0.2, 0.2, 0.6)), said(FULL, 1)]
-    assert rule(members, PAIR).probabilities == (0, 0.5, 0.5)
-    found = rule(members, JuryConfig(("a", "b"), Score.EXPECTED))
+    assert combine(members, PAIR).probabilities == (0, 0.5, 0.5)
+    found = combine(members, JuryConfig(("a", "b"), Score.EXPECTED))
     assert found.probabilities == pytest.approx((0.1, 0.1, 0.8))
     assert found.probabilities.expected() == pytest.approx(0.85)
 
 
 def test_what_no_member_calls_covered_is_not_covered_whatever_they_expect() -> None:
-    hoped = said(NONE, probabilities=(0.4, 0.4, 0.2))
-    found = rule([hoped, hoped], JuryConfig(("a", "b"), Score.EXPECTED))
+    expected = said(NONE, probabilities=(0.4, 0.4, 0.2))
+    found = combine([expected, expected], JuryConfig(("a", "b"), Score.EXPECTED))
     assert (found.coverage, found.lines) == (NONE, ())
     assert found.probabilities.expected() == pytest.approx(0.4)
 
 
 def test_thresholds_decide_from_where_on_a_mean_is_covered() -> None:
     strict = JuryConfig(("a", "b"), partial_from=0.5, full_from=1.0)
-    assert rule([said(NONE), said(PARTIAL, 1)], strict).coverage is NONE
-    assert rule([said(FULL, 1), said(PARTIAL, 1)], strict).coverage is PARTIAL
+    assert combine([said(NONE), said(PARTIAL, 1)], strict).coverage is NONE
+    assert combine([said(FULL, 1), said(PARTIAL, 1)], strict).coverage is PARTIAL
 
 
 def test_a_stored_configuration_is_read_back() -> None:

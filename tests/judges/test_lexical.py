@@ -98,9 +98,9 @@ def test_the_more_a_bullet_says_the_more_coverage_is_expected() -> None:
         "- The night ferry to Holm stops in October because the engine needs a new shaft.",
     )
     found = [verdicts(line)[FERRY].probabilities for line in lines]
-    hoped = [one.expected() for one in found if one is not None]
-    assert len(hoped) == 3
-    assert hoped[0] < 0.25 < hoped[1] < 0.75 < hoped[2]
+    expected = [one.expected() for one in found if one is not None]
+    assert len(expected) == 3
+    assert expected[0] < 0.25 < expected[1] < 0.75 < expected[2]
     assert [sum(one) for one in found if one is not None] == pytest.approx([1, 1, 1])
 
 

@@ -195,7 +195,7 @@ def test_on_a_news_haystack_it_ranks_like_a_language_model() -> None:
     worth = {"none": 0.0, "partial": 0.5, "full": 1.0}
     found = LexicalJudge().judge_coverage([each.summary for each in given_verdicts], background)
     ours = [worth[verdict.coverage] for verdicts in found for verdict in verdicts]
-    hoped = [verdict.probabilities.expected() for row in found for verdict in row if verdict.probabilities]
+    expected = [verdict.probabilities.expected() for row in found for verdict in row if verdict.probabilities]
     by_key = [{label.insight_key: label for label in each.labels} for each in given_verdicts]
     theirs = [
         worth[labels[verdict.insight_key].coverage]
@@ -203,6 +203,6 @@ def test_on_a_news_haystack_it_ranks_like_a_language_model() -> None:
         for verdict in verdicts
     ]
     assert len(ours) == 5070
-    by_label, by_expectation = (np.corrcoef(side, theirs)[0, 1] for side in (ours, hoped))
+    by_label, by_expectation = (np.corrcoef(side, theirs)[0, 1] for side in (ours, expected))
     assert by_label > 0.73
     assert by_expectation > by_label + 0.025

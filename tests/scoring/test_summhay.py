@@ -191,11 +191,11 @@ def test_partial_coverage_is_worth_what_the_study_says() -> None:
 
 
 def test_expected_coverage_replaces_what_the_label_is_worth_in_coverage_only() -> None:
-    hoped = Verdict(Coverage.PARTIAL, (1,), Probabilities(0.2, 0.4, 0.4))
+    expected = Verdict(Coverage.PARTIAL, (1,), Probabilities(0.2, 0.4, 0.4))
     lines = lines_from_text("- Said [1, 2].")
-    found = score_insight(key="a", gold=frozenset({1, 2}), verdict=hoped, lines=lines)
+    found = score_insight(key="a", gold=frozenset({1, 2}), verdict=expected, lines=lines)
     assert (found.value, found.joint) == (pytest.approx(0.6), 0.5)
-    assert score_insight(key="a", gold=frozenset({1}), verdict=hoped, lines=lines, half=0).value == 0.4
+    assert score_insight(key="a", gold=frozenset({1}), verdict=expected, lines=lines, half=0).value == 0.4
     assert Probabilities.of(None, None) is None
     assert Probabilities.of(0.4, 0.4) == pytest.approx((0.2, 0.4, 0.4))
 

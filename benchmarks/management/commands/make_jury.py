@@ -1,4 +1,4 @@
-"""Make a jury of other judges, and let it rule on what all of them have judged."""
+"""Make a jury of other judges, and run it on what all of them have judged."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ class Command(BaseCommand):
             f"{jury} of {', '.join(report['members'])}: {report['verdicts']:,} verdicts, {report['invalid']:,} "
             f"unusable, {report['without_link']:,} covered without a bullet, as members link different ones."
         )
+        if not report["verdicts"]:
+            self.stdout.write("No insight was judged by all of its members; run them first (run_judge).")
 
     def _member(self, name: str) -> Judge:
         """The newest version of a name, or the version that is named."""
