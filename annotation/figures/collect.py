@@ -30,6 +30,7 @@ from annotation.models import (
     Study,
 )
 from benchmarks.engine.costs import Cost, cost_by_judge
+from benchmarks.engine.juries import fitted_haystacks
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -154,6 +155,8 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
             "uid",
             "haystack_id",
             "haystack__title",
+            "haystack__key",
+            "haystack__metadata__source_name",
             "haystack__domain",
             "subtopic__name",
             "system__summarizer",
@@ -168,6 +171,8 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
         uid,
         haystack_pk,
         title,
+        key,
+        source,
         domain,
         subtopic,
         summarizer,
@@ -190,6 +195,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 n_lines=length.n_lines,
                 words_per_bullet=length.words_per_bullet,
                 words_per_line=length.words_per_line,
+                haystack_keys=frozenset({key, (source or key).removeprefix("topic_")}),
             ),
         )
     return result
@@ -233,13 +239,14 @@ def _judges(keys: set[int]) -> dict[int, Rater]:
     found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
     models = [judge.pk for judge in found if judge.kind == Judge.Kind.OPENAI]
     spent = cost_by_judge(models) if models else {}
+    fitted_on = fitted_haystacks(found)
     seen: set[str] = set()
     result = {}
     for judge in found:
         name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
         seen.add(judge.name)
         cost, reason = _cost(judge, spent.get(judge.pk))
-        result[judge.pk] = Rater(str(judge.uid), name, name, judge.kind, cost, reason)
+        result[judge.pk] = Rater(str(judge.uid), name, name, judge.kind, cost, reason, fitted_on[judge.pk])
     return result
 
 

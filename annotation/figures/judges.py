@@ -45,7 +45,8 @@ class UnknownReference(ValueError):
 class JudgeRow:
     """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit.
 
-    `score` says what its correlation is of: its labels, or the coverage it expects.
+    `score` says what its correlation is of: its labels, or the coverage it expects. A row that `is_fitted_here`
+    was fitted on labels of these haystacks, which are no test of it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class JudgeRow:
     confusion: Mapping[str, Mapping[str, int]]
     cost: Stat
     score: Score = Score.LABEL
+    is_fitted_here: bool = False
 
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
@@ -230,6 +232,7 @@ def _row(
         confusion=confusion_of(batch, pairs, table.categories),
         cost=_cost(judge, n_insights),
         score=table.score_of(index),
+        is_fitted_here=table.is_fitted_here(judge),
     )
     return row, found
 
@@ -369,6 +372,7 @@ def row_json(row: JudgeRow, *, reference: str) -> dict[str, Any]:
         "kind": row.kind,
         "reference": reference,
         "score": row.score.value,
+        "fitted_here": row.is_fitted_here,
         **plain,
         **linking,
         "covered": covered,

@@ -22,7 +22,10 @@ FULL_CONTEXT = "full context"
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost."""
+    """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost.
+
+    `fitted_on` are keys of the haystacks whose labels a judge was fitted on.
+    """
 
     key: str
     name: str
@@ -30,11 +33,15 @@ class Rater:
     kind: str = "person"
     cost: float | None = None
     cost_reason: str = ""
+    fitted_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryInfo:
-    """Where a summary belongs and how long its bullets are (words; None without any)."""
+    """Where a summary belongs and how long its bullets are (words; None without any).
+
+    `haystack_keys` are its key and the name of its file without the constant prefix.
+    """
 
     pk: int
     uid: str
@@ -47,6 +54,7 @@ class SummaryInfo:
     n_lines: int
     words_per_bullet: float | None
     words_per_line: float | None
+    haystack_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +166,12 @@ class LabelTable:
         if self.expected is None or not np.isfinite(self.expected[:, judge]).any():
             return Score.LABEL
         return self.score
+
+    def is_fitted_here(self, judge: Rater) -> bool:
+        """Whether a judge was fitted on labels of any of these haystacks, so that its figures are too good."""
+        return any(
+            judge.fitted_on & self.summaries[of].haystack_keys for of in np.unique(self.summary_of) if of >= 0
+        )
 
     def scored(self, score: Score | str) -> LabelTable:
         """The same with judges by their labels or by what they expect."""

@@ -101,6 +101,20 @@ def _write(row: Verdict, said: Combined) -> None:
     row.is_valid, row.breaks_rule = True, said.is_split
 
 
+def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:
+    """{judge pk: keys of the haystacks whose labels it, or a member of it, was fitted on}; at most one query."""
+    found: dict[int, frozenset[str]] = {}
+    members = {judge.pk: judge.config["members"] for judge in judges if judge.kind == Judge.Kind.JURY}
+    of_members: dict[str, frozenset[str]] = {}
+    if members:
+        wanted = Judge.objects.filter(uid__in={uid for uids in members.values() for uid in uids})
+        of_members = {str(judge.uid): frozenset(judge.config.get("fitted_on", ())) for judge in wanted}
+    for judge in judges:
+        own = [of_members.get(uid, frozenset()) for uid in members.get(judge.pk, ())]
+        found[judge.pk] = frozenset(judge.config.get("fitted_on", ())).union(*own)
+    return found
+
+
 @dataclass(frozen=True)
 class Overview:
     """What the page of a jury shows; `n_split` insights are covered without a bullet."""

@@ -44,6 +44,8 @@ ODDS = Odds(
     full=(-11.6626, 10.0061, 9.6015, 0.3361, 1.7926),
 )
 """Fitted on both conversation haystacks; see docs/lexical-judge.md."""
+FITTED_ON = ("664eac18d68e5dd3b795fd6c", "doctor_patient")
+"""Their keys: figures of the defaults on these are no validation."""
 ENTAILMENT_DESCRIPTION = (
     "Compares words, not meaning: a key point is entailed if one sentence of the response shares enough with it. "
     "Not validated against people."
@@ -63,7 +65,8 @@ class LexicalConfig:
     insight's numbers beside all the rest. The score of a line that says another insight of the same summary
     better counts `rival_weight` times. A key point is entailed from `entailed_from` on and neither entailed
     nor not from `neutral_from` on; equal, as by default, nothing is neutral. `odds` make the probabilities of
-    coverage; without them a verdict is a label only.
+    coverage; without them a verdict is a label only. `fitted_on` are the keys of the haystacks whose labels set
+    all this; no verdict depends on them.
     """
 
     partial_from: float = 0.25
@@ -76,6 +79,7 @@ class LexicalConfig:
     neutral_from: float = 0.35
     method_version: int = METHOD_VERSION
     odds: Odds | None = ODDS
+    fitted_on: tuple[str, ...] = FITTED_ON
 
     def __post_init__(self) -> None:
         if self.method_version != METHOD_VERSION:
@@ -89,7 +93,7 @@ class LexicalConfig:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> LexicalConfig:
-        """Read a stored configuration; missing names take the default, but a judge without odds has none.
+        """Read a stored configuration; missing names take the default, but odds and what they were fitted on.
 
         Raises:
             WrongConfig: a name is unknown or a value out of range.
@@ -99,13 +103,14 @@ class LexicalConfig:
             raise WrongConfig(f"unknown parameters: {', '.join(sorted(unknown))}")
         odds = values.get("odds")
         try:
-            return cls(**{**values, "odds": None if odds is None else Odds.from_mapping(odds)})
+            read = {"odds": None if odds is None else Odds.from_mapping(odds)}
+            return cls(**{**values, **read, "fitted_on": tuple(values.get("fitted_on", ()))})
         except WrongOdds as error:
             raise WrongConfig(str(error)) from error
 
     def as_mapping(self) -> dict[str, Any]:
         """The configuration as JSON."""
-        return asdict(self)
+        return {**asdict(self), "fitted_on": list(self.fitted_on)}
 
     def coverage(self, score: float) -> Coverage:
         """What a score means; 0 covers nothing, whatever the thresholds."""

@@ -156,7 +156,8 @@ def fit(
         group: _fitted_on([row for row in rows if row.group != group], start, f"without {group}")
         for group in sorted({row.group for row in rows})
     }
-    config = _fitted_on(rows, start, "overall")
+    topics = tuple(sorted({each.topic for each in labelled}))
+    config = replace(_fitted_on(rows, start, "overall"), fitted_on=topics)
     folds = []
     for group, own in configs.items():
         inside = [row for row in rows if row.group == group]

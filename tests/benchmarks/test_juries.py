@@ -241,4 +241,6 @@ def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) 
     assert expected["prompted_gpt-4o"] == labels["prompted_gpt-4o"]
     for name in ("exact_agreement", "linking", "covered"):
         assert expected["duo"][name] == labels["duo"][name]
+    fitted = {name for name, row in labels.items() if row["fitted_here"]}
+    assert fitted == {"lexical", "duo", "expecting"}
     assert (expected["duo"]["score"], expected["prompted_gpt-4o"]["score"]) == ("expected", "label")

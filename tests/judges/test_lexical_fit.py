@@ -78,7 +78,9 @@ def test_the_fitted_configuration_keeps_the_weights_it_started_from() -> None:
     start = LexicalConfig(recall_weight=0.3, entailed_from=0.5, partial_from=0.9, full_from=0.95)
     result = fit(study("ab", "x", 18), base=start)
     fitted = result.config
-    assert fitted == replace(start, partial_from=fitted.partial_from, full_from=fitted.full_from, odds=fitted.odds)
+    assert fitted == replace(
+        start, partial_from=fitted.partial_from, full_from=fitted.full_from, odds=fitted.odds, fitted_on=("a", "b")
+    )
     assert fitted.odds not in {None, start.odds}
     assert 0 < fitted.partial_from < fitted.full_from < 0.95
     assert result.before.judge_labels["full"] < result.held_out.judge_labels["full"]
