@@ -111,7 +111,7 @@ def _verdicts(haystack: Haystack, judge_name: str) -> dict[int, list[TopicVerdic
             seen.add((row.summary_id, row.insight_id))
             found[row.summary_id].append(
                 TopicVerdict(
-                    insight_key=row.insight.key, coverage=row.coverage, lines=tuple(row.lines), raw=row.raw
+                    row.insight.key, row.coverage, tuple(row.lines), raw=row.raw, probabilities=row.probabilities
                 )
             )
     return found

@@ -10,13 +10,14 @@ from django.db.models import Min
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine import scopes
+from benchmarks.engine import juries, scopes
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.engine.scopes import Scope
 from benchmarks.exchange.systems import setting_name
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System
+from benchmarks.scoring.summhay import Score
 
 MOST_BYTES = 1_000_000
 """Of an uploaded list of ids."""
@@ -105,6 +106,31 @@ class ModelJudgeForm(forms.Form):
     def values_of(judge: Judge) -> dict[str, Any]:
         """What a judge's form starts with."""
         return {"name": judge.name, "note": judge.note, **ModelConfig.from_mapping(judge.config).as_mapping()}
+
+
+class JuryForm(forms.Form):
+    """A judge made of other judges."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    members = forms.ModelMultipleChoiceField(
+        label=_("Members"),
+        queryset=Judge.objects.none(),
+        to_field_name="uid",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Only insights that all of them have judged get a verdict."),
+    )
+    score = forms.ChoiceField(
+        label=_("Mean of"),
+        choices=[
+            (Score.LABEL.value, _("their labels")),
+            (Score.EXPECTED.value, _("the coverage they expect, where they say")),
+        ],
+    )
+    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["members"].queryset = juries.possible_members()  # type: ignore[attr-defined]
 
 
 class RunOptionsForm(forms.Form):

@@ -12,7 +12,7 @@ from benchmarks.exchange.systems import setting_name
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.scores import coverage_verdicts, scored_texts
 from benchmarks.scoring.leaderboard import Scored
-from benchmarks.scoring.summhay import HALF
+from benchmarks.scoring.summhay import HALF, Score
 from benchmarks.scoring.text import words_per_bullet
 
 TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
@@ -45,7 +45,7 @@ def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
 
 
 def scored_summaries(
-    *, haystacks: QuerySet[Haystack], judge: Judge, half: float = HALF
+    *, haystacks: QuerySet[Haystack], judge: Judge, half: float = HALF, score: Score = Score.LABEL
 ) -> tuple[list[Scored], dict[str, Entry]]:
     """The summaries of systems that the judge has judged, one of each on each subtopic.
 
@@ -59,9 +59,9 @@ def scored_summaries(
             "pk", "subtopic", "system__summarizer", "system__retriever", "system__document_order"
         )
     }
-    verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge)
+    verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge, score=score)
     found = []
-    for pk, lines, score in scored_texts(texts, verdicts, half=half):
+    for pk, lines, scored in scored_texts(texts, verdicts, half=half):
         subtopic, entry = of[pk]
-        found.append(Scored(str(entry), subtopic, score, words_per_bullet(lines).value))
+        found.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value))
     return found, {str(entry): entry for _subtopic, entry in of.values()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ def scores_of(
     judge: Judge,
     half: float = summhay.HALF,
     shown: Mapping[int, Collection[int]] | None = None,
+    score: summhay.Score = summhay.Score.LABEL,
 ) -> dict[int, summhay.SummaryScore]:
     """Score summaries by one judge's verdicts; {summary pk: score}. Three queries.
 
@@ -32,11 +34,12 @@ def scores_of(
         judge: whose verdicts count.
         half: what a partial coverage is worth.
         shown: {summary pk: document numbers}; then only insights present in those documents are scored.
+        score: whether coverage takes labels, or what the judge expects where it says.
     """
     wanted = set(summaries)
     texts = list(Summary.objects.filter(pk__in=wanted).values_list("pk", "subtopic", "text"))
-    verdicts = coverage_verdicts(summaries=wanted, judge=judge)
-    return {pk: score for pk, _lines, score in scored_texts(texts, verdicts, half=half, shown=shown)}
+    verdicts = coverage_verdicts(summaries=wanted, judge=judge, score=score)
+    return {pk: scored for pk, _lines, scored in scored_texts(texts, verdicts, half=half, shown=shown)}
 
 
 Verdicts = Mapping[int, Mapping[str, summhay.Verdict | None]]
@@ -74,16 +77,25 @@ def gold_documents(*, subtopics: Collection[int]) -> dict[int, list[tuple[str, f
 
 
 def coverage_verdicts(
-    *, summaries: Collection[int] | QuerySet[Any, Any], judge: Judge
+    *,
+    summaries: Collection[int] | QuerySet[Any, Any],
+    judge: Judge,
+    score: summhay.Score = summhay.Score.LABEL,
 ) -> dict[int, dict[str, summhay.Verdict | None]]:
-    """A judge's first answers: {summary pk: {insight pk as text: verdict, None for an invalid one}}. One query."""
+    """A judge's first answers: {summary pk: {insight pk as text: verdict, None for an invalid one}}. One query.
+
+    Only by expected score do verdicts have their probabilities.
+    """
     found: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
     rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
     as_text = Cast("lines", TextField())  # decoded here: there are few different ones
-    for summary, insight, coverage, lines, is_valid in rows.values_list(
-        "summary", "insight", "coverage", as_text, "is_valid"
-    ):
-        found[summary][str(insight)] = _verdict(coverage, lines) if is_valid and coverage else None
+    columns = ("summary", "insight", "coverage", as_text, "is_valid", "p_partial", "p_full")
+    is_expected = score is summhay.Score.EXPECTED
+    for summary, insight, coverage, lines, is_valid, partial, full in rows.values_list(*columns):
+        verdict = _verdict(coverage, lines) if is_valid and coverage else None
+        if verdict is not None and is_expected:
+            verdict = replace(verdict, probabilities=summhay.Probabilities.of(partial, full))
+        found[summary][str(insight)] = verdict
     return found
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.figures.page import Figures, Options, View
 from annotation.figures.table import CLUSTERS, SUBTOPICS, SUMMARIES, Filters
+from benchmarks.scoring.summhay import Score
 
 MEASURES = {
     "pearson": _("Pearson"),
@@ -28,6 +29,7 @@ FIELDS = (
     "guideline",
     "reference",
     "clusters",
+    "score",
     "judge",
     "measure",
     "shown",
@@ -50,6 +52,7 @@ def view_of(data: QueryDict) -> View:
         ),
         reference=data.get("reference") or "mean",
         clusters=clusters if (clusters := data.get("clusters", "")) in CLUSTERS else SUBTOPICS,
+        score=Score.EXPECTED if data.get("score") == Score.EXPECTED else Score.LABEL,
         judge=data.get("judge", ""),
         measure=measure if (measure := data.get("measure", "")) in MEASURES else "pearson",
         shown=tuple(key for key in data.getlist("shown") if key),
@@ -72,6 +75,11 @@ class LookForm(forms.Form):
         required=False,
         label=_("Resampled"),
         choices=[(SUBTOPICS, _("subtopics")), (SUMMARIES, _("summaries"))],
+    )
+    score = forms.ChoiceField(
+        required=False,
+        label=_("Judges by"),
+        choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expected coverage"))],
     )
     measure = forms.ChoiceField(required=False, label=_("Measure shown"), choices=list(MEASURES.items()))
     judge = forms.ChoiceField(required=False, label=_("Judge shown"))
@@ -113,7 +121,7 @@ class LookForm(forms.Form):
             "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
         }
         unused |= dict.fromkeys(("judge", "measure", "wide", "sort"), not options.judges)
-        unused |= {"shown": len(options.judges) < 2, "clusters": is_external}
+        unused |= {"shown": len(options.judges) < 2, "clusters": is_external, "score": not options.has_expected}
         for name, is_unused in unused.items():
             if is_unused:
                 del self.fields[name]

@@ -69,7 +69,9 @@ def _lines(values: Any) -> list[str]:
                 str(row["n_insights"]),
             ]
         )
-    return aligned(table)
+    fitted = [row["judge"] for row in rows if row["fitted_here"]]
+    caution = [f"Fitted on labels of these haystacks, so too good here: {', '.join(fitted)}."] if fitted else []
+    return [*aligned(table), *caution]
 
 
 REPORT = Report("judges beside people on the same insights", _arguments, _make, _lines)

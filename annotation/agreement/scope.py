@@ -17,6 +17,7 @@ from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from annotation.importing.annotated_summaries import study_name
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange.plain_labels import POINT_TASKS
+from benchmarks.scoring.summhay import Score
 
 
 def add_scope(parser: ArgumentParser) -> None:
@@ -46,6 +47,12 @@ def add_reference(parser: ArgumentParser) -> None:
         "--reference",
         default=MEAN,
         help="mean (over annotators, the default), majority, adjudicated, or the name of one annotator",
+    )
+    parser.add_argument(
+        "--score",
+        choices=[score.value for score in Score],
+        default=Score.LABEL.value,
+        help="judges by their labels (the default) or by the coverage they expect, where they say",
     )
 
 
@@ -132,4 +139,4 @@ def judged_table(options: Mapping[str, Any]) -> LabelTable:
     table = table_of(options)
     if not table.judges:
         raise ReportRefused("No judge has judged what was labelled here; run one with manage.py run_judge.")
-    return table
+    return table.scored(options.get("score", Score.LABEL))

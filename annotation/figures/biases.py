@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.summhay import Score
 
 LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
     "all_lines": lambda info: info.words_per_line,
@@ -30,6 +31,7 @@ class JudgeBias:
     bias: Bias
     by_length: Mapping[str, tuple[Stat, Stat]]
     n_summaries: int
+    score: Score = Score.LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampl
     rows = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            rows.append(_of_judge(table, judge.name, human, judge_worth(table, index), resampling))
+            own = _of_judge(table, judge.name, human, table.worth_of_judge(index), resampling)
+            rows.append(replace(own, score=table.score_of(index)))
     names = sorted({info.summarizer for info in table.summaries})
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
@@ -97,19 +100,8 @@ def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list
 def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
     """What people say each item is worth, shape (n,), NaN where nobody of the reference labelled it."""
     humans, _, _ = reference_columns(table, reference)
-    given = [_worth(table)[human.codes] for human in humans]
+    given = [table.worth_of(human.codes) for human in humans]
     return mean_of_defined(np.stack(given, axis=1)) if given else np.full(len(table.codes), np.nan)
-
-
-def judge_worth(table: LabelTable, judge: int) -> Floats:
-    """What a judge says each item is worth, shape (n,), NaN for no verdict."""
-    found: Floats = _worth(table)[table.column_of_judge(judge).codes]
-    return found
-
-
-def _worth(table: LabelTable) -> Floats:
-    """By code; the last is for none (-1)."""
-    return np.array([*table.worth, np.nan])
 
 
 def as_json(report: BiasReport) -> list[dict[str, Any]]:
@@ -122,6 +114,7 @@ def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any
     return {
         "judge": row.judge,
         "reference": reference,
+        "score": row.score.value,
         "reference_items": n_reference,
         "n_summaries": row.n_summaries,
         "summarizers": [

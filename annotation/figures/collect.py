@@ -30,10 +30,11 @@ from annotation.models import (
     Study,
 )
 from benchmarks.engine.costs import Cost, cost_by_judge
+from benchmarks.engine.juries import fitted_haystacks
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.summhay import COVERAGES
+from benchmarks.scoring.summhay import COVERAGES, HALF
 from benchmarks.scoring.text import lines_from_list, words_per_bullet, words_with_citations
 
 
@@ -88,7 +89,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     verdicts = list(
         Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
         .order_by()
-        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid")
+        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid", "p_partial", "p_full")
     )
     judges = _judges({row[0] for row in verdicts})
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
@@ -167,6 +168,8 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
             "uid",
             "haystack_id",
             "haystack__title",
+            "haystack__key",
+            "haystack__metadata__source_name",
             "haystack__domain",
             "subtopic__name",
             "system__summarizer",
@@ -181,6 +184,8 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
         uid,
         haystack_pk,
         title,
+        key,
+        source,
         domain,
         subtopic,
         summarizer,
@@ -204,6 +209,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 words_per_bullet=length.words_per_bullet,
                 words_per_line=length.words_per_line,
                 words_with_citations=length.words_with_citations,
+                haystack_keys=frozenset({key, (source or key).removeprefix("topic_")}),
             ),
         )
     return result
@@ -248,13 +254,14 @@ def _judges(keys: set[int]) -> dict[int, Rater]:
     found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
     models = [judge.pk for judge in found if judge.kind == Judge.Kind.OPENAI]
     spent = cost_by_judge(models) if models else {}
+    fitted_on = fitted_haystacks(found)
     seen: set[str] = set()
     result = {}
     for judge in found:
         name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
         seen.add(judge.name)
         cost, reason = _cost(judge, spent.get(judge.pk))
-        rater = Rater(str(judge.uid), name, name, judge.kind, cost, reason)
+        rater = Rater(str(judge.uid), name, name, judge.kind, cost, reason, fitted_on=fitted_on[judge.pk])
         result[judge.pk] = rater if judge.published_cost is None else replace(rater, cost_method=PUBLISHED)
     return result
 
@@ -267,6 +274,8 @@ def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
         return float(judge.published_cost), ""
     if judge.kind == Judge.Kind.IMPORTED:
         return None, "imported predictions come without their usage"
+    if judge.kind == Judge.Kind.JURY:
+        return None, "it asks nothing itself; see what its members cost"
     if spent is None:
         return None, "no call of it is on record"
     return (None, spent.reason) if spent.dollars is None else (float(spent.dollars), "")
@@ -296,7 +305,8 @@ def _assemble(
             raw != EMPTY and orjson.loads(raw).get("candidate_id") not in _NOT_SELECTED
         )
     n_invalid = dict.fromkeys(judges, 0)
-    for who, summary, insight, coverage, lines, raw, is_valid in verdicts:
+    expected = np.full((len(items), len(judge_columns)), np.nan)
+    for who, summary, insight, coverage, lines, raw, is_valid, partial, full in verdicts:
         item = items.get((summary, insight))
         if item is None:
             continue
@@ -306,6 +316,8 @@ def _assemble(
         cell = (item, judge_columns[who])
         mask = _mask(lines)
         codes[cell], links[cell] = CODES[coverage], mask
+        if partial is not None:
+            expected[item, cell[1] - len(columns)] = HALF * partial + full
         published = {} if raw == EMPTY else orjson.loads(raw)
         is_single[cell] = (
             isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
@@ -328,6 +340,7 @@ def _assemble(
         summaries=tuple(info for _, info in summaries.values()),
         items=(),
         n_invalid=tuple(n_invalid.values()),
+        expected=expected,
     )
 
 

@@ -170,6 +170,7 @@ def everything(found: Figures, view: View) -> dict[str, Any]:
         "filters": asdict(view.filters),
         "reference": view.reference,
         "clusters": view.clusters,
+        "score": view.score.value,
         "people": people.as_json(found.people),
         "judges": [],
         "bias": [],

@@ -11,11 +11,13 @@ import numpy as np
 
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
+from benchmarks.scoring.expected import PEARSON, moment_sums
 from benchmarks.scoring.intervals import DEFAULT, SHARE, Batch, Estimate, Figure, Resampling, shared_draws
 from benchmarks.scoring.linking import CHANCE, LINKING, Column
 from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.summhay import Score
 
 MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
 AMONG_THEMSELVES, AGAINST_REST = "people", "people-against-rest"
@@ -42,7 +44,11 @@ class UnknownReference(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit."""
+    """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit.
+
+    `score` says what its correlation is of: its labels, or the coverage it expects. A row that `is_fitted_here`
+    was fitted on labels of these haystacks, which are no test of it.
+    """
 
     name: str
     key: str
@@ -53,6 +59,8 @@ class JudgeRow:
     n_invalid: int
     confusion: Mapping[str, Mapping[str, int]]
     cost: Stat
+    score: Score = Score.LABEL
+    is_fitted_here: bool = False
 
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
@@ -217,7 +225,7 @@ def _row(
     batch = Batch(table.n_clusters, resampling)
     items, own = table.pair_items(), table.column_of_judge(index)
     pairs = [add_pair(batch, items, human, own, rules=(*LINKING, CHANCE)) for human in humans]
-    found = estimates_of(batch, pairs, figures)
+    found = estimates_of(batch, pairs, figures) | _on_expected(batch, table, humans, index, own)
     n_insights = int(((own.codes != MISSING) & _any_human(humans)).sum())
     row = JudgeRow(
         name=judge.name,
@@ -229,6 +237,8 @@ def _row(
         n_invalid=table.n_invalid[index],
         confusion=confusion_of(batch, pairs, table.categories),
         cost=_cost(judge, n_insights),
+        score=table.score_of(index),
+        is_fitted_here=table.is_fitted_here(judge),
     )
     return row, found
 
@@ -338,7 +348,22 @@ def _on_common(
     items, own = table.pair_items(), table.column_of_judge(index)
     part = replace(own, codes=np.where(common, own.codes, MISSING))
     pairs = [add_pair(batch, items, human, part, rules=("linking",)) for human in humans]
-    return estimates_of(batch, pairs, figures, names=COMPARED)
+    found = estimates_of(batch, pairs, figures, names=COMPARED)
+    return found | _on_expected(batch, table, humans, index, part)
+
+
+def _on_expected(
+    batch: Batch, table: LabelTable, humans: Sequence[Column], index: int, own: Column
+) -> dict[str, Estimate]:
+    """Pearson on what a judge expects of the items it has in `own`, where that is asked for and it says it."""
+    if table.score_of(index) is Score.LABEL:
+        return {}
+    judged = np.where(own.codes == MISSING, np.nan, table.worth_of_judge(index))
+    blocks = [
+        batch.add(moment_sums(table.worth_of(human.codes), judged, table.clusters, table.n_clusters))
+        for human in humans
+    ]
+    return {"pearson": batch.estimate(PEARSON, blocks)}
 
 
 def as_json(report: JudgeReport) -> list[dict[str, Any]]:
@@ -361,6 +386,8 @@ def row_json(row: JudgeRow, *, reference: str) -> dict[str, Any]:
         "judge": row.name,
         "kind": row.kind,
         "reference": reference,
+        "score": row.score.value,
+        "fitted_here": row.is_fitted_here,
         **plain,
         **linking,
         "covered": covered,

@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Avg, Case, FloatField, Q, QuerySet, Value, When
+import numpy as np
+from django.db.models import Avg, Case, F, FloatField, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.figures.biases import BiasReport, bias_report
 from annotation.figures.collect import are_random, coverage_table, data_version, external_table, repeated
@@ -21,7 +23,7 @@ from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTabl
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.scoring.intervals import shared_draws
-from benchmarks.scoring.summhay import worth
+from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
@@ -90,7 +92,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How one looks: filters, whom judges are compared with, what is resampled, which judge is drawn.
+    """How one looks: filters, whom judges are compared with and by what, what is resampled, what is drawn.
 
     `shown` are the keys of the judges to show (empty: all), `sort` is a column of the judge table, with a minus in
     front for the other direction; `is_wide` shows all its columns.
@@ -104,6 +106,7 @@ class View:
     shown: tuple[str, ...] = ()
     sort: str = ""
     is_wide: bool = False
+    score: Score = Score.LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class Options:
     judges: tuple[tuple[str, str], ...]
     haystack_pks: tuple[int, ...]
     n_adjudicated: int
+    has_expected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,7 @@ def options_of(table: LabelTable) -> Options:
         judges=_keys(table.judges),
         haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
         n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
+        has_expected=table.expected is not None and bool(np.isfinite(table.expected).any()),
     )
 
 
@@ -197,7 +202,7 @@ def chosen_table(source: Source, view: View) -> LabelTable:
 
 def _chosen(table: LabelTable, view: View) -> LabelTable:
     chosen = table.filtered(view.filters)
-    return chosen.clustered(view.clusters)
+    return chosen.clustered(view.clusters).scored(view.score)
 
 
 def figures(source: Source, view: View, *, public: bool = False) -> Figures:
@@ -213,7 +218,7 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
 
 
 def _look(view: View) -> tuple[Any, ...]:
-    return (view.filters, view.reference, view.clusters)
+    return (view.filters, view.reference, view.clusters, view.score.value)
 
 
 def _figures(source: Source, view: View, version: str, *, is_random: bool, public: bool) -> Figures:
@@ -271,7 +276,9 @@ def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequen
         retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
         rows = rows.filter(summary__system__retriever=retriever)
     levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
-    mean_worth = Avg(Case(*levels, output_field=FloatField()))
+    by_label = Case(*levels, output_field=FloatField())
+    is_expected = table.score is Score.EXPECTED
+    mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
     found: dict[str, list[JudgedSummary]] = {}
     of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
     grouped = rows.order_by().values("judge__uid", *of_summary).annotate(score=mean_worth)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from annotation.figures.biases import human_worth, judge_worth, summary_pairs
+from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import JudgeReport
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
@@ -70,7 +70,7 @@ def forest(report: JudgeReport, measure: str) -> Plot | None:
 
 def scatter(table: LabelTable, judge: int, reference: str) -> tuple[Plot, Plot]:
     """Coverage of each summary by people and by one judge, and their difference against their mean."""
-    pairs, _infos = summary_pairs(table, human_worth(table, reference), judge_worth(table, judge))
+    pairs, _infos = summary_pairs(table, human_worth(table, reference), table.worth_of_judge(judge))
     name = table.judges[judge].name
     caption = _("%(n)d summaries") % {"n": len(pairs)}
     human, own = [100 * pair.human for pair in pairs], [100 * pair.judge for pair in pairs]

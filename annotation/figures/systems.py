@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.figures.biases import human_worth, judge_worth, summary_pairs
+from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import MEAN
 from annotation.figures.table import SUBTOPICS, LabelTable
 from benchmarks.scoring.bias import SummaryPair
@@ -59,7 +59,10 @@ def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling
     with shared_draws():
         return tuple(
             _ranking(
-                judge.name, summary_pairs(table, human, judge_worth(table, index))[0], table.n_clusters, resampling
+                judge.name,
+                summary_pairs(table, human, table.worth_of_judge(index))[0],
+                table.n_clusters,
+                resampling,
             )
             for index, judge in enumerate(table.judges)
         )
@@ -106,7 +109,7 @@ def corrected(
     found = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            differences = _differences(table, human, judge_worth(table, index))
+            differences = _differences(table, human, table.worth_of_judge(index))
             rows = [
                 Judged(
                     system=one.summarizer,

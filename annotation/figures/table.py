@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Bools, Ints
+from benchmarks.scoring.intervals import Bools, Floats, Ints
 from benchmarks.scoring.linking import Column, Masks
 from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.summhay import COVERAGES, Coverage, worth
+from benchmarks.scoring.summhay import COVERAGES, Coverage, Score, worth
 
 SUBTOPICS, SUMMARIES = "subtopics", "summaries"
 CLUSTERS = (SUBTOPICS, SUMMARIES)
@@ -22,7 +22,10 @@ FULL_CONTEXT = "full context"
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost."""
+    """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost.
+
+    `fitted_on` are keys of the haystacks whose labels a judge was fitted on.
+    """
 
     key: str
     name: str
@@ -31,11 +34,15 @@ class Rater:
     cost: float | None = None
     cost_reason: str = ""
     cost_method: str = "usage at the price table"
+    fitted_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryInfo:
-    """Where a summary belongs and how long its bullets are (words; None without any)."""
+    """Where a summary belongs and how long its bullets are (words; None without any).
+
+    `haystack_keys` are its key and the name of its file without the constant prefix.
+    """
 
     pk: int
     uid: str
@@ -49,6 +56,7 @@ class SummaryInfo:
     words_per_bullet: float | None
     words_per_line: float | None
     words_with_citations: float | None
+    haystack_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,8 @@ class LabelTable:
     what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
     `gold_codes` and `gold_links`, shape (n,), are what researchers decided, -1 where they did not; never a column.
     `is_random` says that the labelled summaries of each system are a random draw of all that it has.
+    `expected`, shape (n, judges), is the coverage that judges expect, NaN where they gave a label only; figures of
+    numbers take it where `score` says so.
     """
 
     categories: tuple[str, ...]
@@ -93,6 +103,8 @@ class LabelTable:
     gold_codes: Ints | None = None
     gold_links: Masks | None = None
     is_random: bool = False
+    expected: Floats | None = None
+    score: Score = Score.LABEL
 
     @property
     def n_people(self) -> int:
@@ -141,6 +153,34 @@ class LabelTable:
         """The verdicts of a judge, by position."""
         return self.column(self.n_people + judge)
 
+    def worth_of(self, codes: Ints) -> Floats:
+        """What labels are worth, shape (n,), NaN for none."""
+        by_code: Floats = np.array([*self.worth, np.nan])
+        return by_code[codes]
+
+    def worth_of_judge(self, judge: int) -> Floats:
+        """What a judge says each item is worth, by label or expectation, shape (n,), NaN for no verdict."""
+        by_label = self.worth_of(self.codes[:, self.n_people + judge])
+        if self.expected is None or self.score_of(judge) is Score.LABEL:
+            return by_label
+        return np.where(np.isfinite(self.expected[:, judge]), self.expected[:, judge], by_label)
+
+    def score_of(self, judge: int) -> Score:
+        """What figures take of this judge: its labels, unless expectations are asked for and it gave any here."""
+        if self.expected is None or not np.isfinite(self.expected[:, judge]).any():
+            return Score.LABEL
+        return self.score
+
+    def is_fitted_here(self, judge: Rater) -> bool:
+        """Whether a judge was fitted on labels of any of these haystacks, so that its figures are too good."""
+        return any(
+            judge.fitted_on & self.summaries[of].haystack_keys for of in np.unique(self.summary_of) if of >= 0
+        )
+
+    def scored(self, score: Score | str) -> LabelTable:
+        """The same with judges by their labels or by what they expect."""
+        return replace(self, score=Score(score))
+
     def pair_items(self) -> Items:
         """The items as figures of two raters take them."""
         n_lines = np.array([info.n_lines for info in self.summaries], dtype=np.int64)
@@ -177,6 +217,7 @@ class LabelTable:
             items=tuple(item for item, keep in zip(self.items, mask, strict=True) if keep) if self.items else (),
             gold_codes=None if self.gold_codes is None else self.gold_codes[mask],
             gold_links=None if self.gold_links is None else self.gold_links[mask],
+            expected=None if self.expected is None else self.expected[mask],
         )
 
     def clustered(self, unit: str) -> LabelTable:

@@ -22,7 +22,7 @@ from benchmarks.scoring.curves import CurveRule, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore
+from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 from benchmarks.web.memory import remembered
 
@@ -32,12 +32,16 @@ AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is compared: haystacks, a judge, an average by name, and people's texts at a minute (None: final)."""
+    """What is compared: haystacks, a judge, an average by name, people's texts at a minute (None: final).
+
+    `score` is whether coverage takes the judge's labels or what it expects.
+    """
 
     haystacks: QuerySet[Haystack]
     judge: Judge
     average: str = "pooled"
     minute: int | None = None
+    score: Score = Score.LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +127,11 @@ def _version(view: View, studies: QuerySet[Study]) -> tuple[Any, ...]:
         ),
         tuple(studies.order_by("pk").values_list("pk", flat=True)),
     )
-    return (haystacks, view.judge.pk, view.average, view.minute, verdicts, texts, changes)
+    return (haystacks, view.judge.pk, view.average, view.minute, view.score.value, verdicts, texts, changes)
 
 
 def _board(view: View, studies: QuerySet[Study]) -> Board:
-    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
+    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     subtopics = {one.subtopic for one in scored}
     sessions = _sessions(view, studies, subtopics)
     texts = [
@@ -173,7 +177,8 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
 def _sessions(view: View, studies: QuerySet[Study], subtopics: Collection[int]) -> list[SessionResult]:
     """The sessions that count, on subtopics that systems summarized, scored by the judge."""
     rows = sessions_in(studies).filter(assignment__subtopic__in=subtopics, assignment__is_practice=False)
-    return [result for result in session_results(sessions=rows, judge=view.judge) if result.counts]
+    results = session_results(sessions=rows, judge=view.judge, score=view.score)
+    return [result for result in results if result.counts]
 
 
 def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | None, float | None]:
@@ -240,7 +245,7 @@ class InsightRow:
 
 def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> list[InsightRow]:
     """Two entries insight by insight, the largest difference first."""
-    scored, _entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
+    scored, _entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     subtopics = {one.subtopic for one in scored}
     scores: dict[str, list[SummaryScore]] = {first: [], second: []}
     for one in scored:

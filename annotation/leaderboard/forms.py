@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.leaderboard.board import View
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.leaderboard import FIGURES
+from benchmarks.scoring.summhay import Score
 
 TITLES = {
     "coverage": _("Coverage"),
@@ -24,7 +25,7 @@ SORTS = (*FIGURES, "system", "retriever")
 
 
 class ViewForm(forms.Form):
-    """Haystack or domain, judge, average, people's texts, and the order of the rows.
+    """Haystack or domain, judge and its score, average, people's texts, and the order of the rows.
 
     Unless one is chosen, the judge is one that has judged people too, else an imported one.
     """
@@ -44,6 +45,11 @@ class ViewForm(forms.Form):
         label=_("Average"),
         required=False,
         choices=[("pooled", _("pooled over insights")), ("summary", _("mean over summaries"))],
+    )
+    score = forms.ChoiceField(
+        label=_("Coverage by"),
+        required=False,
+        choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expectation"))],
     )
     minute = forms.TypedChoiceField(
         label=_("People's texts"),
@@ -84,5 +90,9 @@ class ViewForm(forms.Form):
         if data.get("domain"):
             chosen = chosen.filter(domain=data["domain"])
         return View(
-            haystacks=chosen, judge=judge, average=data.get("average") or "pooled", minute=data.get("minute")
+            haystacks=chosen,
+            judge=judge,
+            average=data.get("average") or "pooled",
+            minute=data.get("minute"),
+            score=Score(data.get("score") or Score.LABEL),
         )

@@ -14,6 +14,7 @@ from annotation.models import Study
 from benchmarks.leaderboard import ORDERS, haystacks_named, scored_summaries
 from benchmarks.models import Judge
 from benchmarks.scoring.leaderboard import Scored, sensitivity
+from benchmarks.scoring.summhay import Score
 
 ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
@@ -36,6 +37,12 @@ def add_leaderboard(parser: ArgumentParser) -> None:
     """What is compared, and in which form it is printed."""
     add_task(parser)
     parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
+    parser.add_argument(
+        "--score",
+        choices=[score.value for score in Score],
+        default=Score.LABEL.value,
+        help="coverage by the judge's labels (the default) or by what it expects, where it says",
+    )
     parser.add_argument("--minute", type=int, default=None, metavar="N", help="people's texts at an active minute")
     parser.add_argument("--intervals", action="store_true", help="add 95 %% intervals over subtopics")
     parser.add_argument("--format", choices=list(files.TEXTS), default="", help="print all rows in this form")
@@ -65,7 +72,8 @@ def _view(options: Mapping[str, Any]) -> View:
         haystacks = haystacks.filter(domain=options["domain"])
     if not haystacks.exists():
         raise ReportRefused("There is no such haystack.")
-    return View(haystacks, judge, options["average"], options.get("minute"))
+    score = Score(options.get("score", Score.LABEL))
+    return View(haystacks, judge, options["average"], options.get("minute"), score)
 
 
 def leaderboard_lines(rows: Any) -> list[str]:

@@ -16,7 +16,7 @@ from annotation.models import Exclusion, LateDecision, Membership, Session, Sess
 from benchmarks.models import Judge
 from benchmarks.scores import scores_of
 from benchmarks.scoring.curves import SessionCurve, measures_of
-from benchmarks.scoring.summhay import Scores, SummaryScore
+from benchmarks.scoring.summhay import Score, Scores, SummaryScore
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
 LATE = "late"
@@ -110,7 +110,12 @@ def _with_facts(sessions: QuerySet[Session, Session]) -> QuerySet[Session, Sessi
 
 
 def session_results(
-    *, sessions: Iterable[Session], judge: Judge | None, present_only: bool = False, with_late: bool = False
+    *,
+    sessions: Iterable[Session],
+    judge: Judge | None,
+    present_only: bool = False,
+    with_late: bool = False,
+    score: Score = Score.LABEL,
 ) -> list[SessionResult]:
     """Score every snapshot of the sessions by one judge; six queries, seven with accepted late texts.
 
@@ -123,7 +128,7 @@ def session_results(
         by_session[row.session_id].append(row)
     names = pseudonyms(studies={session.assignment.study_id for session in known if session.assignment.study_id})
     results = []
-    for session, scored in zip(known, _scored(known, by_session, judge, present_only), strict=True):
+    for session, scored in zip(known, _scored(known, by_session, judge, present_only, score), strict=True):
         results.append(
             SessionResult(
                 session=session,
@@ -160,7 +165,11 @@ def _accepted_late(sessions: Sequence[Session]) -> list[Snapshot]:
 
 
 def _scored(
-    sessions: Sequence[Session], rows: dict[int, list[Snapshot]], judge: Judge | None, present_only: bool
+    sessions: Sequence[Session],
+    rows: dict[int, list[Snapshot]],
+    judge: Judge | None,
+    present_only: bool,
+    score: Score,
 ) -> list[tuple[ScoredSnapshot, ...]]:
     scores: dict[tuple[int, int], SummaryScore] = {}
     if judge is not None:
@@ -168,8 +177,8 @@ def _scored(
         for shown, group in groups.items():
             ids = {row.summary_id for session in group for row in rows[session.pk] if row.summary_id}
             limits = None if shown is None else dict.fromkeys(ids, shown)
-            found = scores_of(summaries=ids, judge=judge, shown=limits)
-            scores |= {(session.pk, pk): score for session in group for pk, score in found.items()}
+            found = scores_of(summaries=ids, judge=judge, shown=limits, score=score)
+            scores |= {(session.pk, pk): one for session in group for pk, one in found.items()}
     return [
         tuple(
             ScoredSnapshot(

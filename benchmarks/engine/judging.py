@@ -19,17 +19,22 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Max
 
 from benchmarks import audit
-from benchmarks.engine import runs, sending
+from benchmarks.engine import juries, runs, sending
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges import registry
+from benchmarks.judges.jury import JuryConfig, WrongJury
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
+from benchmarks.scoring.summhay import Score
 
 BATCH = 200
 BATCH_OF_MODELS = 120
 """Items in a claim where every answer is a request; some seven insights each."""
+
+OFFLINE = "lexical"
+"""The name of the offline judge with its defaults."""
 
 Clock = Callable[[], datetime]
 
@@ -91,7 +96,7 @@ def ensure_judge(*, name: str, kind: str, config: Mapping[str, Any], now: dateti
 
 def default_judge(*, now: datetime) -> Judge:
     """Return the offline judge as the code of today configures it."""
-    return ensure_judge(name="lexical", kind=Judge.Kind.LEXICAL, config=registry.lexical_config(), now=now)
+    return ensure_judge(name=OFFLINE, kind=Judge.Kind.LEXICAL, config=registry.lexical_config(), now=now)
 
 
 @transaction.atomic
@@ -116,6 +121,31 @@ def set_published_cost(*, judge: Judge, dollars: Decimal | None, by: Any, now: d
     audit.record(
         actor=by, action="judge.cost_set", target=judge, now=now, cost="" if dollars is None else str(dollars)
     )
+
+
+@transaction.atomic
+def save_jury(
+    *,
+    name: str,
+    members: Sequence[Judge],
+    score: Score = Score.LABEL,
+    now: datetime,
+    by: Any = None,
+    note: str = "",
+) -> Judge:
+    """A jury of these judges, or the next version of it when they or the score differ.
+
+    Raises:
+        WrongJury: these judges make no jury, or a judge of another kind has the name.
+    """
+    juries.check_members(members)
+    config = JuryConfig(tuple(str(judge.uid) for judge in members), score)
+    if name == OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.JURY).exists():
+        raise WrongJury(f"“{name}” is the name of a judge of another kind.")
+    jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, now=now)
+    if by is not None:
+        audit.record(actor=by, action="judge.saved", target=jury, now=now, version=jury.version)
+    return jury
 
 
 # Asking for a run
@@ -200,6 +230,17 @@ def _check_available(judge: Judge, task: str) -> None:
             raise JudgeUnavailable(f"{judge} cannot be asked: {error}") from error
     elif not TASKS[task].has_offline:
         raise JudgeUnavailable(f"{judge} is no model, and this task takes one.")
+    elif judge.kind == Judge.Kind.JURY:
+        _check_jury(judge, task)
+
+
+def _check_jury(jury: Judge, task: str) -> None:
+    if task != JudgeRun.Task.COVERAGE:
+        raise JudgeUnavailable(f"{jury} is a jury; it judges the coverage of summaries only.")
+    try:
+        juries.members_of(jury)
+    except WrongJury as error:
+        raise JudgeUnavailable(str(error)) from error
 
 
 def repeats_of(*, judge: Judge, task: str, wanted: int) -> int:

@@ -247,5 +247,6 @@ def _verdicts(
                 got=value.get(link),
             )
         if key is not None:
-            found[key] = TopicVerdict(insight_key=key, coverage=coverage, lines=inside, raw=value)
+            likely = one.probabilities()
+            found[key] = TopicVerdict(key, coverage, inside, raw=value, probabilities=likely)
     return tuple(found.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from benchmarks.scoring.summhay import Coverage
+from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
 
 PUBLISHED = {
     Coverage.NONE.value: "NO_COVERAGE",
@@ -24,6 +24,10 @@ _SPELLINGS = {
     "none": Coverage.NONE.value,
     "no": Coverage.NONE.value,
 }
+PROBABILITIES = "probabilities"
+"""The name under which a verdict in a file holds them."""
+NEARLY_ONE = 0.01
+"""How far probabilities may be from adding up to 1, as they are printed rounded."""
 _NO_LINE = {"", "na", "n/a", "none", "null", "no_selection", "-"}
 _NUMBERS = re.compile(r"\d{1,6}(?:\s*[,;\s]\s*\d{1,6})*")
 
@@ -64,3 +68,16 @@ def lines_of(value: Any) -> tuple[int, ...] | None:
             found.update(lines)
         return tuple(sorted(found))
     return None
+
+
+def probabilities_of(value: Any) -> Probabilities | None:
+    """Give the probabilities of an object with none, partial and full; None where it is no such object."""
+    if not isinstance(value, dict) or set(value) != set(COVERAGES):
+        return None
+    numbers = [value[level] for level in COVERAGES]
+    if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1 for one in numbers):
+        return None
+    if abs(sum(numbers) - 1) > NEARLY_ONE:
+        return None
+    none, partial, full = (one / sum(numbers) for one in numbers)
+    return Probabilities(none, partial, full)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.exchange import labels
 from benchmarks.exchange.problems import Got, Problems
+from benchmarks.scoring.summhay import Probabilities
 
 KEY_LENGTH = 120
 NAME_LENGTH = 300
@@ -96,6 +98,20 @@ class Row:
             row = Row.of(item, f"{self.where}.{name}[{position}]", self.problems, expected=expected)
             if row is not None:
                 yield row
+
+    def probabilities(self) -> Probabilities | None:
+        """Those of a verdict, where it has any; what is none is reported and left out."""
+        value = self.value.get(labels.PROBABILITIES)
+        found = labels.probabilities_of(value)
+        if value is not None and found is None:
+            self.problems.warning(
+                "unreadable_probabilities",
+                self.where,
+                labels.PROBABILITIES,
+                expected="numbers from 0 to 1 for none, partial and full that add up to 1",
+                got=value,
+            )
+        return found
 
     def can_be_kept(self, *names: str) -> bool:
         """Whether fields (by default all) can be stored as they are; reports those with a NUL, which no JSON

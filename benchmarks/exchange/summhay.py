@@ -285,4 +285,5 @@ def _verdict_json(verdict: TopicVerdict) -> dict[str, Any]:
         "coverage": labels.PUBLISHED[verdict.coverage],
         "bullet_id": "NA" if not lines else lines[0] if len(lines) == 1 else lines,
     }
-    return {**(dict(verdict.raw) or ours), "insight_id": verdict.insight_key}
+    likely = {} if verdict.probabilities is None else {labels.PROBABILITIES: verdict.probabilities._asdict()}
+    return {**(dict(verdict.raw) or ours), **likely, "insight_id": verdict.insight_key}

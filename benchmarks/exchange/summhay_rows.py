@@ -274,6 +274,7 @@ def _verdict(row: Row, key: str, n_lines: int) -> TopicVerdict | None:
         coverage=coverage,
         lines=tuple(line for line in lines or () if 1 <= line <= n_lines),
         raw={"coverage": published, "bullet_id": bullet},
+        probabilities=row.probabilities(),
     )
     if verdict.breaks_rule:
         row.problems.warning(

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.scoring.summhay import Probabilities
+
 
 @dataclass(frozen=True, slots=True)
 class TopicDocument:
@@ -51,13 +53,15 @@ class TopicSystem:
 class TopicVerdict:
     """A published judgment of one insight in one summary.
 
-    `lines` are 1-based and exist in the summary; `coverage` and `bullet` as published are in `raw`.
+    `lines` are 1-based and exist in the summary; `coverage` and `bullet` as published are in `raw`. Few judges
+    give `probabilities`.
     """
 
     insight_key: str
     coverage: str
     lines: tuple[int, ...]
     raw: Mapping[str, Any] = field(default_factory=dict)
+    probabilities: Probabilities | None = None
 
     @property
     def breaks_rule(self) -> bool:

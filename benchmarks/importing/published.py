@@ -66,6 +66,8 @@ def imported_verdict(
         lines=list(given.lines),
         is_linked=bool(given.lines),
         is_imported=True,
+        p_partial=given.probabilities.partial if given.probabilities else None,
+        p_full=given.probabilities.full if given.probabilities else None,
         breaks_rule=given.breaks_rule,
         raw=dict(given.raw),
         created_at=now,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
 
+from benchmarks.scoring.summhay import Probabilities
+
 Coverage = Literal["none", "partial", "full"]
 Entailment = Literal["yes", "neutral", "no"]
 
@@ -35,12 +37,14 @@ class CoverageVerdict:
     """How much of one insight a summary says, and in which lines; covered exactly when a line is named.
 
     `score` is the judge's own measure, where it has one; it orders verdicts of one judge, nothing more.
+    `probabilities` are those of the three levels, where the judge gives them.
     """
 
     insight_key: str
     coverage: Coverage
     lines: tuple[int, ...]
     score: float | None = None
+    probabilities: Probabilities | None = None
 
 
 @dataclass(frozen=True)

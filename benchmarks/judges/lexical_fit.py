@@ -1,14 +1,14 @@
-"""Set the offline judge's thresholds from human labels, and say how it does on topics it was not fitted on.
+"""Set the offline judge's thresholds and odds from human labels, and say how it does on topics left out.
 
-Only the two thresholds are fitted: the weights of the score make no difference that labels of a study could
-show. Plain data in and out; numpy, scipy and scikit-learn are imported when something is fitted.
+The weights of the score are not fitted: they make no difference that labels of a study could show. Plain data in
+and out.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -17,11 +17,13 @@ import numpy as np
 
 from benchmarks.judges.base import Background, Coverage, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
+from benchmarks.judges.lexical_odds import fit_odds
 from benchmarks.scoring.comparison import Comparison, compare
+from benchmarks.scoring.expected import ExpectedFigures, expected_figures
 from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage as Label
-from benchmarks.scoring.summhay import Verdict
+from benchmarks.scoring.summhay import Verdict, worth
 
 MIN_LABELS = 60
 """Labelled insights that a fold must have left to fit on."""
@@ -34,7 +36,7 @@ SMOOTHING = 4.0
 
 ROUNDING = 1e-9
 
-_WORTH = {"none": 0.0, "partial": 0.5, "full": 1.0}
+_WORTH = worth()
 
 
 class TooFewLabels(ValueError):
@@ -77,19 +79,19 @@ class LabelledSummary:
 
 @dataclass(frozen=True)
 class Fold:
-    """Thresholds fitted without one group, and how many labelled insights the group has."""
+    """What was fitted without one group, how many labelled insights the group has, and the figures on these."""
 
     left_out: str
-    partial_from: float
-    full_from: float
+    config: LexicalConfig
     n_insights: int
+    expected: ExpectedFigures
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """Thresholds fitted on all labels, beside figures of verdicts that were never fitted on their own group.
+    """What was fitted on all labels, beside figures of verdicts that were never fitted on their own group.
 
-    `held_out` judges every insight by the thresholds of the fold that left its group out; `before` is the
+    `held_out` and `expected` judge every insight as fitted in the fold that left its group out; `before` is the
     configuration that one started from, on the same insights. A judge fitted here is not validated by its
     figures on the same labels.
     """
@@ -98,6 +100,7 @@ class FitResult:
     held_out_by: HeldOutBy
     folds: tuple[Fold, ...]
     held_out: Comparison
+    expected: ExpectedFigures
     before: Comparison
     n_summaries: int
     n_insights: int
@@ -108,13 +111,14 @@ class FitResult:
             f"{name} {stat.value:.2f}" if stat.value is not None else f"{name} undefined"
             for name, stat in (
                 ("Pearson", self.held_out.pearson),
+                ("Pearson of expected coverage", self.expected.pearson),
                 ("same label", self.held_out.exact),
                 ("same bullet", self.held_out.linking_authors),
             )
         )
         caution = " All are of one topic, so this says little of others."
         return (
-            f"Thresholds fitted on {self.n_insights} labels of {self.n_summaries} summaries. "
+            f"Fitted on {self.n_insights} labels of {self.n_summaries} summaries. "
             f"With each {self.held_out_by} left out in turn: {figures}."
             f"{caution if self.held_out_by is HeldOutBy.SUBTOPIC else ''}"
         )
@@ -126,6 +130,7 @@ class _Row:
     label: HumanLabel
     group: str
     summary: str
+    subtopic: str
     n_lines: int
 
 
@@ -135,10 +140,10 @@ def fit(
     base: LexicalConfig | None = None,
     resampling: Resampling | None = None,
 ) -> FitResult:
-    """Fit both thresholds on all labels, and validate with one topic left out at a time.
+    """Fit thresholds and odds on all labels, and validate with one topic left out at a time.
 
     If all labels are of one topic, its subtopics are left out in turn, and the result says so. Intervals are
-    given by `resampling` over summaries.
+    given by `resampling` over subtopics.
 
     Raises:
         TooFewLabels: under 60 labelled insights, or under 10 of a kind, are left to fit on in some fold.
@@ -147,18 +152,22 @@ def fit(
     start = base or LexicalConfig()
     held_out_by = _unit(labelled)
     rows = _rows(labelled, start, held_out_by)
+    configs = {
+        group: _fitted_on([row for row in rows if row.group != group], start, f"without {group}")
+        for group in sorted({row.group for row in rows})
+    }
+    topics = tuple(sorted({each.topic for each in labelled}))
+    config = replace(_fitted_on(rows, start, "overall"), fitted_on=topics)
     folds = []
-    verdicts: dict[str, LexicalConfig] = {}
-    for group in sorted({row.group for row in rows}):
-        config = _fitted_on([row for row in rows if row.group != group], start, f"without {group}")
-        verdicts[group] = config
-        n_insights = sum(row.group == group for row in rows)
-        folds.append(Fold(group, config.partial_from, config.full_from, n_insights))
+    for group, own in configs.items():
+        inside = [row for row in rows if row.group == group]
+        folds.append(Fold(group, own, len(inside), _expected(inside, configs, resampling)))
     return FitResult(
-        config=_fitted_on(rows, start, "overall"),
+        config=config,
         held_out_by=held_out_by,
         folds=tuple(folds),
-        held_out=compare([_compared(row, verdicts[row.group]) for row in rows], resampling=resampling),
+        held_out=compare([_compared(row, configs[row.group]) for row in rows], resampling=resampling),
+        expected=_expected(rows, configs, resampling),
         before=compare([_compared(row, start) for row in rows], resampling=resampling),
         n_summaries=len({row.summary for row in rows}),
         n_insights=len(rows),
@@ -234,31 +243,50 @@ def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_b
                     label=labels[match.insight_key],
                     group=each.topic if held_out_by is HeldOutBy.TOPIC else each.subtopic,
                     summary=f"{each.topic}/{each.subtopic}/{each.summary.key}",
+                    subtopic=f"{each.topic}/{each.subtopic}",
                     n_lines=len(each.summary.lines),
                 )
                 for match in matches
                 if match.insight_key in labels
             ]
-    return rows
+    return sorted(rows, key=lambda row: (row.summary, row.match.insight_key))
 
 
 def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> LexicalConfig:
-    kinds: Counter[str] = Counter(row.label.coverage for row in rows)
+    seen = [row for row in rows if row.match.features]
+    kinds: Counter[str] = Counter(row.label.coverage for row in seen)
     rarest = min(_WORTH, key=lambda kind: kinds[kind])
     if len(rows) < MIN_LABELS:
         raise TooFewLabels(f"{len(rows)} labelled insights {where}; at least {MIN_LABELS} are needed.")
     if kinds[rarest] < MIN_OF_A_LABEL:
         raise TooFewLabels(f"{kinds[rarest]} labels “{rarest}” {where}; at least {MIN_OF_A_LABEL} are needed.")
-    partial_from, full_from = thresholds([row.match.score for row in rows], [row.label.coverage for row in rows])
-    return replace(start, partial_from=partial_from, full_from=full_from)
+    labels = [row.label.coverage for row in rows]
+    partial_from, full_from = thresholds([row.match.score for row in rows], labels)
+    odds = fit_odds([row.match.features for row in seen], [row.label.coverage for row in seen])
+    return replace(start, partial_from=partial_from, full_from=full_from, odds=odds)
 
 
-def _compared(row: _Row, config: LexicalConfig) -> Any:
+def _expected(
+    rows: Sequence[_Row], configs: Mapping[str, LexicalConfig], resampling: Resampling | None
+) -> ExpectedFigures:
+    """Figures of each row as its group's configuration judges it."""
+    judges = {group: LexicalJudge(config) for group, config in configs.items()}
+    found = [judges[row.group].probabilities(row.match) for row in rows]
+    return expected_figures(
+        [one.expected() for one in found if one is not None],
+        [_WORTH[configs[row.group].coverage(row.match.score)] for row in rows],
+        [_WORTH[row.label.coverage] for row in rows],
+        clusters=[row.subtopic for row in rows],
+        resampling=resampling,
+    )
+
+
+def _compared(row: _Row, config: LexicalConfig) -> Compared:
     coverage = config.coverage(row.match.score)
     lines = () if coverage == "none" else (row.match.line,)
     return Compared(
         human=Verdict(Label(row.label.coverage), row.label.lines),
         judge=Verdict(Label(coverage), lines),
-        cluster=row.summary,
+        cluster=row.subtopic,
         n_lines=row.n_lines,
     )

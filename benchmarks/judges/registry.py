@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.judges.base import OfflineJudge
+from benchmarks.judges.jury import DESCRIPTION
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 
 _OF_KIND = {
@@ -14,6 +15,7 @@ _OF_KIND = {
         "A language model gives these verdicts by the wording of its prompt. It is as good as its agreement with "
         "people on texts like these; another version of the model may answer otherwise."
     ),
+    "jury": DESCRIPTION,
 }
 
 

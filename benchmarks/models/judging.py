@@ -7,13 +7,16 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from benchmarks.models.corpora import Insight
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet
-from benchmarks.scoring.summhay import COVERAGES
+from benchmarks.scoring.summhay import COVERAGES, Probabilities
+
+MOST_IN_ALL = 1.001
+"""Probabilities may be rounded."""
 
 
 class Judge(models.Model):
@@ -23,6 +26,7 @@ class Judge(models.Model):
         LEXICAL = "lexical", "offline, lexical"
         OPENAI = "openai", "OpenAI-compatible model"
         IMPORTED = "imported", "imported predictions"
+        JURY = "jury", "jury of other judges"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120)
@@ -46,7 +50,7 @@ class Judge(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["name", "version"], name="judge_version_unique"),
             models.CheckConstraint(
-                condition=Q(kind__in=["lexical", "openai", "imported"]), name="judge_kind_known"
+                condition=Q(kind__in=["lexical", "openai", "imported", "jury"]), name="judge_kind_known"
             ),
             models.CheckConstraint(
                 condition=Q(published_cost=None) | Q(kind="imported", published_cost__gte=0),
@@ -180,7 +184,9 @@ class Verdict(models.Model):
     """What a judge says of one insight in one summary; append-only.
 
     `lines` are the 1-based line numbers of the covering bullets. Verdicts made here are covered exactly when
-    linked; imported ones are kept as published (`raw`) and `breaks_rule` says where they are not.
+    linked, but for those of a jury whose members link different bullets; imported ones are kept as published
+    (`raw`). `breaks_rule` marks both. `p_partial` and `p_full` are the judge's probabilities, where it gives them;
+    what they leave of 1 is that of none.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="verdicts")
@@ -196,6 +202,8 @@ class Verdict(models.Model):
     lines: models.JSONField[Any, Any] = models.JSONField(default=list)
     is_linked = models.BooleanField()
     score = models.FloatField(null=True, blank=True)
+    p_partial = models.FloatField(null=True, blank=True)
+    p_full = models.FloatField(null=True, blank=True)
     is_valid = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False)
     breaks_rule = models.BooleanField(default=False)
@@ -221,10 +229,21 @@ class Verdict(models.Model):
                 condition=Q(is_imported=True)
                 | Q(is_valid=False)
                 | Q(coverage="none", is_linked=False)
-                | (~Q(coverage="none") & Q(is_linked=True)),
+                | (~Q(coverage="none") & Q(is_linked=True))
+                | (~Q(coverage="none") & Q(is_linked=False, breaks_rule=True)),
                 name="verdict_covered_iff_linked",
             ),
+            models.CheckConstraint(
+                condition=Q(p_partial=None, p_full=None)
+                | Q(p_partial__gte=0, p_full__gte=0, p_full__lte=MOST_IN_ALL - F("p_partial")),
+                name="verdict_probabilities_in_range",
+            ),
         ]
+
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """Of none, partial and full; None where the judge gave a label only."""
+        return Probabilities.of(self.p_partial, self.p_full)
 
     def __str__(self) -> str:
         return f"{self.judge_id}: {self.coverage or 'invalid'}"

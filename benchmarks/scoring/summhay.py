@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from benchmarks.scoring.stat import Stat, mean
 from benchmarks.scoring.text import Line
@@ -42,6 +43,30 @@ def worth(half: float = HALF) -> dict[str, float]:
     return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
 
 
+class Score(StrEnum):
+    """What a judge's coverage is worth: that of its label, or what it expects by its probabilities."""
+
+    LABEL = "label"
+    EXPECTED = "expected"
+
+
+class Probabilities(NamedTuple):
+    """How likely a judge holds each level of coverage to be; they add up to 1."""
+
+    none: float
+    partial: float
+    full: float
+
+    @classmethod
+    def of(cls, partial: float | None, full: float | None) -> Probabilities | None:
+        """From two of them as they are stored; None where they are not known."""
+        return None if partial is None or full is None else cls(max(0.0, 1 - partial - full), partial, full)
+
+    def expected(self, half: float = HALF) -> float:
+        """What the insight's coverage is worth on average."""
+        return half * self.partial + self.full
+
+
 class Average(StrEnum):
     """What a figure is the mean of."""
 
@@ -67,10 +92,14 @@ class UnknownMeasure(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers."""
+    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers.
+
+    With `probabilities` the coverage counts what they expect instead of what the label is worth.
+    """
 
     coverage: Coverage
     lines: tuple[int, ...] = ()
+    probabilities: Probabilities | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +222,17 @@ def score_insight(
 ) -> InsightScore:
     """Score one insight by its verdict; links of an uncovered insight are ignored.
 
-    `half` is what partial coverage is worth. Line numbers outside the summary count as no link.
+    `half` is what partial coverage is worth. Line numbers outside the summary count as no link. The joint score
+    needs a linked line, so it takes what the label is worth, whatever the probabilities.
     """
     coverage = Coverage(verdict.coverage)
     is_covered = coverage is not Coverage.NONE
-    value = half if coverage is Coverage.PARTIAL else float(is_covered)
+    by_label = half if coverage is Coverage.PARTIAL else float(is_covered)
+    value = by_label if verdict.probabilities is None else verdict.probabilities.expected(half)
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
     mentions = [number for line in linked for number in lines[line - 1].mentions]
     citation = score_citations(mentions, gold, repeats=repeats) if linked and gold else None
-    joint = value * (citation.f1 if citation else 0.0) if gold else None
+    joint = by_label * (citation.f1 if citation else 0.0) if gold else None
     return InsightScore(
         key=key,
         coverage=coverage,

@@ -15,10 +15,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import costs, judging, overview, runs, scopes, sending
-from benchmarks.judge_forms import ModelJudgeForm, PriceForm, PublishedCostForm, RunForm, TryForm
+from benchmarks.engine import costs, judging, juries, overview, runs, scopes, sending
+from benchmarks.judge_forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm, RunForm, TryForm
+from benchmarks.judges.jury import WrongJury
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.scoring.summhay import Score
 from benchmarks.views.runs import RUN, STOP_POLLING, VIEW, shown_runs, start_run
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
@@ -74,6 +76,49 @@ def judge_offline(request: HtmxHttpRequest) -> HttpResponse:
     return redirect(f"{reverse('benchmarks:judge-detail', args=[judge.uid])}#run")
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def jury_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make a jury, or the next version of one, and run it on what its members have judged."""
+    form = JuryForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            jury = judging.save_jury(
+                name=data["name"],
+                members=list(data["members"]),
+                score=Score(data["score"]),
+                note=data["note"],
+                by=request.user,
+                now=timezone.now(),
+            )
+        except WrongJury as error:
+            form.add_error(None, str(error))
+        else:
+            return _run_jury(request, jury)
+    status = 422 if request.method == "POST" else 200
+    return page(request, "benchmarks/jury_new.html", {"form": form}, status=status)
+
+
+@require_POST
+@requires(RUN)
+def jury_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Have a jury judge what its members have judged since."""
+    return _run_jury(request, get_object_or_404(Judge, uid=uid, kind=Judge.Kind.JURY))
+
+
+def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
+    return start_run(
+        request,
+        judge=jury,
+        task=JudgeRun.Task.COVERAGE,
+        subjects=Summary.objects.only("pk").order_by("pk"),
+        options=judging.ModelOptions(),
+        reason="person",
+        back=reverse("benchmarks:judge-detail", args=[jury.uid]),
+    )
+
+
 @require_safe
 @requires(VIEW)
 def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
@@ -98,6 +143,8 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
         "some_summary": Summary.objects.of_systems().first(),
     }
+    if judge.kind == Judge.Kind.JURY:
+        context["jury"] = juries.overview(judge)
     if is_model:
         everything = request.GET.get("stale") == "all"
         most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE

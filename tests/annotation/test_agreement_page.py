@@ -120,6 +120,34 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
     assert "the label most annotators gave" in text(client, f"{address(study)}?reference=majority")
 
 
+def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:
+    assert "Judges by" not in text(client, address(study))
+    Verdict.objects.filter(judge__name="strict", coverage="partial").update(p_partial=0.3, p_full=0.1)
+    cache.clear()
+    assert "Judges by" in text(client, f"{address(study)}?score=luck")
+    url = address(study, "-file", "figures.json")
+    found = {score: client.get(f"{url}?score={score}").json() for score in ("label", "expected")}
+
+    def rows(part: str, name: str) -> list[Any]:
+        return [next(row for row in values[part] if row["judge"] == name) for values in found.values()]
+
+    for part in ("judges", "bias", "ranking"):
+        label, expected = rows(part, "kind")
+        assert label == expected
+    label, expected = rows("judges", "strict")
+    assert (label["score"], expected["score"]) == ("label", "expected")
+    assert label["pearson"] != expected["pearson"]
+    assert label["exact_agreement"] == expected["exact_agreement"]
+    assert "Pearson on the expected coverage" in expected["intervals"]["pearson"]["method"]
+    label, expected = rows("bias", "strict")
+    assert expected["overall"]["over_insights"] < label["overall"]["over_insights"]
+    label, expected = rows("ranking", "strict")
+    assert label["means"] != expected["means"]
+    out = io.StringIO()
+    call_command("report", "judges", "--study", study.name, "--score", "expected", "--json", stdout=out)
+    assert json.loads(out.getvalue()) == found["expected"]["judges"]
+
+
 def test_htmx_gets_the_figures_without_the_frame(client: Client, study: Study) -> None:
     part = client.get(address(study), headers={"HX-Request": "true"}).content.decode()
     assert part.strip().startswith('<div id="figures">')

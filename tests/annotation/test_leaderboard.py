@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Count
 
 from annotation.leaderboard.files import escaped
 from annotation.models import Assignment, Exclusion, Session, Study
@@ -116,6 +117,26 @@ def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -
         if (row["system"], row["retriever"]) == ("gpt-4o", "oracle")
     )
     assert (row["n_summaries"], row["n_insights"], row["n_missing"]) == (9, 64, 1)
+
+
+@pytest.mark.django_db
+def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published: Path) -> None:
+    load(published / "topic_news1.json")
+    rows = Verdict.objects.filter(judge__name="published", coverage="full")
+    rows.update(p_partial=0.4, p_full=0.5)
+    name = ("leaderboard", "--judge", "published")
+    by_label, expected = report(*name), report(*name, "--score", "expected")
+    shares = dict(rows.values_list("summary__system__key").annotate(n=Count("pk")))
+    before = {(row["system"], row["retriever"]): row for row in by_label}
+    assert len(shares) == 78
+    for row in expected:
+        other = before[row["system"], row["retriever"]]
+        lost = other["coverage"] - row["coverage"]
+        n_full = round(lost / 100 * row["n_insights"] / 0.3)
+        assert lost == pytest.approx(100 * 0.3 * n_full / row["n_insights"])
+        same = ("citation", "joint", "citation_precision", "citation_recall", "n_summaries")
+        assert [row[cell] for cell in same] == [other[cell] for cell in same]
+    assert sum(row["coverage"] for row in expected) < sum(row["coverage"] for row in by_label)
 
 
 @pytest.mark.django_db

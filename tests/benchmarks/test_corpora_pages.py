@@ -201,7 +201,12 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
     value = topic_json(n_subtopics=1, n_insights=1, systems=("summary_subtopic_model-a",))
     value["subtopics"][0]["summaries"]["summary_subtopic_model-a"] = ["Intro:", "- A point [2, 99]."]
     value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"] = [
-        {"insight_id": "harbour-s0-i0", "coverage": "FULL_COVERAGE", "bullet_id": 2}
+        {
+            "insight_id": "harbour-s0-i0",
+            "coverage": "FULL_COVERAGE",
+            "bullet_id": 2,
+            "probabilities": {"none": 0.05, "partial": 0.26, "full": 0.69},
+        }
     ]
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
     page = text_of(login(ada), addresses(Haystack.objects.get())["summary"])
@@ -210,6 +215,7 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
     assert 'id="line-2"' in page
     assert 'href="#line-2"' in page
     assert "coverage-full" in page
+    assert "expected 0.82<br> none 0.05, partial 0.26, full 0.69" in " ".join(page.split())
 
 
 def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, ada: Any, login: Login) -> None:

@@ -142,6 +142,20 @@ def test_coverage_may_be_spelt_in_either_published_way(spelling: str, coverage: 
     assert found["model-a"][0].coverage == coverage
 
 
+@pytest.mark.parametrize(
+    "odd",
+    ["likely", [0.2, 0.3, 0.5], {"none": 0.5, "full": 0.5}, {"none": 0.9, "partial": 0.9, "full": 0.9},
+     {"none": -1, "partial": 1, "full": 1}, {"none": True, "partial": 0, "full": 0}],
+)  # fmt: skip
+def test_probabilities_that_are_none_are_left_out_with_a_warning(odd: Any) -> None:
+    value = topic_json(n_subtopics=1, n_insights=1)
+    value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"][0]["probabilities"] = odd
+    problems = Problems()
+    found = {row.system_key: row.verdicts for row in read(value, problems=problems).subtopics[0].summaries}
+    assert found["model-a"][0].probabilities is None
+    assert kinds(problems) == {"unreadable_probabilities": 1}
+
+
 def test_a_line_break_inside_a_line_does_not_shift_the_numbers_of_lines() -> None:
     value = topic_json(n_subtopics=1, systems=("summary_subtopic_m",))
     value["subtopics"][0]["summaries"]["summary_subtopic_m"] = ["Preamble:", "", "- one\nmore [1]", "- two [2]"]

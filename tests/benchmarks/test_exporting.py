@@ -17,7 +17,7 @@ from annotation.models import Exposure
 from benchmarks.exchange import summhay
 from benchmarks.exporting import topic_of
 from benchmarks.importing.haystacks import import_topic
-from benchmarks.models import Haystack, Summary, System
+from benchmarks.models import Haystack, Summary, System, Verdict
 from tests.makers_topic import topic_json
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +33,19 @@ def test_what_comes_out_is_what_went_in(now: datetime) -> None:
     topic = summhay.parse(io.BytesIO(json.dumps(topic_json()).encode()), name="topic_harbour")
     import_topic(topic, actor=None, now=now)
     assert topic_of(Haystack.objects.get()) == topic
+
+
+def test_probabilities_come_out_as_they_went_in(now: datetime) -> None:
+    value = topic_json(n_subtopics=1)
+    judged = value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"]
+    judged[0]["probabilities"] = {"none": 0.25, "partial": 0.5, "full": 0.25}
+    haystack = imported(value, now)
+    stored = [row.probabilities for row in Verdict.objects.filter(summary__haystack=haystack)]
+    assert [one for one in stored if one is not None] == [(0.25, 0.5, 0.25)]
+    printed = json.loads(b"".join(summhay.dump(topic_of(haystack))))
+    again = printed["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"]
+    assert again[0]["probabilities"] == judged[0]["probabilities"]
+    assert all("probabilities" not in row for row in again[1:])
 
 
 def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(

@@ -135,11 +135,17 @@ def test_the_published_labels_give_a_judge_with_its_held_out_figures(published: 
     assert (report["held_out_by"], report["n_summaries"], report["n_insights"]) == ("topic", 114, 661)
     assert held_out["pearson"]["value"] >= 0.66
     assert held_out["linking_authors"]["value"] >= 0.87
+    assert report["expected"]["pearson"]["value"] > report["expected"]["label_pearson"]["value"]
+    assert report["expected"]["gain"]["low"] > 0
+    assert [fold["expected"]["bias"]["value"] is not None for fold in report["folds"]] == [True, True]
+    assert sum(part["n"] for part in report["expected"]["calibration"]) == 661
     assert held_out["linking_authors"]["hits"] / held_out["linking_authors"]["n_items"] >= 0.87
     judge = Judge.objects.get(name="lexical-fitted")
     assert judge.note == report["description"]
     assert LexicalConfig.from_mapping(judge.config).partial_from == report["config"]["partial_from"]
-    call_command("fit_judge", file, "--save", stdout=StringIO())
+    words = StringIO()
+    call_command("fit_judge", file, "--save", stdout=words)
+    assert "calibration by decile" in words.getvalue()
     assert Judge.objects.count() == 1
 
 

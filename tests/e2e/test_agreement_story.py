@@ -121,3 +121,41 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     assert (gold["annotator"], gold["label"], gold["lines"], gold["note"]) == ("adjudicated", "partial", "4", NOTE)
     said = {row["label"] for row in labels if row["item"] == gold["item"]}
     assert said == {"none", "partial"}
+
+
+def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
+    sit: Callable[[str], Page], site: Site, study: str
+) -> None:
+    ada = sit("ada")
+    ada.goto("/judges/")
+    ada.get_by_role("link", name="New jury").click()
+    assert serious(ada) == []
+    ada.get_by_label("Name", exact=True).fill("bench")
+    ada.get_by_label("strict").check()
+    ada.get_by_role("button", name="Save and judge").click()
+    expect(ada.get_by_role("alert")).to_contain_text("2 to 20 members, not 1")
+    ada.get_by_label("kind").check()
+    ada.get_by_role("button", name="Save and judge").click()
+    expect(ada.get_by_role("heading", level=1)).to_contain_text("Run of")
+    site.manage("run_judge", "bench")
+    expect(ada.locator("#status")).to_contain_text("2 of 2 summaries judged")
+
+    ada.get_by_role("link", name="bench").first.click()
+    main = ada.get_by_role("main")
+    expect(main).to_contain_text("partial from a mean of 0.25, full from 0.75")
+    expect(main.get_by_role("link", name="strict")).to_be_visible()
+    assert serious(ada) == []
+    ada.get_by_role("button", name="Judge what its members have judged since").click()
+    expect(ada.get_by_text("Nothing is lacking")).to_be_visible()
+
+    ada.goto("/corpora/")
+    ada.get_by_role("link", name="Ferries decided").click()
+    ada.get_by_role("link", name="Subtopic 1").first.click()
+    ada.get_by_role("link", name="system-a").first.click()
+    cells = ada.locator("table.verdicts tbody tr").nth(1).locator("td")
+    heads = ada.locator("table.verdicts thead th").all_inner_texts()
+    cell = cells.nth(heads.index("bench"))
+    expect(cell).to_contain_text("partial")
+    expect(cell).to_contain_text("expected 0.25")
+    expect(cell.get_by_role("link", name="line 4")).to_be_visible()
+    assert serious(ada) == []

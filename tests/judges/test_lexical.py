@@ -91,6 +91,43 @@ def test_a_line_that_says_another_insight_better_counts_for_less_and_is_still_th
     assert verdicts(f"- {FERRY}", insights=(PIER, FERRY), config=as_if_alone)[PIER] == alone
 
 
+def test_the_more_a_bullet_says_the_more_coverage_is_expected() -> None:
+    lines = (
+        "- Bees are kept on several roofs.",
+        "- The ferry to Holm has trouble with its engine.",
+        "- The night ferry to Holm stops in October because the engine needs a new shaft.",
+    )
+    found = [verdicts(line)[FERRY].probabilities for line in lines]
+    expected = [one.expected() for one in found if one is not None]
+    assert len(expected) == 3
+    assert expected[0] < 0.25 < expected[1] < 0.75 < expected[2]
+    assert [sum(one) for one in found if one is not None] == pytest.approx([1, 1, 1])
+
+
+def test_a_judge_that_was_stored_without_odds_gives_labels_only() -> None:
+    stored = {name: value for name, value in LexicalConfig().as_mapping().items() if name != "odds"}
+    config = LexicalConfig.from_mapping(stored)
+    assert config.odds is None
+    before, now = verdicts(f"- {FERRY}", config=config)[FERRY], verdicts(f"- {FERRY}")[FERRY]
+    assert before.probabilities is None
+    assert before == replace(now, probabilities=None)
+
+
+@pytest.mark.parametrize(
+    "odds",
+    [[], {"partial": [1, 2, 3, 4, 5]}, {"partial": [1], "full": [1]}, {"partial": "12345", "full": [1] * 5},
+     {"partial": [1, 2, 3, 4, float("nan")], "full": [1] * 5}],
+)  # fmt: skip
+def test_odds_that_cannot_be_used_are_refused(odds: Any) -> None:
+    with pytest.raises(WrongConfig):
+        LexicalConfig.from_mapping({"odds": odds})
+
+
+@pytest.mark.parametrize("lines", [(), ("",), ("   ", "\n"), ("[1][2]",), ("## Only a heading",)])
+def test_a_summary_without_words_is_sure_to_cover_nothing(lines: tuple[str, ...]) -> None:
+    assert {verdict.probabilities for verdict in verdicts(*lines).values()} == {(1, 0, 0)}
+
+
 @pytest.mark.parametrize("lines", [(), ("",), ("   ", "\n"), ("[1][2]",), ("## Only a heading",)])
 def test_nothing_is_covered_by_a_summary_without_words(lines: tuple[str, ...]) -> None:
     assert {verdict.coverage for verdict in verdicts(*lines).values()} == {"none"}

@@ -19,6 +19,7 @@ from benchmarks.judges.lexical_fit import (
     fit,
     thresholds,
 )
+from benchmarks.scoring.intervals import Resampling
 from tests.judges.real_data import conversations, needs_data, news
 
 THINGS = ["copper kettles", "wooden ladders", "garden hoses", "winter coats", "brass lamps"]
@@ -77,7 +78,10 @@ def test_the_fitted_configuration_keeps_the_weights_it_started_from() -> None:
     start = LexicalConfig(recall_weight=0.3, entailed_from=0.5, partial_from=0.9, full_from=0.95)
     result = fit(study("ab", "x", 18), base=start)
     fitted = result.config
-    assert fitted == replace(start, partial_from=fitted.partial_from, full_from=fitted.full_from)
+    assert fitted == replace(
+        start, partial_from=fitted.partial_from, full_from=fitted.full_from, odds=fitted.odds, fitted_on=("a", "b")
+    )
+    assert fitted.odds not in {None, start.odds}
     assert 0 < fitted.partial_from < fitted.full_from < 0.95
     assert result.before.judge_labels["full"] < result.held_out.judge_labels["full"]
 
@@ -136,6 +140,42 @@ def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_clai
     assert result.held_out.pearson.value == pytest.approx(0.74, abs=0.005)
     assert result.held_out.exact.value == pytest.approx(0.70, abs=0.005)
     assert result.held_out.linking_authors.value == pytest.approx(0.89, abs=0.005)
+    assert round(result.held_out.linking_authors.value * result.held_out.linking_authors.n_items) >= 298
+
+
+@needs_data
+def test_what_it_expects_of_a_conversation_topic_left_out_correlates_better_than_its_labels() -> None:
+    result = fit(conversations(), resampling=Resampling())
+    found = result.expected
+    assert found.label_pearson.value == pytest.approx(result.held_out.pearson.value)
+    assert (found.pearson.value or 0) >= 0.755
+    assert found.gain.low is not None
+    assert found.gain.low > 0
+    assert found.gain.n_clusters == 20
+    for fold in result.folds:
+        assert (fold.expected.gain.value or 0) > 0.015
+        assert abs(fold.expected.bias.value or 0) < 0.08
+    assert len(found.parts) == 10
+    assert all(abs(part.expected - part.human) < 0.1 for part in found.parts)
+
+
+@needs_data
+def test_the_odds_of_a_fold_know_nothing_of_the_topic_that_it_left_out() -> None:
+    rows = conversations()
+    fold = fit(rows).folds[0]
+    turned: dict[Any, Any] = {"none": "full", "partial": "none", "full": "partial"}
+    others = [
+        replace(each, labels=tuple(replace(label, coverage=turned[label.coverage]) for label in each.labels))
+        if fold.left_out == each.topic
+        else each
+        for each in rows
+    ]
+    assert fit(others).folds[0].config == fold.config
+
+
+@needs_data
+def test_the_default_odds_are_those_fitted_on_both_topics() -> None:
+    assert fit(conversations()).config.odds == LexicalConfig().odds
 
 
 @needs_data
@@ -143,7 +183,7 @@ def test_the_default_thresholds_lie_where_every_topic_alone_would_put_them() -> 
     result = fit(conversations())
     default = LexicalConfig()
     pairs = [(result.config.partial_from, result.config.full_from)]
-    pairs += [(fold.partial_from, fold.full_from) for fold in result.folds]
+    pairs += [(fold.config.partial_from, fold.config.full_from) for fold in result.folds]
     for partial_from, full_from in pairs:
         assert partial_from == pytest.approx(default.partial_from, abs=0.035)
         assert full_from == pytest.approx(default.full_from, abs=0.03)
@@ -157,6 +197,7 @@ def test_on_a_news_haystack_it_ranks_like_a_language_model() -> None:
     worth = {"none": 0.0, "partial": 0.5, "full": 1.0}
     found = LexicalJudge().judge_coverage([each.summary for each in given_verdicts], background)
     ours = [worth[verdict.coverage] for verdicts in found for verdict in verdicts]
+    expected = [verdict.probabilities.expected() for row in found for verdict in row if verdict.probabilities]
     by_key = [{label.insight_key: label for label in each.labels} for each in given_verdicts]
     theirs = [
         worth[labels[verdict.insight_key].coverage]
@@ -164,4 +205,6 @@ def test_on_a_news_haystack_it_ranks_like_a_language_model() -> None:
         for verdict in verdicts
     ]
     assert len(ours) == 5070
-    assert np.corrcoef(ours, theirs)[0, 1] > 0.7
+    by_label, by_expectation = (np.corrcoef(side, theirs)[0, 1] for side in (ours, expected))
+    assert by_label > 0.73
+    assert by_expectation > by_label + 0.025

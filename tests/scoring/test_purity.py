@@ -9,8 +9,8 @@ import pytest
 
 HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
 EVERY = [
-    *("agreement", "autods", "bias", "comparison", "copying", "correlation", "curves", "evaluator"),
-    *("intervals", "keypoints", "linking", "pairs", "ranking", "retention"),
+    *("agreement", "autods", "bias", "comparison", "copying", "correlation", "curves", "evaluator", "expected"),
+    *("intervals", "keypoints", "linking", "logit", "pairs", "ranking", "retention"),
     *("oracle", "ratings", "stat", "summhay", "text"),
 ]
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_noop, ngettext
 from pydantic import Field, StrictInt
 
-from benchmarks.engine import backgrounds
+from benchmarks.engine import backgrounds, juries
 from benchmarks.engine.task import Counts, Labels, Origin, Store, Task
 from benchmarks.judges.base import Coverage, ItemRef, SummaryToJudge, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
@@ -93,10 +93,14 @@ class CoverageTask(Task):
             n_insights=Count("subtopic__insights", distinct=True),
             n_verdicts=Count("verdicts", filter=verdicts, distinct=True),
         )
-        return {
+        found = {
             pk: Counts(n_insights * repeats, n_verdicts)
             for pk, n_insights, n_verdicts in rows.values_list("pk", "n_insights", "n_verdicts")
         }
+        if judge.kind != Judge.Kind.JURY:
+            return found
+        complete = juries.n_judged_by_all(jury=judge, summaries=list(found))
+        return {pk: Counts(complete.get(pk, 0), one.n_there) for pk, one in found.items()}
 
     def answers(self) -> QuerySet[Verdict, Verdict]:
         """Verdicts."""
@@ -144,8 +148,11 @@ class CoverageTask(Task):
         _add(rows, origin)
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
-        """Judge all insights of each summary by their words."""
-        return partial(_add, judge_summaries(judge=judge, summaries=[item.summary for item in items]))
+        """Judge all insights of each summary by their words, or by what the members of a jury said."""
+        summaries = [item.summary for item in items]
+        if judge.kind == Judge.Kind.JURY:
+            return partial(_add, juries.jury_verdicts(jury=judge, summaries=summaries))
+        return partial(_add, judge_summaries(judge=judge, summaries=summaries))
 
     def inputs(self, judge: Judge) -> QuerySet[Verdict, tuple[int, int, str]]:
         """Bullets and insights as they were judged."""
@@ -197,6 +204,8 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> list[Verdi
             for verdict in verdicts:
                 row = _verdict(int(given.key), int(verdict.insight_key), verdict.coverage, verdict.lines)
                 row.score, row.input_sha256 = verdict.score, given_on
+                if verdict.probabilities is not None:
+                    row.p_partial, row.p_full = verdict.probabilities.partial, verdict.probabilities.full
                 rows.append(row)
     return rows
 

@@ -1,8 +1,9 @@
-"""Set the offline judge's thresholds from human labels, and say how that does on labels held out."""
+"""Fit the offline judge to human labels, and say how that does on labels held out."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchmarks.exchange import eval_benchmark
 from benchmarks.exchange.problems import ImportFailed
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
 from benchmarks.scoring.comparison import Comparison
+from benchmarks.scoring.expected import ExpectedFigures
 from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.stat import Stat
 
@@ -23,9 +25,9 @@ FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "l
 
 
 class Command(BaseCommand):
-    """Fit both thresholds; the figures to report are the held-out ones."""
+    """Fit thresholds and odds; the figures to report are the held-out ones."""
 
-    help = "Fit the offline judge's thresholds to human labels, with each topic left out in turn."
+    help = "Fit the offline judge to human labels, with each topic left out in turn."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -74,12 +76,17 @@ class Command(BaseCommand):
         self.stdout.write(result.description())
         for fold in result.folds:
             self.stdout.write(
-                f"  without {fold.left_out}: partial from {fold.partial_from}, full from {fold.full_from}, "
-                f"judged {fold.n_insights} insights"
+                f"  without {fold.left_out}: partial from {fold.config.partial_from}, full from "
+                f"{fold.config.full_from}, judged {fold.n_insights} insights"
             )
+            self.stdout.write(f"    {_on_expected(fold.expected)}")
         for title, figures in (("held out", result.held_out), ("before", result.before)):
             shown = ", ".join(f"{name} {_shown(getattr(figures, name))}" for name in FIGURES)
             self.stdout.write(f"{title}: {shown}")
+        self.stdout.write(f"expected coverage, held out: {_on_expected(result.expected)}")
+        self.stdout.write("calibration by decile (expected, people):")
+        for part in result.expected.parts:
+            self.stdout.write(f"  {part.expected:.2f}  {part.human:.2f}  of {part.n}")
 
 
 def _shown(stat: Stat) -> str:
@@ -87,6 +94,13 @@ def _shown(stat: Stat) -> str:
         return f"— ({stat.undefined_reason})"
     interval = "" if stat.low is None or stat.high is None else f" ({stat.low:.3f}–{stat.high:.3f})"
     return f"{stat.value:.3f}{interval}"
+
+
+def _on_expected(found: ExpectedFigures) -> str:
+    return (
+        f"Pearson {_shown(found.pearson)}, of labels {_shown(found.label_pearson)}, gain {_shown(found.gain)}, "
+        f"bias {_shown(found.bias)}"
+    )
 
 
 def _as_json(result: FitResult) -> dict[str, Any]:
@@ -97,16 +111,26 @@ def _as_json(result: FitResult) -> dict[str, Any]:
         "n_insights": result.n_insights,
         "description": result.description(),
         "held_out": _figures(result.held_out),
+        "expected": _expected_json(result.expected),
         "before": _figures(result.before),
         "folds": [
             {
                 "left_out": fold.left_out,
-                "partial_from": fold.partial_from,
-                "full_from": fold.full_from,
+                "partial_from": fold.config.partial_from,
+                "full_from": fold.config.full_from,
                 "n_insights": fold.n_insights,
+                "expected": _expected_json(fold.expected),
             }
             for fold in result.folds
         ],
+    }
+
+
+def _expected_json(found: ExpectedFigures) -> dict[str, Any]:
+    names = ("pearson", "label_pearson", "gain", "bias")
+    return {
+        **{name: getattr(found, name).as_json() for name in names},
+        "calibration": [asdict(part) for part in found.parts],
     }
 
 

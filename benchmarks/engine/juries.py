@@ -1,0 +1,137 @@
+"""Juries in the database: who is a member, what all members have judged, and the verdicts that follow."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from benchmarks.judges.base import digest
+from benchmarks.judges.jury import Combined, JuryConfig, WrongJury, combine
+from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.scoring.summhay import Coverage
+from benchmarks.scoring.summhay import Verdict as Given
+
+Place = tuple[int, int]
+"""A summary and an insight, by primary key."""
+
+
+def members_of(jury: Judge) -> list[Judge]:
+    """The judges of a jury, in the order of its configuration; one query.
+
+    Raises:
+        WrongJury: one of them is gone.
+    """
+    config = JuryConfig.from_mapping(jury.config)
+    found = {str(judge.uid): judge for judge in Judge.objects.filter(uid__in=config.members)}
+    if gone := len(set(config.members) - set(found)):
+        raise WrongJury(f"{gone} of the {len(config.members)} members of {jury} are gone.")
+    return [found[uid] for uid in config.members]
+
+
+def possible_members() -> QuerySet[Judge, Judge]:
+    """Judges that can be in a jury: with verdicts on summaries, not archived, and no jury themselves."""
+    given = Verdict.objects.filter(judge=OuterRef("pk"))
+    rows = Judge.objects.filter(Exists(given), archived_at=None).exclude(kind=Judge.Kind.JURY)
+    return rows.order_by("name", "-version")
+
+
+def check_members(judges: Iterable[Judge]) -> None:
+    """Refuse judges that cannot be in a jury.
+
+    Raises:
+        WrongJury: one is a jury itself, or archived.
+    """
+    for judge in judges:
+        if judge.kind == Judge.Kind.JURY:
+            raise WrongJury(f"{judge} is a jury itself; name its members.")
+        if judge.archived_at is not None:
+            raise WrongJury(f"{judge} was archived.")
+
+
+def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int]:
+    """{summary pk: insights on which every member has an answer}; one query."""
+    members = JuryConfig.from_mapping(jury.config).members
+    rows = Verdict.objects.filter(judge__uid__in=members, summary__in=summaries, repeat=0).order_by()
+    complete = rows.values_list("summary", "insight").annotate(n=Count("judge")).filter(n=len(members))
+    found: dict[int, int] = defaultdict(int)
+    for summary, _insight, _n in complete:
+        found[summary] += 1
+    return found
+
+
+def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]:
+    """A jury's verdicts on summaries, not stored: of insights on which every member has an answer. Two queries.
+
+    Where a member's answer cannot be used, nor can the jury's.
+    """
+    config, members = JuryConfig.from_mapping(jury.config), members_of(jury)
+    said: dict[Place, dict[int, Verdict]] = defaultdict(dict)
+    given = Verdict.objects.filter(judge__in=members, summary__in=summaries, repeat=0)
+    for verdict in given.order_by("summary", "insight"):
+        said[verdict.summary_id, verdict.insight_id][verdict.judge_id] = verdict
+    return [
+        _row(place, [by_judge[member.pk] for member in members], config)
+        for place, by_judge in said.items()
+        if len(by_judge) == len(members)
+    ]
+
+
+def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdict:
+    usable = [
+        Given(Coverage(one.coverage), tuple(one.lines), one.probabilities)
+        for one in answers
+        if one.is_valid and one.coverage
+    ]
+    row = Verdict(summary_id=place[0], insight_id=place[1], is_linked=False, is_valid=False)
+    row.input_sha256 = digest([(one.coverage, one.lines, one.p_partial, one.p_full) for one in answers])
+    if len(usable) < len(answers):
+        row.raw = {"problem": "A member gave an answer that cannot be used."}
+        return row
+    _write(row, combine(usable, config))
+    return row
+
+
+def _write(row: Verdict, said: Combined) -> None:
+    row.coverage, row.lines, row.is_linked = said.coverage.value, list(said.lines), bool(said.lines)
+    row.p_partial, row.p_full = said.probabilities.partial, said.probabilities.full
+    row.score = said.probabilities.expected()
+    row.is_valid, row.breaks_rule = True, said.is_split
+
+
+def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:
+    """{judge pk: keys of the haystacks whose labels it, or a member of it, was fitted on}; at most one query."""
+    found: dict[int, frozenset[str]] = {}
+    members = {judge.pk: judge.config["members"] for judge in judges if judge.kind == Judge.Kind.JURY}
+    of_members: dict[str, frozenset[str]] = {}
+    if members:
+        wanted = Judge.objects.filter(uid__in={uid for uids in members.values() for uid in uids})
+        of_members = {str(judge.uid): frozenset(judge.config.get("fitted_on", ())) for judge in wanted}
+    for judge in judges:
+        own = [of_members.get(uid, frozenset()) for uid in members.get(judge.pk, ())]
+        found[judge.pk] = frozenset(judge.config.get("fitted_on", ())).union(*own)
+    return found
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the page of a jury shows; `n_split` insights are covered without a bullet."""
+
+    members: Sequence[Judge]
+    config: JuryConfig
+    n_verdicts: int
+    n_split: int
+
+
+def overview(jury: Judge) -> Overview:
+    """Members, settings and counts; members that are gone are left out. Three queries."""
+    config = JuryConfig.from_mapping(jury.config)
+    members = list(Judge.objects.filter(uid__in=config.members))
+    return Overview(members, config, jury.verdicts.count(), n_split(jury))
+
+
+def n_split(jury: Judge) -> int:
+    """Insights that a jury calls covered without a bullet, since its members link different ones. One query."""
+    return jury.verdicts.valid().exclude(coverage=Coverage.NONE.value).filter(is_linked=False).count()

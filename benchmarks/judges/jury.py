@@ -1,0 +1,107 @@
+"""A jury decides by what other judges said: the mean of their coverage, and the bullet most of them link."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
+
+MIN_MEMBERS = 2
+MAX_MEMBERS = 20
+DECIMALS = 6
+CERTAIN = {
+    Coverage.NONE: Probabilities(1.0, 0.0, 0.0),
+    Coverage.PARTIAL: Probabilities(0.0, 1.0, 0.0),
+    Coverage.FULL: Probabilities(0.0, 0.0, 1.0),
+}
+"""What a label alone says."""
+DESCRIPTION = (
+    "It asks nothing itself: its verdict is the mean of what its members said. A bullet is linked if more than "
+    "half of the members that link any link it. An insight that a member has not judged is left out, and one "
+    "that a member gave an unusable answer on counts as an invalid answer."
+)
+
+
+class WrongJury(ValueError):
+    """These judges or numbers make no jury."""
+
+
+@dataclass(frozen=True)
+class JuryConfig:
+    """Who its members are, by the uid of each, and how their mean becomes a label.
+
+    With `score` expected a member that gives probabilities counts by these, otherwise by its label. From
+    `partial_from` on the mean (none 0, partial ½, full 1) is partial, from `full_from` on full: by default the
+    nearest level, the higher one of two that are as near.
+    """
+
+    members: tuple[str, ...]
+    score: Score = Score.LABEL
+    partial_from: float = 0.25
+    full_from: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not MIN_MEMBERS <= len(self.members) <= MAX_MEMBERS:
+            raise WrongJury(f"A jury has {MIN_MEMBERS} to {MAX_MEMBERS} members, not {len(self.members)}.")
+        if len(set(self.members)) < len(self.members):
+            raise WrongJury("A judge is a member twice.")
+        if not 0 < self.partial_from <= self.full_from <= 1:
+            raise WrongJury("Thresholds must satisfy 0 < partial_from ≤ full_from ≤ 1.")
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> JuryConfig:
+        """Read a stored configuration."""
+        return cls(**{**values, "members": tuple(values["members"]), "score": Score(values["score"])})
+
+    def as_mapping(self) -> dict[str, Any]:
+        """The configuration as JSON."""
+        return {**asdict(self), "members": list(self.members), "score": self.score.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """What a jury says of one insight. It `is_split` where it is covered and no line has a majority."""
+
+    coverage: Coverage
+    lines: tuple[int, ...]
+    probabilities: Probabilities
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it is covered without a line."""
+        return self.coverage is not Coverage.NONE and not self.lines
+
+
+def combine(said: Sequence[Verdict], config: JuryConfig) -> Combined:
+    """Combine the members' verdicts on one insight; what no member calls covered is not covered."""
+    counted = [_probabilities(verdict, config.score) for verdict in said]
+    partial, full = (
+        round(sum(getattr(one, level) for one in counted) / len(counted), DECIMALS)
+        for level in ("partial", "full")
+    )
+    mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
+    covering = [verdict for verdict in said if verdict.coverage is not Coverage.NONE]
+    coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
+    return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
+
+
+def _probabilities(verdict: Verdict, score: Score) -> Probabilities:
+    if score is Score.EXPECTED and verdict.probabilities is not None:
+        return verdict.probabilities
+    return CERTAIN[verdict.coverage]
+
+
+def _label(mean: float, config: JuryConfig) -> Coverage:
+    if mean < config.partial_from:
+        return Coverage.NONE
+    return Coverage.FULL if mean >= config.full_from else Coverage.PARTIAL
+
+
+def _majority(covering: Sequence[Verdict]) -> tuple[int, ...]:
+    """Lines that more than half of the members that link any link."""
+    linking = [set(verdict.lines) for verdict in covering if verdict.lines]
+    counts = Counter(line for lines in linking for line in lines)
+    return tuple(sorted(line for line, n in counts.items() if 2 * n > len(linking)))

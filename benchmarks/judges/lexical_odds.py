@@ -1,0 +1,71 @@
+"""How likely an insight is covered by its closest line: a multinomial logit on what the offline judge compares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scoring.intervals import Floats
+from benchmarks.scoring.logit import balanced_weights, fit_logit
+from benchmarks.scoring.summhay import COVERAGES, Probabilities
+
+FEATURES = ("score", "cosine of stems", "share of numbers", "log words of the insight")
+DECIMALS = 4
+RIDGE = 1.0
+NOT_COVERED = Probabilities(1.0, 0.0, 0.0)
+"""Of a summary without a line that could cover anything."""
+
+
+class WrongOdds(ValueError):
+    """These are no coefficients of the two logits."""
+
+
+@dataclass(frozen=True)
+class Odds:
+    """Coefficients of the log-odds of partial and full against none: an intercept, then one for each feature."""
+
+    partial: tuple[float, ...]
+    full: tuple[float, ...]
+
+    @classmethod
+    def from_mapping(cls, values: Any) -> Odds:
+        """Read stored coefficients.
+
+        Raises:
+            WrongOdds: other names, or not five finite numbers each.
+        """
+        if not isinstance(values, Mapping) or set(values) != {"partial", "full"}:
+            raise WrongOdds("odds must have the coefficients of “partial” and “full”, and nothing else")
+        for row in values.values():
+            numbers = [one for one in row if isinstance(one, int | float)] if isinstance(row, list | tuple) else []
+            if len(numbers) != 1 + len(FEATURES) or len(numbers) != len(row) or not np.isfinite(numbers).all():
+                raise WrongOdds(f"odds must be {1 + len(FEATURES)} numbers each")
+        return cls(tuple(values["partial"]), tuple(values["full"]))
+
+    def probabilities(self, features: Sequence[float]) -> Probabilities:
+        """Of none, partial and full, for the features in their order."""
+        logits = [
+            row[0] + sum(weight * value for weight, value in zip(row[1:], features, strict=True))
+            for row in (self.partial, self.full)
+        ]
+        highest = max(0.0, *logits)
+        none, partial, full = (math.exp(one - highest) for one in (0.0, *logits))
+        partial, full = (round(one / (none + partial + full), DECIMALS) for one in (partial, full))
+        return Probabilities(round(1 - partial - full, DECIMALS), partial, full)
+
+
+def fit_odds(features: Sequence[Sequence[float]], labels: Sequence[str]) -> Odds:
+    """Fit both logits to labels of coverage, each label counting the same in all.
+
+    How often people call an insight covered differs between haystacks, and that of an unseen one is not known.
+    Counted evenly, the labels of a haystack where much is covered do not raise what is expected of another.
+    """
+    codes = np.array([COVERAGES.index(label) for label in labels], dtype=np.int64)
+    rows: Floats = np.asarray(features, dtype=np.float64)
+    weights = balanced_weights(codes, len(COVERAGES))
+    found = np.round(fit_logit(rows, codes, n_labels=len(COVERAGES), ridge=RIDGE, weights=weights), DECIMALS)
+    return Odds(*(tuple(float(one) for one in row) for row in found))

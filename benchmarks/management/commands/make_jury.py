@@ -1,0 +1,83 @@
+"""Make a jury of other judges, and run it on what all of them have judged."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from benchmarks.engine import judging, juries
+from benchmarks.judges.jury import WrongJury
+from benchmarks.models import Judge, Summary
+from benchmarks.scoring.summhay import Score
+
+
+class Command(BaseCommand):
+    """Store the jury, then run it; running it again takes up what its members have judged since."""
+
+    help = (
+        "Make a judge of other judges: the mean of their labels or expectations, and the bullet that most of them "
+        "link. It asks nothing itself. Later, run_judge NAME takes up what its members have judged since."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument(
+            "--of",
+            required=True,
+            metavar="NAME,NAME",
+            help="its members, separated by commas; of several versions the newest, or “NAME v2”",
+        )
+        parser.add_argument(
+            "--score",
+            choices=[score.value for score in Score],
+            default=Score.LABEL.value,
+            help="the mean of the members' labels (the default), or of what they expect, where they say",
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it, run it, and say what came of it."""
+        members = [self._member(name.strip()) for name in options["of"].split(",") if name.strip()]
+        try:
+            jury = judging.save_jury(
+                name=options["name"], members=members, score=Score(options["score"]), now=timezone.now()
+            )
+        except WrongJury as error:
+            raise CommandError(str(error)) from error
+        judging.request_run(
+            judge=jury, subjects=Summary.objects.only("pk").order_by("pk"), reason="command", now=timezone.now()
+        )
+        judging.finish_runs(judge=jury, clock=timezone.now, say=self.stderr.write)
+        report = {
+            "judge": str(jury),
+            "members": [str(member) for member in members],
+            "score": options["score"],
+            "verdicts": jury.verdicts.count(),
+            "invalid": jury.verdicts.filter(is_valid=False).count(),
+            "without_link": juries.n_split(jury),
+        }
+        if options["json"]:
+            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+            return
+        self.stdout.write(
+            f"{jury} of {', '.join(report['members'])}: {report['verdicts']:,} verdicts, {report['invalid']:,} "
+            f"unusable, {report['without_link']:,} covered without a bullet, as members link different ones."
+        )
+        if not report["verdicts"]:
+            self.stdout.write("No insight was judged by all of its members; run them first (run_judge).")
+
+    def _member(self, name: str) -> Judge:
+        """The newest version of a name, or the version that is named."""
+        if name == judging.OFFLINE:
+            return judging.default_judge(now=timezone.now())
+        judges = list(Judge.objects.filter(archived_at=None).order_by("name", "-version"))
+        for judge in judges:
+            if name in {judge.name, str(judge), f"{judge.name} v{judge.version}"}:
+                return judge
+        names = ", ".join(sorted({judging.OFFLINE, *(judge.name for judge in judges)}))
+        raise CommandError(f"There is no judge “{name}”; there is: {names}.")

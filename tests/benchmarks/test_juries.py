@@ -1,0 +1,246 @@
+"""Juries: made by command and on their page, run like other judges, by what their members have judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks.engine import judging, juries
+from benchmarks.engine.judging import JudgeUnavailable
+from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
+from tests.makers import NOW, make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+@pytest.fixture
+def summary(db: None) -> Summary:
+    return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- One.\n- Two.\n- Three.")
+
+
+def judge(name: str, **fields: Any) -> Judge:
+    fields = {"kind": "imported", "config": {"name": name}} | fields
+    return judging.ensure_judge(name=name, now=NOW, **fields)
+
+
+def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, **fields: Any) -> Verdict:
+    return Verdict.objects.create(
+        judge=by,
+        summary=summary,
+        insight=Insight.objects.get(subtopic=summary.subtopic, number=number),
+        coverage=coverage,
+        lines=list(lines),
+        is_linked=bool(lines),
+        is_imported=True,
+        created_at=NOW,
+        **fields,
+    )
+
+
+def make_jury(*args: str) -> dict[str, Any]:
+    out = StringIO()
+    call_command("make_jury", *args, "--json", stdout=out, stderr=StringIO())
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def answers(jury: Judge) -> dict[int, tuple[str, list[int]]]:
+    rows = jury.verdicts.order_by("insight__number").values_list("insight__number", "coverage", "lines")
+    return {number: (coverage, lines) for number, coverage, lines in rows}
+
+
+def test_a_jury_judges_what_all_members_have_judged_and_takes_up_the_rest_later(summary: Summary) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    give(wren, summary, 1, "full", 2)
+    give(owl, summary, 1, "partial", 2)
+    give(wren, summary, 2, "full", 1)
+    give(owl, summary, 2, "full", 3)
+    give(wren, summary, 3, "none")
+    report = make_jury("bench", "--of", "wren, owl")
+    assert report == {
+        "judge": "bench", "members": ["wren", "owl"], "score": "label",
+        "verdicts": 2, "invalid": 0, "without_link": 1,
+    }  # fmt: skip
+    jury = Judge.objects.get(name="bench")
+    assert answers(jury) == {1: ("full", [2]), 2: ("full", [])}
+    first, second = jury.verdicts.order_by("insight__number")
+    assert first.probabilities == (0, 0.5, 0.5)
+    assert (second.is_linked, second.breaks_rule, second.is_valid) == (False, True, True)
+    assert make_jury("bench", "--of", "wren,owl")["verdicts"] == 2
+    give(owl, summary, 3, "none")
+    out = StringIO()
+    call_command("run_judge", "bench", "--json", stdout=out, stderr=StringIO())
+    counts = json.loads(out.getvalue())
+    assert (counts["calls"], counts["cached"], counts["failed"], counts["cost"]) == (1, 2, 0, 0)
+    assert answers(jury)[3] == ("none", [])
+    assert JudgeRun.objects.filter(judge=jury, state="done").count() == 2
+
+
+def test_an_unusable_answer_of_a_member_costs_its_insight_and_is_counted(summary: Summary) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    for number in (1, 2, 3):
+        give(wren, summary, number, "full", 1)
+    give(owl, summary, 1, "", is_valid=False)
+    give(owl, summary, 2, "none")
+    give(owl, summary, 3, "full", 1)
+    report = make_jury("bench", "--of", "wren,owl")
+    assert (report["verdicts"], report["invalid"]) == (3, 1)
+    jury = Judge.objects.get(name="bench")
+    assert answers(jury) == {1: ("", []), 2: ("partial", [1]), 3: ("full", [1])}
+    assert jury.verdicts.get(insight__number=1).raw["problem"]
+
+
+def test_a_jury_takes_what_members_expect_where_they_say(summary: Summary) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    give(wren, summary, 1, "partial", 1, p_partial=0.5, p_full=0.25)
+    give(owl, summary, 1, "full", 1)
+    make_jury("sure", "--of", "wren,owl")
+    make_jury("expecting", "--of", "wren,owl", "--score", "expected")
+    found = {one.judge.name: one.probabilities for one in Verdict.objects.filter(judge__kind="jury")}
+    assert found == {"sure": (0, 0.5, 0.5), "expecting": (0.125, 0.25, 0.625)}
+
+
+def test_other_members_are_a_new_version_and_the_newest_version_of_a_name_is_meant(summary: Summary) -> None:
+    judge("wren")
+    judge("owl")
+    newer = judge("owl", config={"name": "owl", "now": "other"})
+    make_jury("bench", "--of", "wren,owl")
+    assert str(newer.uid) in Judge.objects.get(name="bench").config["members"]
+    assert make_jury("bench", "--of", "wren,owl v1")["judge"] == "bench v2"
+
+
+def test_what_makes_no_jury_is_refused_in_a_sentence(summary: Summary) -> None:
+    judge("wren")
+    judge("owl")
+    make_jury("bench", "--of", "wren,owl")
+    for arguments, said in (
+        (("other", "--of", "wren"), "2 to 20 members, not 1"),
+        (("other", "--of", "wren,wren"), "twice"),
+        (("other", "--of", "wren,bench"), "bench is a jury itself"),
+        (("other", "--of", "wren,crow"), "There is no judge “crow”"),
+        (("wren", "--of", "wren,owl"), "the name of a judge of another kind"),
+        (("lexical", "--of", "wren,owl"), "the name of a judge of another kind"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            make_jury(*arguments)
+    assert Judge.objects.filter(kind="jury").count() == 1
+
+
+def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: Summary) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    jury = judging.save_jury(name="bench", members=[wren, owl], now=NOW)
+    for task in ("recall", "support", "extraction"):
+        with pytest.raises(JudgeUnavailable, match="coverage of summaries only"):
+            judging.request_run(judge=jury, subjects=[], reason="test", task=task, now=NOW)
+    owl.delete()
+    with pytest.raises(JudgeUnavailable, match="1 of the 2 members of bench are gone"):
+        judging.request_run(judge=jury, subjects=[summary], reason="test", now=NOW)
+    with pytest.raises(CommandError, match="1 of the 2 members"):
+        call_command("run_judge", "bench", stdout=StringIO(), stderr=StringIO())
+    assert juries.overview(jury).members == [wren]
+
+
+def test_texts_of_sessions_are_judged_by_a_jury_too(summary: Summary) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    Summary.objects.filter(pk=summary.pk).update(origin="session")
+    give(wren, summary, 1, "full", 1)
+    give(owl, summary, 1, "full", 1)
+    assert make_jury("bench", "--of", "wren,owl")["verdicts"] == 1
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(f"benchmarks:{name}", args=args)
+
+
+def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada: Any, login: Login) -> None:
+    wren, owl = judge("<script>wren</script>"), judge("owl")
+    client = login(ada)
+    assert "No judge has judged a summary yet" in client.get(url("jury-new")).text
+    give(wren, summary, 1, "full", 2)
+    give(owl, summary, 1, "full", 3)
+    form = client.get(url("jury-new")).text
+    assert "&lt;script&gt;wren" in form
+    assert "<script>wren" not in form
+    values = {"name": "bench", "members": [str(wren.uid), str(owl.uid)], "score": "label"}
+    made = client.post(url("jury-new"), values)
+    jury = Judge.objects.get(name="bench")
+    run = jury.runs.get()
+    assert made["Location"] == url("judge-run", run.uid)
+    judging.run_pending(run=run, clock=timezone.now)
+    page = client.get(url("judge-detail", jury.uid)).text
+    assert "1 of them covered without a bullet" in page
+    assert "<script>wren" not in page
+    assert AuditEvent.objects.filter(action="judge.saved", actor=ada).count() == 1
+    give(wren, summary, 2, "none")
+    give(owl, summary, 2, "none")
+    again = client.post(url("jury-run", jury.uid))
+    assert again["Location"] != made["Location"]
+    judging.run_pending(run=jury.runs.get(state="pending"), clock=timezone.now)
+    assert jury.verdicts.count() == 2
+    assert client.post(url("jury-run", jury.uid))["Location"] == url("judge-detail", jury.uid)
+
+
+def test_a_form_that_makes_no_jury_says_why(summary: Summary, ada: Any, login: Login) -> None:
+    wren, owl = judge("wren"), judge("owl")
+    for one in (wren, owl):
+        give(one, summary, 1, "none")
+    client = login(ada)
+    members = [str(wren.uid), str(owl.uid)]
+    for values, said in (
+        ({"name": "bench", "members": members[:1], "score": "label"}, "2 to 20 members"),
+        ({"name": "wren", "members": members, "score": "label"}, "another kind"),
+        ({"name": "bench", "members": ["nobody", *members], "score": "label"}, "nobody"),
+        ({"name": "bench", "members": members, "score": "luck"}, "luck"),
+        ({"name": "", "members": members, "score": "label"}, "required"),
+    ):
+        response = client.post(url("jury-new"), values)
+        assert response.status_code == 422
+        assert said in response.text
+    assert not Judge.objects.filter(kind="jury").exists()
+
+
+def test_only_researchers_make_and_run_juries(summary: Summary, ben: Any, login: Login) -> None:
+    jury = judging.save_jury(name="bench", members=[judge("wren"), judge("owl")], now=NOW)
+    client = login(ben)
+    assert client.get(url("jury-new")).status_code == 403
+    assert client.post(url("jury-run", jury.uid)).status_code == 403
+    assert Client().get(url("jury-new")).status_code == 302
+
+
+def test_only_a_jury_is_run_as_one(summary: Summary, ada: Any, login: Login) -> None:
+    assert login(ada).post(url("jury-run", judge("wren").uid)).status_code == 404
+
+
+def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) -> None:
+    file = str(published / "eval_benchmark_conversations.json")
+    call_command("import_dataset", "summhay-eval-benchmark", file, stdout=StringIO(), stderr=StringIO())
+    call_command("run_judge", "lexical", stdout=StringIO(), stderr=StringIO())
+    report = make_jury("duo", "--of", "lexical,prompted_gpt-4o")
+    make_jury("expecting", "--of", "lexical,prompted_gpt-4o", "--score", "expected")
+    assert (report["verdicts"], report["invalid"], report["without_link"]) == (661, 0, 20)
+    by_score = {}
+    for score in ("label", "expected"):
+        out = StringIO()
+        call_command("report", "judges", "--score", score, "--json", stdout=out)
+        by_score[score] = {row["judge"]: row for row in json.loads(out.getvalue())}
+    labels, expected = by_score["label"], by_score["expected"]
+    assert labels["duo"]["pearson"] == pytest.approx(0.754, abs=0.001)
+    assert expected["duo"]["pearson"] == pytest.approx(0.774, abs=0.001)
+    assert expected["expecting"]["pearson"] > expected["lexical"]["pearson"] > labels["lexical"]["pearson"]
+    assert expected["duo"]["pearson"] > max(expected["lexical"]["pearson"], expected["prompted_gpt-4o"]["pearson"])
+    assert expected["prompted_gpt-4o"] == labels["prompted_gpt-4o"]
+    for name in ("exact_agreement", "linking", "covered"):
+        assert expected["duo"][name] == labels["duo"][name]
+    fitted = {name for name, row in labels.items() if row["fitted_here"]}
+    assert fitted == {"lexical", "duo", "expecting"}
+    assert (expected["duo"]["score"], expected["prompted_gpt-4o"]["score"]) == ("expected", "label")
