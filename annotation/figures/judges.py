@@ -41,7 +41,10 @@ class UnknownReference(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit."""
+    """One judge, or the people themselves. `confusion[human][judge]` counts labels; `cost` in the price's unit.
+
+    `colour` is the judge's place among all, so that it looks the same however rows are chosen and sorted.
+    """
 
     name: str
     key: str
@@ -52,6 +55,7 @@ class JudgeRow:
     n_invalid: int
     confusion: Mapping[str, Mapping[str, int]]
     cost: Stat
+    colour: int = 0
 
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
@@ -223,6 +227,7 @@ def _row(
         n_invalid=table.n_invalid[index],
         confusion=confusion_of(batch, pairs, table.categories),
         cost=_cost(judge, n_insights),
+        colour=index,
     )
     return row, found
 
