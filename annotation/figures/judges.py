@@ -48,6 +48,7 @@ class JudgeRow:
 
     `score` says what its correlation is of: its labels, or the coverage it expects. A row that `is_fitted_here`
     was fitted on labels of these haystacks, which are no test of it.
+    `colour` is the judge's place among all, so that it looks the same however rows are chosen and sorted.
     """
 
     name: str
@@ -61,6 +62,7 @@ class JudgeRow:
     cost: Stat
     score: Score = Score.LABEL
     is_fitted_here: bool = False
+    colour: int = 0
 
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
@@ -239,6 +241,7 @@ def _row(
         cost=_cost(judge, n_insights),
         score=table.score_of(index),
         is_fitted_here=table.is_fitted_here(judge),
+        colour=index,
     )
     return row, found
 

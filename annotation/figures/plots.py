@@ -11,7 +11,7 @@ from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import JudgeReport
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
-from benchmarks.web.plots import Plot, Series
+from benchmarks.web.plots import Plot, Series, ticks
 
 MEASURES = {
     "pearson": "Pearson",
@@ -25,46 +25,49 @@ MEASURES = {
 
 
 def forest(report: JudgeReport, measure: str) -> Plot | None:
-    """One figure of every judge with its interval, and the people's as a band."""
-    rows = [(row.name, row.stats[measure]) for row in report.rows if measure in row.stats]
-    known = [(name, stat) for name, stat in rows if stat.value is not None]
+    """One figure of every judge with its interval, the highest on top, and the people's as a band."""
+    known = sorted(
+        ((row, stat) for row in report.rows if (stat := row.stats.get(measure)) is not None and stat.is_defined),
+        key=lambda pair: -(pair[1].value or 0.0),
+    )
     if not known:
         return None
-    right = len(known) + 0.5
+    ends = [0.5, len(known) + 0.5]
     series: list[Series] = []
     ceiling = report.ceiling.stats.get(measure) if report.ceiling else None
     if ceiling is not None and ceiling.value is not None:
         if ceiling.low is not None:
             lows, highs = [ceiling.low] * 2, [ceiling.high] * 2
-            band = Series("", [0.5, right], [None] * 2, kind="band", is_human=True, lows=lows, highs=highs)
+            band = Series("", ends, ends, kind="band", is_human=True, is_across=True, lows=lows, highs=highs)
             series.append(band)
-        series.append(Series(_("people among themselves"), [0.5, right], [ceiling.value] * 2, is_human=True))
-    for place, (name, stat) in enumerate(known, 1):
+        series.append(
+            Series(_("people among themselves"), [ceiling.value] * 2, ends, is_human=True, is_across=True)
+        )
+    for place, (row, stat) in enumerate(known, 1):
         bounds = ([stat.low], [stat.high]) if stat.low is not None else ((), ())
         series.append(
             Series(
-                f"{place} · {name}",
+                row.name,
+                [stat.value or 0.0],
                 [place],
-                [stat.value],
                 kind="points",
                 lows=bounds[0],
                 highs=bounds[1],
-                colour=place - 1,
+                colour=row.colour,
+                is_across=True,
             )
         )
     values = [number for _, stat in known for number in (stat.value, stat.low) if number is not None]
-    words = "; ".join(f"{name} {stat.value:.3f}" for name, stat in known if stat.value is not None)
     return Plot(
         title=_("%(figure)s with people") % {"figure": MEASURES[measure]},
-        x_label=_("judge"),
-        y_label=MEASURES[measure],
+        x_label=MEASURES[measure],
+        y_label="",
         series=series,
-        x_range=(0.5, right),
-        x_ticks=list(range(1, len(known) + 1)),
-        y_range=(min(0.0, math.floor(min(values) * 10) / 10), 1.0),
+        x_range=(min(0.0, math.floor(min(values) * 10) / 10), 1.0),
+        rows=[row.name for row, _ in known],
         caption=_("Points with 95 %% intervals over %(n)d %(unit)s.")
         % {"n": report.n_clusters, "unit": report.cluster_unit},
-        alt=words,
+        alt="; ".join(f"{row.name} {stat.value:.3f}" for row, stat in known),
     )
 
 
@@ -98,6 +101,7 @@ def _bland_altman(pairs: Sequence[SummaryPair], name: str, colour: int, caption:
     n = len(apart)
     middle = sum(apart) / n if n else 0.0
     spread = 1.96 * math.sqrt(sum((one - middle) ** 2 for one in apart) / (n - 1)) if n > 1 else 0.0
+    edge = 1.4 * max([10.0, abs(middle) + spread, *map(abs, apart)])
     ends = [-2.0, 102.0]
     lines = [
         Series(_("mean difference"), ends, [middle] * 2, is_human=True),
@@ -110,9 +114,9 @@ def _bland_altman(pairs: Sequence[SummaryPair], name: str, colour: int, caption:
         y_label=_("judge minus people"),
         series=[*lines, Series(name, means, apart, kind="points", colour=colour)],
         x_range=(-2, 102),
-        y_range=(-104, 104),
+        y_range=(-edge, edge),
         x_ticks=[0, 20, 40, 60, 80, 100],
-        y_ticks=[-100, -50, 0, 50, 100],
+        y_ticks=ticks(-edge, edge),
         caption=caption,
         alt=_("%(judge)s minus people: mean %(mean).1f, limits %(low).1f to %(high).1f")
         % {"judge": name, "mean": middle, "low": middle - spread, "high": middle + spread},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -76,6 +76,8 @@ class StudyReport:
     limit_ms: int
     with_late: bool = False
     n_late: int = 0
+    with_running: bool = False
+    n_running: int = 0
 
     measures = MEASURES
 
@@ -118,15 +120,17 @@ def study_report(
     present_only: bool = False,
     carried: bool = True,
     with_late: bool = False,
+    with_running: bool = False,
 ) -> StudyReport:
     """Score a study's sessions and average them over active time; ten queries.
 
-    `with_late` lets accepted late texts end their sessions in place of what was submitted.
+    `with_late` lets accepted late texts end their sessions in place of what was submitted. `with_running` adds
+    sessions that are not over, up to their last mark.
     """
     results = session_results(
         sessions=sessions_of(study), judge=judge, present_only=present_only, with_late=with_late
     )
-    counted = [result for result in results if result.counts]
+    counted = [result for result in results if result.counts or (with_running and result.is_running)]
     rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
     limit = max((result.session.limit_ms for result in results), default=study.writing_plan.limit_ms)
     at_marks = marks(limit_ms=limit, mark_every_ms=study.writing_plan.mark_every_ms)
@@ -142,6 +146,8 @@ def study_report(
         limit_ms=limit,
         with_late=with_late,
         n_late=sum(result.late is not None for result in counted),
+        with_running=with_running,
+        n_running=sum(result.is_running for result in results),
     )
 
 
@@ -204,35 +210,55 @@ def _percent(value: float | None) -> float | None:
 
 
 def _plot(report: StudyReport) -> Plot:
+    """A small plot for each measure, all with the same axes."""
     series: list[Series] = []
-    for colour, curve in enumerate(report.curves):
+    for place, curve in enumerate(report.curves):
         xs = [point.mark_ms / 60_000 for point in curve.points]
         lows = [_percent(point.mean.low) for point in curve.points]
         highs = [_percent(point.mean.high) for point in curve.points]
-        if any(low is not None for low in lows):
-            series.append(Series(curve.measure, xs, [], kind="band", lows=lows, highs=highs, colour=colour))
-        series.extend(_faint(curve, colour))
         means = [_percent(point.mean.value) for point in curve.points]
-        series.append(Series(curve.measure.capitalize(), xs, means, colour=colour))
-    caption = _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.") % {
-        "n": report.n_counted,
-        "people": report.n_annotators,
-    }
-    if report.with_late:
-        caption += " " + ngettext(
-            "%(n)d session ends with an accepted late text.",
-            "%(n)d sessions end with an accepted late text.",
-            report.n_late,
-        ) % {"n": report.n_late}
+        line = Series(curve.measure.capitalize(), xs, means, lows=lows, highs=highs, colour=place, panel=place)
+        if any(low is not None for low in lows):
+            series.append(replace(line, kind="band"))
+        series.extend(_faint(curve, place))
+        series.append(line)
     return Plot(
         title=_("Progress over active time"),
         x_label=_("active minutes"),
         y_label=_("score (%)"),
         series=series,
         x_range=(0, report.limit_ms / 60_000),
-        caption=caption,
+        panels=[curve.measure.capitalize() for curve in report.curves],
+        caption=_caption(report),
         alt=_alt(report),
     )
+
+
+def _caption(report: StudyReport) -> str:
+    parts = [
+        _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.")
+        % {"n": report.n_counted, "people": report.n_annotators}
+    ]
+    if report.n_running and report.with_running:
+        text = ngettext(
+            "%(n)d of them is still running and counts up to its last mark.",
+            "%(n)d of them are still running and count up to their last marks.",
+            report.n_running,
+        )
+        parts.append(text % {"n": report.n_running})
+    elif report.n_running:
+        text = ngettext(
+            "%(n)d running session is left out.", "%(n)d running sessions are left out.", report.n_running
+        )
+        parts.append(text % {"n": report.n_running})
+    if report.with_late:
+        text = ngettext(
+            "%(n)d session ends with an accepted late text.",
+            "%(n)d sessions end with an accepted late text.",
+            report.n_late,
+        )
+        parts.append(text % {"n": report.n_late})
+    return " ".join(parts)
 
 
 def _faint(curve: Curve, colour: int) -> Iterator[Series]:
@@ -240,7 +266,7 @@ def _faint(curve: Curve, colour: int) -> Iterator[Series]:
     for key in keys:
         points = [point for point in curve.sessions if point.key == key and not point.is_carried]
         xs = [point.mark_ms / 60_000 for point in points]
-        yield Series("", xs, [_percent(point.value) for point in points], colour=colour, faint=True)
+        yield Series("", xs, [_percent(point.value) for point in points], colour=colour, faint=True, panel=colour)
 
 
 def _alt(report: StudyReport) -> str:

@@ -91,6 +91,12 @@ class ViewForm(forms.Form):
         label=_("Final text"),
     )
 
+    running = forms.ChoiceField(
+        choices=[("", _("finished ones")), ("running", _("running ones too"))],
+        required=False,
+        label=_("Sessions"),
+    )
+
     def __init__(self, data: Any, *, judges: QuerySet[Judge]) -> None:
         super().__init__(data)
         field: Any = self.fields["judge"]

@@ -55,6 +55,7 @@ def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge
         "present_only": data.get("insights") == "present",
         "carried": data.get("average") != "working",
         "with_late": data.get("texts") == "late",
+        "with_running": data.get("running") == "running",
     }
     bound = {"judge": judge.uid, **{name: value for name, value in data.items() if name != "judge"}}
     return ViewForm(bound, judges=judges), judge, shown

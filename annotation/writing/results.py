@@ -80,7 +80,14 @@ class SessionResult:
             key=f"{self.pseudonym} · {self.session.assignment.subtopic.name}",
             end_ms=final.mark_ms if final else max(points, default=0),
             points=points,
+            is_running=self.is_running,
         )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the session goes on, or is paused, and has reached a mark."""
+        goes_on = self.session.state in (Session.State.RUNNING, Session.State.PAUSED)
+        return goes_on and bool(self.snapshots) and not self.is_excluded
 
     @property
     def counts(self) -> bool:

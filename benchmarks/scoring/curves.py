@@ -33,12 +33,14 @@ class SessionCurve:
     """The scored snapshots of one session.
 
     `points` map active milliseconds to the measures of the snapshot there, None where it has no score yet; the
-    final snapshot stands at `end_ms`, the active time when the session ended (or so far).
+    final snapshot stands at `end_ms`, the active time when the session ended (or so far, where it `is_running`:
+    then nothing is carried forward).
     """
 
     key: str
     end_ms: int
     points: Mapping[int, Measures | None]
+    is_running: bool = False
 
     def __post_init__(self) -> None:
         if late := [mark for mark in self.points if mark > self.end_ms]:
@@ -48,11 +50,11 @@ class SessionCurve:
         """Measures at a mark: of the snapshot there, or the final one where the rule carries it forward."""
         if mark_ms <= self.end_ms:
             return self.points.get(mark_ms)
-        return self.points.get(self.end_ms) if rule is CurveRule.CARRIED_FORWARD else None
+        return self.points.get(self.end_ms) if self.counts_at(mark_ms, rule) else None
 
     def counts_at(self, mark_ms: int, rule: CurveRule) -> bool:
         """Whether the session belongs to the mean at a mark, scored or not."""
-        return rule is CurveRule.CARRIED_FORWARD or mark_ms <= self.end_ms
+        return mark_ms <= self.end_ms or (rule is CurveRule.CARRIED_FORWARD and not self.is_running)
 
 
 @dataclass(frozen=True, slots=True)

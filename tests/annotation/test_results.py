@@ -135,6 +135,28 @@ def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study:
     assert means[10 * MINUTE].mean.value == pytest.approx(last[1] / 2)
 
 
+def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
+    study: Any, dot: Any, ada: Any, login: Any, now: datetime
+) -> None:
+    task = make_assignment(annotator=dot, study=study)
+    texts = [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]
+    session = make_session(assignment=task, state="paused", revisions=texts, acc_ms=25 * MINUTE)
+    fill_missing(session=session, now=now)
+    judge_everything(now)
+    judge = judging.default_judge(now=now)
+    without = study_report(study=study, judge=judge)
+    assert (without.n_counted, without.n_running) == (2, 1)
+    assert "1 running session is left out." in without.plot.caption
+    report = study_report(study=study, judge=judge, with_running=True)
+    n = {point.mark_ms: point.n_sessions for point in report.curves[0].points}
+    assert (report.n_counted, n[20 * MINUTE], n[30 * MINUTE]) == (3, 3, 2)
+    assert "1 of them is still running" in report.plot.caption
+    page = reverse("annotation:study-results", args=[study.uid])
+    assert "still running" in login(ada).get(f"{page}?running=running").text
+    sessions.exclude(session=session, by=ada, reason="was ill", now=now)
+    assert study_report(study=study, judge=judge, with_running=True).n_counted == 2
+
+
 def scored(study: Any, now: datetime) -> Any:
     return session_results(sessions=sessions_of(study), judge=judging.default_judge(now=now))
 
