@@ -272,9 +272,9 @@ def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool, has_markers:
         is_solid = one.is_human or not is_named
         dash = DASHES[0 if is_solid else (one.colour + one.colour // len(COLOURS)) % len(DASHES)]
         width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
-        marker = "o" if lows or has_markers else None
+        dots = "o" if lows or has_markers else None
         axes.plot(
-            one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha, marker=marker,
+            one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha, marker=dots,
             markersize=4,
         )  # fmt: skip
         if lows:
