@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
@@ -59,6 +59,8 @@ def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
     if rows is None:
         return Verdict.objects.none()
     found = rows.filter(run=run).select_related("call", *RELATED[rows.model])
+    if rows.model is Extraction:
+        found = found.annotate(n_points=Count("points"))
     return (found.filter(is_valid=False) if only_invalid else found).order_by("pk")
 
 
@@ -102,11 +104,17 @@ def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Ro
         url=f"{reverse('benchmarks:response-detail', args=[response.uid])}?judge={answer.judge.uid}",
         place=response.question.text,
         asked=asked.text if asked else "",
-        label=answer.get_answer_display() if isinstance(answer, PointVerdict) else _("points"),
+        label=_label(answer),
         problem=answer.raw.get("problem", ""),
         cost=cost,
         replies=_replies(answer.call),
     )
+
+
+def _label(answer: Answer) -> str:
+    if isinstance(answer, PointVerdict):
+        return answer.get_answer_display()
+    return ngettext("%(n)d point", "%(n)d points", answer.n_points) % {"n": answer.n_points}
 
 
 def _of_summary(answer: Verdict, *, cost: Decimal | None, is_hidden: bool) -> Row:

@@ -9,9 +9,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import judging
+from benchmarks.engine.scopes import Scope
 from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.judges.registry import lexical_config
-from benchmarks.models import Judge, JudgeRun, Question, Response
+from benchmarks.models import Judge, JudgeRun, Question, Response, System
 
 OFFLINE = "lexical"
 
@@ -27,10 +28,15 @@ def _judges() -> list[tuple[str, Any]]:
     return [(OFFLINE, _("the offline judge (lexical)")), *((str(judge.uid), str(judge)) for judge in models)]
 
 
+def _systems() -> list[tuple[str, str]]:
+    rows = System.objects.filter(responses__isnull=False).order_by("summarizer")
+    return [(name, name) for name in rows.values_list("summarizer", flat=True).distinct()]
+
+
 class ResponseRunForm(RunOptionsForm):
     """Which responses a judge is to look at, for which task."""
 
-    field_order = ("judge", "task", "dataset")
+    field_order = ("judge", "task", "dataset", "systems", "sample", "seed")
     judge = forms.ChoiceField(label=_("Judge"), choices=_judges)
     task = forms.ChoiceField(
         label=_("Task"),
@@ -42,6 +48,16 @@ class ResponseRunForm(RunOptionsForm):
         help_text=_("Recall needs nothing else. Precision needs extraction first and support after it."),
     )
     dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
+    systems = forms.MultipleChoiceField(
+        label=_("Systems"), required=False, choices=_systems, help_text=_("None chosen: all.")
+    )
+    sample = forms.IntegerField(
+        label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
+        help_text=_("Responses, drawn from the above. Empty: all of them."),
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False
+    )
     repeats = forms.IntegerField(
         label=_("Answers per key point"),
         min_value=1,
@@ -61,11 +77,17 @@ class ResponseRunForm(RunOptionsForm):
         found = Judge.objects.filter(name=OFFLINE, config_sha256=digest).first()
         return found or Judge(pk=0, name=OFFLINE, kind=Judge.Kind.LEXICAL)
 
+    def scope(self) -> Scope:
+        """The scope of a valid form."""
+        data = self.cleaned_data
+        return Scope(
+            dataset=data["dataset"], systems=data["systems"], sample=data["sample"], seed=data["seed"] or 0
+        )
+
     def responses(self) -> list[Response]:
         """The responses of a valid form."""
         questions = Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None)
-        rows = Response.objects.filter(question__in=questions).select_related("question")
-        return list(rows.order_by("question", "pk"))
+        return self.scope().narrowed(Response.objects.filter(question__in=questions).select_related("question"))
 
 
 class CheckForm(forms.Form):

@@ -186,6 +186,7 @@ def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
         subjects=form.responses(),
         options=form.options(),
         reason="person",
+        scope=form.scope().as_json(),
         back=f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}",
     )
 

@@ -32,6 +32,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.makers_recall import make_response
 
 Login = Callable[..., Client]
 MINUTE = 60_000
@@ -329,3 +330,44 @@ def test_trying_a_summary_lands_on_its_answers(server: FakeServer, ada: Any, log
     JudgeRun.objects.update(state=JudgeRun.State.PAUSED, message="The key was refused.")
     polled = client.get(here, headers={"HX-Request": "true"})
     assert (polled.status_code, "The key was refused." in polled.text) == (286, True)
+
+
+def test_answers_on_responses_are_read_like_those_on_summaries(
+    ada: Any, login: Login, django_assert_max_num_queries: Any
+) -> None:
+    client = login(ada)
+    for n in range(4):
+        make_response(f"q{n}", system="heron", n_points=3, text=f"Alpha {n} holds. Beta {n} does too, they say.")
+    for task in ("recall", "extraction", "support"):
+        run_judge("--task", task)
+    shown = {}
+    for run in JudgeRun.objects.all():
+        with django_assert_max_num_queries(25):
+            shown[run.task] = flat(client.get(url("judge-run-answers", run.uid)).text)
+    assert "q1 1." in shown["recall"]
+    assert shown["recall"].count("<tr>") == 12 + 1
+    assert ">2 points</span>" in shown["extraction"]
+    assert "Beta 3 does too, they say." in shown["support"]
+    assert run_judge("--task", "recall", "--system", "heron", "--sample", "2")["responses"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_on_responses_is_about_systems_and_a_sample(ada: Any, login: Login) -> None:
+    client = login(ada)
+    for n in range(5):
+        make_response(f"q{n}", system="heron" if n else "wren", n_points=1)
+    asked = {
+        "judge": "lexical",
+        "task": "recall",
+        "concurrency": 4,
+        "repeats": 1,
+        "systems": ["heron"],
+        "sample": 3,
+    }
+    assert client.get(url("recall-run"), asked).context["n_responses"] == 3
+    client.post(url("recall-run"), asked)
+    run = JudgeRun.objects.get()
+    assert {item.response.system.key for item in run.items.all()} == {"heron"}
+    assert run.items.count() == 3
+    assert "a random sample of 3, seed 0; system heron" in flat(client.get(url("judge-run", run.uid)).text)
+    assert client.post(url("recall-run"), {**asked, "systems": ["nobody"]}).status_code == 422
