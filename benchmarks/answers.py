@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
