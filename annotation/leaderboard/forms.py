@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.core.cache import cache
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from annotation.leaderboard.board import View
-from benchmarks.models import Haystack, Judge, Verdict
+from annotation.leaderboard.board import KEPT_FOR_S, View
+from benchmarks.browse import judges_of
+from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.leaderboard import FIGURES
 
 TITLES = {
@@ -56,9 +59,10 @@ class ViewForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
-        judged = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
+        verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
+        judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
-        self.default_judge = judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
+        self.default_judge = _default_judge(haystacks, judges)
         self.haystacks = haystacks
         initial = {"average": "pooled", "sort": "joint", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**initial, **{name: value for name, value in data.items() if value}})
@@ -82,3 +86,16 @@ class ViewForm(forms.Form):
         return View(
             haystacks=chosen, judge=judge, average=data.get("average") or "pooled", minute=data.get("minute")
         )
+
+
+def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:
+    """Whoever judged most summaries that count; kept until there is another verdict, as counting takes long."""
+    newest = Verdict.objects.aggregate(newest=Max("pk"))["newest"]
+    pks = sorted(haystacks.order_by().values_list("pk", flat=True))
+    key = "default-judge-" + hashlib.sha256(repr((pks, newest)).encode()).hexdigest()
+    known = cache.get(key)
+    if known is None:
+        known = [judge.pk for judge in judges_of(Summary.objects.filter(haystack__in=pks).counted())]
+        cache.set(key, known, KEPT_FOR_S)
+    found = {judge.pk: judge for judge in judges}
+    return next((found[pk] for pk in known if pk in found), next(iter(found.values()), None))
