@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Substr
 
 from benchmarks.exchange.systems import setting_name
@@ -83,7 +83,7 @@ def system_table(haystack: Haystack) -> SystemTable:
 
 
 def _verdicts_version(haystack: Haystack, judge: Judge | None) -> tuple[Any, ...]:
-    summaries = Summary.objects.filter(haystack=haystack).aggregate(n=Count("pk"), last=Max("pk"))
+    summaries = Summary.objects.filter(haystack=haystack).counted().aggregate(n=Count("pk"), last=Max("pk"))
     rows = Verdict.objects.filter(summary__haystack=haystack, judge=judge)
     verdicts = rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
     return (*summaries.values(), *verdicts.values())
@@ -155,10 +155,17 @@ class SummaryRow:
         )
 
 
-def judges_of(summaries: Any) -> list[Judge]:
-    """Who judged any of these summaries, imported judges first. One query."""
-    rows = Judge.objects.filter(pk__in=Verdict.objects.filter(summary__in=summaries).values("judge"))
-    return sorted(rows, key=lambda judge: (judge.kind != Judge.Kind.IMPORTED, judge.name, -judge.version))
+COUNTED = (Summary.Origin.IMPORTED, Summary.Origin.GENERATED)
+
+
+def judges_of(summaries: QuerySet[Summary]) -> list[Judge]:
+    """Who judged any of these summaries: first who judged most that count, then imported judges. One query."""
+    known: Any = (
+        Judge.objects.filter(verdicts__summary__in=summaries, verdicts__repeat=0)
+        .annotate(n_judged=Count("verdicts", filter=Q(verdicts__summary__origin__in=COUNTED)))
+        .order_by("-n_judged", "name", "-version")
+    )
+    return sorted(known, key=lambda judge: (-judge.n_judged, judge.kind != Judge.Kind.IMPORTED))
 
 
 def summary_rows(subtopic: Subtopic, *, judge: Judge | None, sort: str) -> list[SummaryRow]:

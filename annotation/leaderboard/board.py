@@ -116,7 +116,7 @@ def board(view: View, *, studies: QuerySet[Study]) -> Board:
 def _version(view: View, studies: QuerySet[Study]) -> tuple[Any, ...]:
     haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
     verdicts = Verdict.objects.filter(judge=view.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    texts = Summary.objects.filter(haystack__in=haystacks).aggregate(Count("pk"), Max("pk"))
+    texts = Summary.objects.filter(haystack__in=haystacks).counted().aggregate(Count("pk"), Max("pk"))
     written = Snapshot.objects.filter(session__assignment__study__in=studies)
     changes = (
         written.aggregate(Count("pk"), Max("pk"), Count("summary")),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
+from benchmarks.browse import judges_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.leaderboard import FIGURES
 from benchmarks.scoring.summhay import Score
+from benchmarks.web.memory import remembered
 
 TITLES = {
     "coverage": _("Coverage"),
@@ -27,7 +29,7 @@ SORTS = (*FIGURES, "system", "retriever")
 class ViewForm(forms.Form):
     """Haystack or domain, judge and its score, average, people's texts, and the order of the rows.
 
-    Unless one is chosen, the judge is one that has judged people too, else an imported one.
+    Unless one is chosen, the judge is one that has judged people too, else who judged most.
     """
 
     haystack = forms.ModelChoiceField(
@@ -65,10 +67,10 @@ class ViewForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
-        judged = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
+        verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
+        judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
-        of_people = judges.filter(Exists(judged.filter(summary__origin=Summary.Origin.SESSION)))
-        self.default_judge = of_people.first() or judges.filter(kind=Judge.Kind.IMPORTED).first() or judges.first()
+        self.default_judge = _default_judge(haystacks, judges)
         self.haystacks = haystacks
         initial = {"average": "pooled", "sort": "joint", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**initial, **{name: value for name, value in data.items() if value}})
@@ -96,3 +98,22 @@ class ViewForm(forms.Form):
             minute=data.get("minute"),
             score=Score(data.get("score") or Score.LABEL),
         )
+
+
+def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:
+    """Whoever judged most summaries that count, people's before; kept for a while, as counting takes long."""
+    newest = Verdict.objects.aggregate(newest=Max("pk"))["newest"]
+    pks = sorted(haystacks.order_by().values_list("pk", flat=True))
+    known = remembered("default-judge", (pks, newest), lambda: _most_judged(pks))
+    found = {judge.pk: judge for judge in judges}
+    return next((found[pk] for pk in known if pk in found), next(iter(found.values()), None))
+
+
+def _most_judged(haystacks: list[int]) -> list[int]:
+    """Judges, those of people first, then by how many summaries of systems they judged."""
+    summaries = Summary.objects.filter(haystack__in=haystacks)
+    sessions = summaries.filter(origin=Summary.Origin.SESSION)
+    of_people = set(
+        Verdict.objects.filter(summary__in=sessions).order_by().values_list("judge", flat=True).distinct()
+    )
+    return sorted((judge.pk for judge in judges_of(summaries.counted())), key=lambda pk: pk not in of_people)

@@ -196,8 +196,11 @@ def test_an_export_holds_the_texts_of_the_haystack_only(files: dict[str, Path], 
 
 def test_pages_show_both_texts(forwards: dict[str, Any], eve: Any, login: Callable[[Any], Any]) -> None:
     subtopic = Subtopic.objects.get(number=1)
-    page = login(eve).get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
+    client = login(eve)
+    page = client.get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
     assert page.count("annotated text") == 2
+    assert "from the verdicts of published" in " ".join(page.split())
+    assert "selected>published</option>" in client.get(reverse("annotation:leaderboard")).text
     for summary in subtopic.summaries.all():
         assert str(summary.uid) in page
 
