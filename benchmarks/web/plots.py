@@ -153,7 +153,8 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
         if plot.y_ticks:
             axes.set_yticks(list(plot.y_ticks))
         if any(one.label and not one.faint and one.kind != "band" for one in plot.series):
-            beside = {"loc": "center left", "bbox_to_anchor": (1.25, 0.5)} if plot.is_radar else {}
+            right = 1.25 if plot.is_radar else 1.01
+            beside = {"loc": "center left", "bbox_to_anchor": (right, 0.5)} if plot.x_names else {}
             axes.legend(frameon=False, fontsize="small", **beside)
         if is_page:
             figure.patch.set_visible(False)
@@ -172,7 +173,9 @@ def _cartesian(axes: Axes, plot: Plot) -> None:
         _draw_on(axes, one)
     axes.set_xlim(*plot.x_range)
     if plot.x_ticks:
-        axes.set_xticks(list(plot.x_ticks), [_drawable(name) for name in plot.x_names] or None)
+        names = [_drawable(name) for name in plot.x_names]
+        slanted: Any = {"fontsize": "small", "rotation": 20, "ha": "right"} if names else {}
+        axes.set_xticks(list(plot.x_ticks), names or None, **slanted)
     axes.set_xlabel(_drawable(plot.x_label))
     axes.set_ylabel(_drawable(plot.y_label))
 

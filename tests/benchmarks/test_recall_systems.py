@@ -232,7 +232,7 @@ def test_recall_on_a_version_of_ones_own_key_points(
     assert f'value="{verified.uid}.2"' in offered
     assert f'value="{verified.uid}.1"' in offered
     shown = flat(client.get(f"{RECALL}?points={verified.uid}.1").text)
-    assert f"only the 3 key points kept by {verified.name}, version 1" in shown
+    assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
     assert '<p class="figure-value">75.0' in shown, "1 of 2 and 1 of 1"
     files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
     assert files["overall"]["n_key_points"] == 1
