@@ -52,6 +52,7 @@ def _radar(table: CrossTable, found: Compared) -> Plot:
         x_names=table.groups,
         is_radar=True,
         caption=caption_of(found) + ".",
+        is_legend_beside=True,
         alt=_in_words(table),
     )
 
@@ -86,6 +87,7 @@ def _lines(table: CrossTable, found: Compared) -> Plot:
         x_ticks=list(range(width)),
         x_names=table.groups,
         caption=_with_intervals(found),
+        is_legend_beside=True,
         alt=_in_words(table),
     )
 
@@ -140,5 +142,6 @@ def length_plot(found: Compared) -> Plot | None:
         x_range=(0, right),
         x_ticks=ticks(0, right),
         caption=_with_intervals(found),
+        is_legend_beside=True,
         alt="; ".join(described),
     )

@@ -100,6 +100,7 @@ class Plot:
     y_ticks: Sequence[float] = field(default_factory=tuple)
     x_names: Sequence[str] = field(default_factory=tuple)
     is_radar: bool = False
+    is_legend_beside: bool = False
 
 
 def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
@@ -154,8 +155,10 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
             axes.set_yticks(list(plot.y_ticks))
         if any(one.label and not one.faint and one.kind != "band" for one in plot.series):
             right = 1.25 if plot.is_radar else 1.01
-            beside = {"loc": "center left", "bbox_to_anchor": (right, 0.5)} if plot.x_names else {}
-            axes.legend(frameon=False, fontsize="small", **beside)
+            beside = {"loc": "center left", "bbox_to_anchor": (right, 0.5)} if plot.is_legend_beside else {}
+            # The font of a page is wider than the one that is measured here.
+            size = "medium" if is_page and beside else "small"
+            axes.legend(frameon=False, fontsize=size, **beside)
         if is_page:
             figure.patch.set_visible(False)
             axes.patch.set_visible(False)

@@ -96,7 +96,7 @@ def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.Captu
     assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
     assert systems["ranking"] == []
     call_command("report", "kpr", "--by", "system")
-    assert "systems on only questions that all systems answered: 3 of 4 by owl" in capsys.readouterr().out
+    assert "systems on questions that all of them answered: 3 of 4 by owl" in capsys.readouterr().out
 
 
 def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
