@@ -156,7 +156,7 @@ def _system_lines(systems: dict[str, Any]) -> list[str]:
     counted = ", ".join(
         f"{n} of {systems['n_judged_questions'][judge]} by {judge}" for judge, n in systems["n_questions"].items()
     )
-    which = "only questions that all systems answered" if systems["only_common"] else "all questions"
+    which = "questions that all of them answered" if systems["only_common"] else "all questions"
     lines = ["", f"systems on {which}: {counted}"]
     for part in ("all", *PARTS):
         if rows := systems[part]:

@@ -13,15 +13,12 @@ from annotation.figures.table import SUBTOPICS, LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct
 from benchmarks.scoring.intervals import (
-    COEFFICIENT,
     DEFAULT,
-    Batch,
-    Figure,
     Floats,
     Resampling,
     shared_draws,
 )
-from benchmarks.scoring.ranking import MIN_SYSTEMS, tau_b_of_means
+from benchmarks.scoring.ranking import kendall_figure, rank_stat
 from benchmarks.scoring.stat import Stat
 
 
@@ -87,14 +84,8 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
         )
         for system, at in place.items()
     }
-    method = "Kendall's tau-b of mean coverage"
-    if width < MIN_SYSTEMS:
-        return Ranking(
-            name, Stat.undefined(f"under {MIN_SYSTEMS} summarizers", n_items=width, method=method), means
-        )
-    figure = Figure(method, tau_b_of_means(width), "all summarizers are level on one side", COEFFICIENT)
-    batch = Batch(n_clusters, resampling)
-    return Ranking(name, batch.estimate(figure, [batch.add(sums)]).stat(n_items=width), means)
+    figure = kendall_figure("Kendall's tau-b of mean coverage", width)
+    return Ranking(name, rank_stat(figure, sums, resampling=resampling), means)
 
 
 def corrected(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import cache
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchmarks.recall.figures import Group, Table, by_dimension, lengths, overall
@@ -16,6 +19,8 @@ from benchmarks.scoring.intervals import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot
+
+KEPT_FOR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,20 @@ def chosen_judge(table: Table, name: str) -> str:
 
 
 def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
-    """The figures of one judge, systems on the questions that all of them answered or on all."""
+    """The figures of one judge, systems on the questions that all of them answered or on all.
+
+    They are kept for an hour by all counts that they are made of.
+    """
+    facts = repr((table, judge, only_common, get_language()))
+    key = "recall-" + hashlib.sha256(facts.encode("utf-8", "replace")).hexdigest()
+    known: Page | None = cache.get(key)
+    if known is None:
+        known = _page_of(table, judge, only_common=only_common)
+        cache.set(key, known, KEPT_FOR_S)
+    return known
+
+
+def _page_of(table: Table, judge: str, *, only_common: bool) -> Page:
     own = table.of_judge(judge)
     found = compared(own, only_common=only_common)
     rows = found.table.rows

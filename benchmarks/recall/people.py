@@ -25,8 +25,8 @@ class Version:
 
     def __str__(self) -> str:
         if not self.number:
-            return _("kept by all annotators of %(study)s") % {"study": self.study}
-        return _("kept by %(study)s, version %(n)d") % {"study": self.study, "n": self.number}
+            return _("kept by all annotators of “%(study)s”") % {"study": self.study}
+        return _("kept by “%(study)s”, version %(n)d") % {"study": self.study, "n": self.number}
 
 
 @dataclass(frozen=True, slots=True)

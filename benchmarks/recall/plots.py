@@ -14,8 +14,8 @@ from benchmarks.web.plots import Plot, Series, ticks
 
 LEAST_SPOKES = 3
 """A radar of fewer domains has no area."""
-DODGE = 0.06
-"""How far systems stand apart at one length, so that their intervals do not cover each other."""
+DODGE, MOST_DODGE = 0.06, 0.6
+"""How far systems stand apart at one length, each and in all, so that their intervals do not cover each other."""
 
 
 def part_plot(table: CrossTable, found: Compared) -> Plot | None:
@@ -30,6 +30,8 @@ def part_plot(table: CrossTable, found: Compared) -> Plot | None:
 def caption_of(found: Compared) -> str:
     """Which questions count, in words."""
     numbers = {"n": found.n_questions, "all": found.n_judged}
+    if found.only_common and found.n_questions == found.n_judged:
+        return _("All %(n)d questions, each answered by all systems shown") % numbers
     if found.only_common:
         return _("Only the %(n)d of %(all)d questions that all systems shown answered") % numbers
     return _("All %(all)d questions; systems may have answered different ones") % numbers
@@ -50,6 +52,7 @@ def _radar(table: CrossTable, found: Compared) -> Plot:
         x_names=table.groups,
         is_radar=True,
         caption=caption_of(found) + ".",
+        is_legend_beside=True,
         alt=_in_words(table),
     )
 
@@ -61,13 +64,14 @@ def _lines(table: CrossTable, found: Compared) -> Plot:
     }
     title, x_label = titles[table.part]
     width, middle = len(table.groups), (len(table.rows) - 1) / 2
+    dodge = min(DODGE, MOST_DODGE / len(table.rows))
     series = []
     for at, (system, cells) in enumerate(table.rows):
         stats = [cell.stat for cell in cells[:-1]]
         series.append(
             Series(
                 system,
-                [place + DODGE * (at - middle) for place in range(width)],
+                [place + dodge * (at - middle) for place in range(width)],
                 _percents(stats),
                 lows=[None if stat is None or stat.low is None else 100 * stat.low for stat in stats],
                 highs=[None if stat is None or stat.high is None else 100 * stat.high for stat in stats],
@@ -83,6 +87,7 @@ def _lines(table: CrossTable, found: Compared) -> Plot:
         x_ticks=list(range(width)),
         x_names=table.groups,
         caption=_with_intervals(found),
+        is_legend_beside=True,
         alt=_in_words(table),
     )
 
@@ -137,5 +142,6 @@ def length_plot(found: Compared) -> Plot | None:
         x_range=(0, right),
         x_ticks=ticks(0, right),
         caption=_with_intervals(found),
+        is_legend_beside=True,
         alt="; ".join(described),
     )

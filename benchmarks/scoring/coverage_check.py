@@ -35,6 +35,7 @@ from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
 from benchmarks.scoring.linking import Column
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
 
@@ -117,9 +118,9 @@ def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         "Krippendorff's alpha, ordinal": krippendorff_alpha(people, level=Level.ORDINAL, resampling=resampling),
         "Cohen's kappa of two": cohen_kappa(world.ratings(0, 1), resampling=resampling),
     }
-    return (
-        found | _of_judges(world, resampling) | _of_scores(world, resampling) | _of_key_points(world, resampling)
-    )
+    for more in (_of_judges, _of_scores, _of_key_points, _of_ranks):
+        found |= more(world, resampling)
+    return found
 
 
 def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
@@ -193,6 +194,23 @@ def _of_key_points(world: World, resampling: Resampling | None) -> dict[str, Sta
         "key point recall, micro": found.kpr_micro,
         "key point F": found.kpf[SupportedBy.DOCUMENTS],
     }
+
+
+def _of_ranks(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    """Five systems ranked by two judges: how often each says what one person says, and what another one does."""
+    sizes = np.bincount(world.clusters)
+    sides = [
+        np.stack(
+            [
+                np.bincount(world.clusters, weights=world.codes[:, at] == world.codes[:, judge]) / sizes
+                for at in range(5)
+            ],
+            axis=1,
+        )
+        for judge in (0, 1)
+    ]
+    found = rank_agreement(*sides, systems=[str(at) for at in range(5)], resampling=resampling)
+    return {"rank correlation, Kendall": found.kendall, "rank correlation, Spearman": found.spearman}
 
 
 def check(

@@ -66,13 +66,16 @@ class Figure:
     """How a figure is computed from totals, what this is called, and why it may be undefined.
 
     `bounds` are the least and the greatest value it can have, None where there are none: an interval at a bound
-    is made from them when the figure is the same in every resample.
+    is made from them when the figure is the same in every resample. `is_attenuated` where chance in the items
+    pulls the figure towards 0, and resampling does so once more: the interval then also takes in the percentiles
+    mirrored at the value (the basic bootstrap), which errs the other way.
     """
 
     method: str
     formula: Formula
     reason: str
     bounds: tuple[float, float] | None = None
+    is_attenuated: bool = False
 
     def __call__(self, totals: Floats) -> Floats:
         """The value for each row of totals."""
@@ -116,6 +119,7 @@ class Estimate:
     resampling: Resampling | None
     counts: tuple[int, int] | None = None
     bounds: tuple[float, float] | None = None
+    is_attenuated: bool = False
 
     @cached_property
     def values(self) -> Floats:
@@ -153,6 +157,10 @@ class Estimate:
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
         low, high = percentiles(defined, self.n_clusters, self.resampling)
+        if self.is_attenuated:
+            least, greatest = self.bounds or (-math.inf, math.inf)
+            mirrored = 2 * self.value - high, 2 * self.value - low
+            low, high = max(least, min(low, mirrored[0])), min(greatest, max(high, mirrored[1]))
         if high - low < SAME:
             return self._without_spread(stat, self.resampling.level)
         return replace(
@@ -248,6 +256,7 @@ class Batch:
             resampling=self.resampling,
             counts=None if counts is None else (sum(hits for hits, _ in counts), sum(n for _, n in counts)),
             bounds=figure.bounds,
+            is_attenuated=figure.is_attenuated,
         )
 
 

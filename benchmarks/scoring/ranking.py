@@ -7,7 +7,7 @@ then by the second, then how many values there are, so totals have the shape (re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,9 @@ from benchmarks.scoring.stat import Stat
 
 MIN_SYSTEMS = 3
 LEVEL = "all systems are level on one side"
+TOO_CLOSE = "too few clusters to tell these systems apart"
+MOST_TURNED = 0.15
+"""Share of the pairs of systems that resamples may turn over; above it intervals miss the truth too often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class RankAgreement:
 
 
 def rank_agreement(
-    first: ArrayLike, second: ArrayLike, *, systems: Sequence[str], resampling: Resampling = DEFAULT
+    first: ArrayLike, second: ArrayLike, *, systems: Sequence[str], resampling: Resampling | None = DEFAULT
 ) -> RankAgreement:
     """Compare values of shape (questions, systems), NaN where there is none; intervals resample questions.
 
@@ -66,9 +69,29 @@ def rank_agreement(
     return RankAgreement(
         means={name: (float(means[0][at]), float(means[1][at]), int(counts[at])) for at, name in enumerate(names)},
         swapped=_swapped(names, *means),
-        kendall=_stat("Kendall's tau-b of systems' means", tau_b_of_means(width), sums, width, resampling),
-        spearman=_stat("Spearman's rho of systems' means", spearman_of_means(width), sums, width, resampling),
+        kendall=rank_stat(kendall_figure("Kendall's tau-b of systems' means", width), sums, resampling=resampling),
+        spearman=rank_stat(
+            Figure(
+                "Spearman's rho of systems' means",
+                spearman_of_means(width),
+                LEVEL,
+                COEFFICIENT,
+                is_attenuated=True,
+            ),
+            sums,
+            resampling=resampling,
+        ),
     )
+
+
+def kendall_figure(method: str, width: int) -> Figure:
+    """Kendall's tau-b of `width` systems' means, as `rank_stat` takes it."""
+    return Figure(method, tau_b_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
+
+
+def spearman_figure(method: str, width: int) -> Figure:
+    """Spearman's rho of `width` systems' means, as `rank_stat` takes it."""
+    return Figure(method, spearman_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
 
 
 def tau_b_of_means(width: int) -> Formula:
@@ -107,12 +130,31 @@ def _order(differences: Floats) -> Floats:
     return order
 
 
-def _stat(method: str, formula: Formula, sums: Floats, width: int, resampling: Resampling) -> Stat:
+def rank_stat(figure: Figure, sums: Floats, *, resampling: Resampling | None = DEFAULT) -> Stat:
+    """A rank correlation of sums by cluster, shape (clusters, 3 × systems).
+
+    It has no interval where systems are so close that resampling turns over many of their pairs: the correlation
+    is then pulled to 0 so far that no bootstrap holds the truth often enough.
+    """
+    width = sums.shape[1] // 3
     if width < MIN_SYSTEMS:
-        return Stat.undefined(f"under {MIN_SYSTEMS} systems that both judged", n_items=width, method=method)
+        return Stat.undefined(f"under {MIN_SYSTEMS} systems that both judged", n_items=width, method=figure.method)
     batch = Batch(len(sums), resampling)
-    figure = Figure(method, formula, LEVEL, COEFFICIENT)
-    return batch.estimate(figure, [batch.add(sums)]).stat(n_items=width)
+    block = batch.add(sums)
+    stat = batch.estimate(figure, [block]).stat(n_items=width)
+    if stat.low is None or _share_turned(batch, block, width) <= MOST_TURNED:
+        return stat
+    return replace(stat, low=None, high=None, seed=None, n_resamples=None, interval_reason=TOO_CLOSE)
+
+
+def _share_turned(batch: Batch, block: int, width: int) -> float:
+    """Of the pairs of systems, the share whose order a resample changes, by the judge by whom there are more."""
+    one, other = np.triu_indices(width, 1)
+    shares = []
+    for drawn, known in zip(_means(batch.drawn(block), width), _means(batch.total(block), width), strict=True):
+        orders = [_order(side[:, one] - side[:, other]) for side in (drawn, known)]
+        shares.append(float((orders[0] != orders[1]).mean()))
+    return max(shares)
 
 
 def _swapped(names: Sequence[str], first: Floats, second: Floats) -> tuple[tuple[str, str], ...]:

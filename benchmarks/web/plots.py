@@ -112,6 +112,7 @@ class Plot:
     is_radar: bool = False
     rows: Sequence[str] = ()
     panels: Sequence[str] = ()
+    is_legend_beside: bool = False
 
 
 def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
@@ -209,7 +210,9 @@ def _draw_panel(axes: Axes, plot: Plot, place: int) -> None:
     axes.set_xlim(*plot.x_range)
     axes.set_ylim(*plot.y_range)
     if plot.x_ticks:
-        axes.set_xticks(list(plot.x_ticks), [_drawable(name) for name in plot.x_names] or None)
+        names = [_drawable(name) for name in plot.x_names]
+        slanted: Any = {"fontsize": "small", "rotation": 20, "ha": "right"} if names else {}
+        axes.set_xticks(list(plot.x_ticks), names or None, **slanted)
     if plot.rows:
         axes.set_yticks(range(1, len(plot.rows) + 1), [_drawable(name) for name in plot.rows])
         axes.set_ylim(len(plot.rows) + 0.5, 0.5)
@@ -222,7 +225,12 @@ def _draw_panel(axes: Axes, plot: Plot, place: int) -> None:
     axes.set_ylabel(_drawable(plot.y_label))
     in_legend = [one for one in plot.series if one.label and not one.faint and one.kind != "band"]
     if any(one.kind == "line" for one in in_legend) if plot.rows else in_legend:
-        axes.legend(frameon=False, fontsize="small")
+        _add_legend(axes, plot, right=1.01)
+
+
+def _add_legend(axes: Axes, plot: Plot, *, right: float) -> None:
+    beside: Any = {"loc": "center left", "bbox_to_anchor": (right, 0.5)} if plot.is_legend_beside else {}
+    axes.legend(frameon=False, fontsize="small", **beside)
 
 
 def _draw_radar(axes: PolarAxes, plot: Plot, _place: int) -> None:
@@ -246,7 +254,7 @@ def _draw_radar(axes: PolarAxes, plot: Plot, _place: int) -> None:
     if plot.y_ticks:
         axes.set_yticks(list(plot.y_ticks))
     if any(one.label for one in plot.series):
-        axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.25, 0.5))
+        _add_legend(axes, plot, right=1.25)
 
 
 def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool, has_markers: bool = False) -> None:

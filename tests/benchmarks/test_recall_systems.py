@@ -96,7 +96,7 @@ def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.Captu
     assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
     assert systems["ranking"] == []
     call_command("report", "kpr", "--by", "system")
-    assert "systems on only questions that all systems answered: 3 of 4 by owl" in capsys.readouterr().out
+    assert "systems on questions that all of them answered: 3 of 4 by owl" in capsys.readouterr().out
 
 
 def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
@@ -232,7 +232,7 @@ def test_recall_on_a_version_of_ones_own_key_points(
     assert f'value="{verified.uid}.2"' in offered
     assert f'value="{verified.uid}.1"' in offered
     shown = flat(client.get(f"{RECALL}?points={verified.uid}.1").text)
-    assert f"only the 3 key points kept by {verified.name}, version 1" in shown
+    assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
     assert '<p class="figure-value">75.0' in shown, "1 of 2 and 1 of 1"
     files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
     assert files["overall"]["n_key_points"] == 1

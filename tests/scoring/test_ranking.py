@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.intervals import BadShape, Resampling
-from benchmarks.scoring.ranking import rank_agreement
+from benchmarks.scoring.intervals import COEFFICIENT, BadShape, Batch, Figure, Resampling
+from benchmarks.scoring.ranking import rank_agreement, tau_b_of_means
 
 FEW = Resampling(n_resamples=50)
 SYSTEMS = ("gannet", "heron", "jay", "owl", "wren")
@@ -78,3 +78,26 @@ def test_two_systems_level_sides_and_nothing_at_all_have_reasons() -> None:
     assert (none.means, none.swapped, none.kendall.value) == ({}, (), None)
     with pytest.raises(BadShape):
         rank_agreement([[0.1, 0.2]], [[0.1]], systems=SYSTEMS[:2])
+
+
+def test_no_interval_where_resampling_turns_the_systems_over() -> None:
+    rng = np.random.default_rng(3)
+    close = rng.random((10, 6)) + np.linspace(0, 0.05, 6)
+    found = rank_agreement(close, close + rng.normal(0, 0.1, (10, 6)), systems=[*SYSTEMS, "crow"])
+    assert (found.kendall.low, found.spearman.low) == (None, None)
+    assert "too few clusters to tell these systems apart" in found.kendall.interval_reason
+
+
+def test_an_interval_takes_in_the_percentiles_and_their_mirror_image_within_bounds() -> None:
+    rng = np.random.default_rng(4)
+    first = rng.random((12, 5)) * 0.6 + np.linspace(0, 1.2, 5)
+    second = first + rng.normal(0, 0.1, (12, 5))
+    batch = Batch(12)
+    block = batch.add(np.hstack([first, second, np.ones((12, 5))]))
+    plain = batch.estimate(Figure("", tau_b_of_means(5), "", COEFFICIENT), [block]).stat(n_items=5)
+    found = rank_agreement(first, second, systems=SYSTEMS).kendall
+    assert plain.low is not None
+    assert plain.high is not None
+    assert found.value is not None
+    assert found.low == pytest.approx(min(plain.low, 2 * found.value - plain.high))
+    assert found.high == pytest.approx(min(1.0, max(plain.high, 2 * found.value - plain.low)))
