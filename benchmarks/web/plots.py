@@ -156,6 +156,8 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
     from matplotlib.figure import Figure
 
     page_style = {"svg.fonttype": "none", "font.size": 12} if is_page else {"font.family": _fonts()}
+    # Beside a plot of a page a legend needs room: the page's font is wider than the one that is measured here.
+    page_style["legend.fontsize"] = "medium" if is_page and plot.is_legend_beside else "small"
     out = io.BytesIO()
     with _drawing, mpl.rc_context(STYLE | page_style):
         n_columns = min(3, len(plot.panels) or 1)
@@ -230,7 +232,7 @@ def _draw_panel(axes: Axes, plot: Plot, place: int) -> None:
 
 def _add_legend(axes: Axes, plot: Plot, *, right: float) -> None:
     beside: Any = {"loc": "center left", "bbox_to_anchor": (right, 0.5)} if plot.is_legend_beside else {}
-    axes.legend(frameon=False, fontsize="small", **beside)
+    axes.legend(frameon=False, **beside)
 
 
 def _draw_radar(axes: PolarAxes, plot: Plot, _place: int) -> None:
