@@ -155,7 +155,9 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
     mpl.use("agg")
     from matplotlib.figure import Figure
 
-    page_style = {"svg.fonttype": "none", "font.size": 12} if is_page else {"font.family": _fonts()}
+    page_style: dict[str, Any] = (
+        {"svg.fonttype": "none", "font.size": 12} if is_page else {"font.family": _fonts()}
+    )
     # Beside a plot of a page a legend needs room: the page's font is wider than the one that is measured here.
     page_style["legend.fontsize"] = "medium" if is_page and plot.is_legend_beside else "small"
     out = io.BytesIO()
