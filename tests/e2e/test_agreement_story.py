@@ -146,7 +146,7 @@ def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
     expect(main.get_by_role("link", name="strict")).to_be_visible()
     assert serious(ada) == []
     ada.get_by_role("button", name="Judge what its members have judged since").click()
-    expect(ada.get_by_text("Nothing is lacking")).to_be_visible()
+    expect(ada.get_by_text("Nothing is missing")).to_be_visible()
 
     ada.goto("/corpora/")
     ada.get_by_role("link", name="Ferries decided").click()

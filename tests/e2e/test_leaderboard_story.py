@@ -1,0 +1,81 @@
+"""From the published file of a haystack to a leaderboard in LaTeX with a row of people, by a researcher."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import ROOT, Site, log_in
+from tests.e2e.test_session_looks import serious
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def ada(context: BrowserContext) -> Page:
+    page = context.new_page()
+    log_in(page, "ada")
+    return page
+
+
+def latex_of(page: Page, folder: Path) -> dict[tuple[str, str], list[str]]:
+    """The rows of the downloaded table, by system and retriever."""
+    with page.expect_download() as download:
+        page.get_by_role("link", name="LaTeX", exact=True).click()
+    file = folder / "leaderboard.tex"
+    download.value.save_as(file)
+    lines = [line.removesuffix(r" \\").split(" & ") for line in file.read_text().splitlines() if " & " in line]
+    return {(row[0], row[1]): row[2:] for row in lines}
+
+
+def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
+    ada: Page, site: Site, published: Path, tmp_path: Path
+) -> None:
+    ada.goto("/corpora/import/")
+    ada.get_by_label("Format", exact=True).select_option("summhay")
+    ada.get_by_label("File", exact=True).set_input_files(published / "topic_news1.json")
+    ada.get_by_role("button", name="Send and check").click()
+    ada.get_by_role("button", name="Import").click()
+    expect(ada.get_by_role("main")).to_contain_text("What was imported", timeout=90_000)
+
+    ada.goto("/leaderboard/?judge=")
+    ada.get_by_label("Judge").select_option(label="published")
+    expect(ada.locator("#board")).to_contain_text("by judge published")
+    assert serious(ada) == []
+    rows = latex_of(ada, tmp_path)
+    expected = json.loads((published / "expected_figures.json").read_text())
+    coverage = expected["topic_news1_leaderboard_pooled_over_insights"]["coverage_score"]
+    checked = 0
+    for system, of_system in coverage.items():
+        for retriever, value in of_system.items():
+            if value is not None:
+                assert rows[system, retriever][0].startswith(f"{100 * value:.1f} ")
+                checked += 1
+    assert checked == len(rows) - 1  # the head
+    assert ("people", "oracle") not in rows
+
+    subprocess.run([sys.executable, "-m", "tests.e2e.scene_leaderboard"], cwd=ROOT, env=site.env, check=True)
+    ada.goto("/judges/")
+    ada.get_by_role("button", name="Run the offline judge").click()
+    ada.get_by_role("button", name="See what would be judged").click()
+    ada.get_by_role("button", name="Start the run").click()
+    expect(ada.get_by_role("heading", level=1)).to_contain_text("Run of")
+    site.manage("run_judge", "lexical", "--all")
+    expect(ada.locator("#status")).to_contain_text(re.compile(r"(\d+) of \1 summaries judged"))
+
+    ada.goto("/leaderboard/")
+    ada.get_by_label("Judge").select_option(label="lexical")
+    board = ada.locator("#board")
+    expect(board).to_contain_text("People: 12 sessions, writers: 2, subtopics: 6.")
+    assert serious(ada) == []
+    people = latex_of(ada, tmp_path)["people", "oracle"]
+    score, low, high = map(float, re.findall(r"[\d.]+", people[0]))
+    assert 0 < low <= score <= high <= 100
+    people_row = board.locator("tr.is-people").last
+    expect(people_row).to_contain_text(f"{score:.1f}")
