@@ -91,7 +91,7 @@ class Scope:
         return self.narrowed(rows)
 
     def narrowed(self, rows: QuerySet[Text, Text]) -> list[Text]:
-        """Summaries or responses of the systems, of the list, and in the sample; only their keys are read."""
+        """Summaries or responses of the systems, of the list, and in the sample."""
         if self.systems or self.retrievers:
             rows = rows.filter(system__in=systems_named(self.systems, self.retrievers))
         rows = rows.order_by("pk")
