@@ -218,7 +218,10 @@ class RunForm(RunOptionsForm):
             if file.size > MOST_BYTES:
                 self.add_error("listed_file", _("The file is too large for a list of ids."))
                 return data
-            data["listed"] = " ".join((data.get("listed", ""), file.read().decode("utf-8", "replace"))).strip()
+            read = file.read().decode("utf-8", "replace").strip()
+            if not read:
+                self.add_error("listed_file", _("The file holds no id."))
+            data["listed"] = f"{data.get('listed', '')} {read}".strip()
         try:
             data["ids"] = scopes.ids_of(data["listed"]) if data.get("listed") else []
             scopes.check_listed(data["ids"], Summary)

@@ -209,6 +209,14 @@ def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(
     assert judged() == {summary.pk for summary in summaries[:3]}
 
 
+def test_a_file_without_ids_is_no_run_on_everything(summaries: list[Summary], ada: Any, login: Login) -> None:
+    client = login(ada)
+    for content in (b"", b" \n\n", b"\xff\xfe\x00"):
+        file = SimpleUploadedFile("ids.csv", content)
+        assert client.post(start_url(offline(client)), {"listed_file": file}).status_code == 422, content
+    assert not JudgeRun.objects.exists()
+
+
 def test_an_empty_scope_is_told_apart_from_nothing_missing(
     summaries: list[Summary], ada: Any, login: Login
 ) -> None:

@@ -18,7 +18,6 @@ def prepare() -> None:
 
     from annotation.models import Annotator
     from annotation.writing import scoring
-    from annotation.writing.snapshots import fill_missing
     from benchmarks.models import Haystack
     from tests import makers
 
@@ -45,7 +44,7 @@ def prepare() -> None:
             session = makers.make_session(
                 assignment=task, state="submitted", revisions=[(3_000_000, text)], now=now
             )
-            fill_missing(session=session, now=now)
+            makers.fill_missing(session=session, now=now)
     scoring.score_snapshots(now=now)
 
 
