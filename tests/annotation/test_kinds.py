@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -76,6 +77,8 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     client = login(ada)
     labels = client.get(url("study-labels", study, "csv")).getvalue().decode()
     assert len(list(csv.DictReader(io.StringIO(labels)))) == 8
+    with zipfile.ZipFile(io.BytesIO(client.get(url("study-archive-file", study)).getvalue())) as archive:
+        assert archive.read("marks/labels.csv").decode() == labels
     client.post(url("annotator-remove", study, annotator_of(cleo).uid), {"reason": "moved"})
     assert study.label_tasks.count() == 4
 
