@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.figures.page import Figures, Options, View
-from annotation.figures.table import CLUSTERS, SUBTOPICS, SUMMARIES, Filters
+from annotation.figures.table import CLUSTERS, PEOPLE, SUBTOPICS, SUMMARIES, Filters
 from benchmarks.scoring.summhay import Score
 
 MEASURES = {
@@ -74,7 +74,11 @@ class LookForm(forms.Form):
     clusters = forms.ChoiceField(
         required=False,
         label=_("Resampled"),
-        choices=[(SUBTOPICS, _("subtopics")), (SUMMARIES, _("summaries"))],
+        choices=[
+            (SUBTOPICS, _("subtopics")),
+            (SUMMARIES, _("summaries")),
+            (PEOPLE, _("subtopics and people")),
+        ],
     )
     score = forms.ChoiceField(
         required=False,

@@ -12,9 +12,19 @@ import numpy as np
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.expected import PEARSON, moment_sums
-from benchmarks.scoring.intervals import DEFAULT, SHARE, Batch, Estimate, Figure, Resampling, shared_draws
+from benchmarks.scoring.intervals import (
+    DEFAULT,
+    SHARE,
+    Batch,
+    Estimate,
+    Figure,
+    People,
+    Resampling,
+    people_of,
+    shared_draws,
+)
 from benchmarks.scoring.linking import CHANCE, LINKING, Column
-from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.pairs import add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
@@ -144,16 +154,21 @@ def judge_report(
 
     Without `resampling` no figure has an interval, and all of them take milliseconds.
     """
+    resampling = table.resampled(resampling)
     humans, note, n_ties = reference_columns(table, reference)
+    each = [(at,) for at in range(table.n_people)]
+    people = people_of(each, table.n_people, resampling) if reference == MEAN else None
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     with shared_draws():
         ceiling, highest = _ceiling(table, figures, resampling, by_majority=reference == MAJORITY)
         rows, estimates = [], []
         for index, judge in enumerate(table.judges):
-            row, found = _row(table, judge, index, humans, figures, resampling)
+            row, found = _row(table, judge, index, humans, figures, resampling, people)
             rows.append(row)
             estimates.append(found)
-        differences = _differences(table, humans, figures, estimates, resampling) if with_differences else ()
+        differences = (
+            _differences(table, humans, figures, estimates, resampling, people) if with_differences else ()
+        )
     return JudgeReport(
         reference=reference,
         reference_note=note,
@@ -223,11 +238,13 @@ def _row(
     humans: Sequence[Column],
     figures: Mapping[str, Figure],
     resampling: Resampling | None,
+    people: People | None,
 ) -> tuple[JudgeRow, dict[str, Estimate]]:
     batch = Batch(table.n_clusters, resampling)
     items, own = table.pair_items(), table.column_of_judge(index)
     pairs = [add_pair(batch, items, human, own, rules=(*LINKING, CHANCE)) for human in humans]
-    found = estimates_of(batch, pairs, figures) | _on_expected(batch, table, humans, index, own)
+    found = estimates_of(batch, pairs, figures, people=people)
+    found |= _on_expected(batch, table, humans, index, own, people)
     n_insights = int(((own.codes != MISSING) & _any_human(humans)).sum())
     row = JudgeRow(
         name=judge.name,
@@ -258,18 +275,19 @@ def _ceiling(
     items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
     against_rest = by_majority and len(columns) > 2
     if against_rest:
-        people = range(len(columns))
-        sides = [(_majority(table, [at for at in people if at != own])[0], columns[own]) for own in people]
+        everyone = range(len(columns))
+        who: list[tuple[int, ...]] = [(own,) for own in everyone]
+        sides = [(_majority(table, [at for at in everyone if at != own])[0], columns[own]) for own in everyone]
     else:
         sides = [pair for one, other in combinations(columns, 2) for pair in ((one, other), (other, one))]
-    pairs: list[Blocks] = []
-    for first, second in sides:
-        blocks = add_pair(batch, items, first, second, rules=LINKING)
-        if blocks.n_items:
-            pairs.append(blocks)
-    if not pairs:
+        who = [pair for pair in combinations(range(len(columns)), 2) for _both_ways in range(2)]
+    added = [add_pair(batch, items, first, second, rules=LINKING) for first, second in sides]
+    kept = [at for at, blocks in enumerate(added) if blocks.n_items]
+    if not kept:
         return None, None
-    found = estimates_of(batch, pairs, figures)
+    pairs = [added[at] for at in kept]
+    people = people_of([who[at] for at in kept], len(columns), resampling)
+    found = estimates_of(batch, pairs, figures, people=people)
     each_twice = 1 if against_rest else 2
     counts = (table.codes[:, : table.n_people] != MISSING).sum(axis=1)
     row = JudgeRow(
@@ -302,6 +320,7 @@ def _square_root(correlation: Estimate) -> Estimate:
         n_clusters=correlation.n_clusters,
         resampling=correlation.resampling,
         bounds=SHARE,
+        n_people=correlation.n_people,
     )
 
 
@@ -321,6 +340,7 @@ def _differences(
     figures: Mapping[str, Figure],
     estimates: Sequence[Mapping[str, Estimate]],
     resampling: Resampling | None,
+    people: People | None,
 ) -> tuple[Difference, ...]:
     """Every two judges on common items; where both judged the same ones, the estimates made before are used."""
     judged = [table.column_of_judge(index).codes != MISSING for index in range(len(table.judges))]
@@ -333,7 +353,9 @@ def _differences(
             continue
         first, second = estimates[a], estimates[b]
         if (judged[a] != judged[b]).any():
-            first, second = (_on_common(table, humans, figures, index, common, resampling) for index in (a, b))
+            first, second = (
+                _on_common(table, humans, figures, index, common, resampling, people) for index in (a, b)
+            )
         stats = {name: first[name].minus(second[name]).stat(n_items=n_items) for name in COMPARED if name in first}
         found.append(Difference(table.judges[a].name, table.judges[b].name, stats))
     return tuple(found)
@@ -346,17 +368,23 @@ def _on_common(
     index: int,
     common: Any,
     resampling: Resampling | None,
+    people: People | None,
 ) -> dict[str, Estimate]:
     batch = Batch(table.n_clusters, resampling)
     items, own = table.pair_items(), table.column_of_judge(index)
     part = replace(own, codes=np.where(common, own.codes, MISSING))
     pairs = [add_pair(batch, items, human, part, rules=("linking",)) for human in humans]
-    found = estimates_of(batch, pairs, figures, names=COMPARED)
-    return found | _on_expected(batch, table, humans, index, part)
+    found = estimates_of(batch, pairs, figures, names=COMPARED, people=people)
+    return found | _on_expected(batch, table, humans, index, part, people)
 
 
 def _on_expected(
-    batch: Batch, table: LabelTable, humans: Sequence[Column], index: int, own: Column
+    batch: Batch,
+    table: LabelTable,
+    humans: Sequence[Column],
+    index: int,
+    own: Column,
+    people: People | None,
 ) -> dict[str, Estimate]:
     """Pearson on what a judge expects of the items it has in `own`, where that is asked for and it says it."""
     if table.score_of(index) is Score.LABEL:
@@ -366,7 +394,7 @@ def _on_expected(
         batch.add(moment_sums(table.worth_of(human.codes), judged, table.clusters, table.n_clusters))
         for human in humans
     ]
-    return {"pearson": batch.estimate(PEARSON, blocks)}
+    return {"pearson": batch.estimate(PEARSON, blocks, people=people)}
 
 
 def as_json(report: JudgeReport) -> list[dict[str, Any]]:

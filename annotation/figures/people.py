@@ -8,8 +8,6 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.agreement import (
     CategoryAgreement,
@@ -23,7 +21,7 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.intervals import DEFAULT, Batch, Figure, Rate, Resampling, shared_draws
+from benchmarks.scoring.intervals import DEFAULT, Batch, Figure, People, Rate, Resampling, people_of, shared_draws
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
@@ -68,10 +66,10 @@ class Agreement:
     too_many: bool
 
 
-def agreement(table: LabelTable, *, resampling: Resampling = DEFAULT, public: bool = False) -> Agreement:
+def agreement(table: LabelTable, *, resampling: Resampling | None = DEFAULT, public: bool = False) -> Agreement:
     """Every figure of the people of a table; with `public` they appear under their pseudonyms."""
     names = tuple(person.pseudonym if public else person.name for person in table.people)
-    ratings = table.ratings()
+    ratings, resampling = table.ratings(), table.resampled(resampling)
     measures: dict[str, Measure] = {
         "percent": percent_agreement,
         "randolph": randolph_kappa,
@@ -106,20 +104,24 @@ def agreement(table: LabelTable, *, resampling: Resampling = DEFAULT, public: bo
 
 
 def _pairs(
-    table: LabelTable, names: Sequence[str], resampling: Resampling
+    table: LabelTable, names: Sequence[str], resampling: Resampling | None
 ) -> tuple[tuple[PairRow, ...], Stat, Stat, bool]:
     chosen = list(combinations(range(table.n_people), 2))
     batch = Batch(table.n_clusters, resampling)
     items, columns = table.pair_items(), table.columns_of_people()
     found: dict[tuple[str, str], Blocks] = {}
+    who: list[tuple[int, ...]] = []
     for a, b in chosen[:MAX_PAIRS]:
         blocks = add_pair(batch, items, columns[a], columns[b], rules=("linking",))
         if blocks.n_items:
             found[names[a], names[b]] = blocks
+            who.append((a, b))
+    people = people_of(who, table.n_people, resampling)
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     rows = tuple(_pair_row(pair, batch, blocks, figures) for pair, blocks in found.items())
     pairs = list(found.values())
-    return rows, _correlation(batch, pairs, figures), _linking(table, batch, pairs), len(chosen) > MAX_PAIRS
+    correlation, linking = _correlation(batch, pairs, figures, people), _linking(table, batch, pairs, people)
+    return rows, correlation, linking, len(chosen) > MAX_PAIRS
 
 
 def _pair_row(pair: tuple[str, str], batch: Batch, blocks: Blocks, figures: Mapping[str, Figure]) -> PairRow:
@@ -127,7 +129,9 @@ def _pair_row(pair: tuple[str, str], batch: Batch, blocks: Blocks, figures: Mapp
     return PairRow(*pair, blocks.n_items, *(stats[name] for name in (*PAIR_NAMES, "linking")))
 
 
-def _correlation(batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure]) -> Stat:
+def _correlation(
+    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], people: People | None
+) -> Stat:
     """Mean Pearson over pairs of people (Table 1)."""
     figure = replace(
         figures["pearson"],
@@ -135,10 +139,11 @@ def _correlation(batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Fi
         reason=CONSTANT if pairs else NO_PAIR,
     )
     n_items = max((blocks.n_items for blocks in pairs), default=0)
-    return batch.estimate(figure, [blocks.cells for blocks in pairs]).stat(n_items=n_items, n_pairs=len(pairs))
+    found = batch.estimate(figure, [blocks.cells for blocks in pairs], people=people)
+    return found.stat(n_items=n_items, n_pairs=len(pairs))
 
 
-def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks]) -> Stat:
+def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks], people: People | None) -> Stat:
     """Share of pairs of labels that link a common line, all pairs of people pooled (Table 1).
 
     `n_pairs` counts these pairs, `n_items` the items with one.
@@ -146,9 +151,7 @@ def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks]) -> Stat:
     figure = Rate.of("pairs of labels that both cover and link: a line in common", "no insight is linked by two")
     if not pairs:
         return Stat.undefined(NO_PAIR, method=figure.method)
-    pooled = Batch(batch.n_clusters, batch.resampling)
-    block = pooled.add(np.sum([batch.blocks[blocks.links["linking"]] for blocks in pairs], axis=0))
-    found = pooled.estimate(figure, [block])
+    found = batch.pooled(figure, [blocks.links["linking"] for blocks in pairs], people=people)
     codes, links = table.codes[:, : table.n_people], table.links[:, : table.n_people]
     covers = (codes > 0 if table.has_covered else codes != MISSING) & links.astype(bool)
     n_pairs = None if found.counts is None else found.counts[1]

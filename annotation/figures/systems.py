@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import MEAN
-from annotation.figures.table import SUBTOPICS, LabelTable
+from annotation.figures.table import SUMMARIES, LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct
 from benchmarks.scoring.intervals import (
@@ -104,7 +104,7 @@ def corrected(
             rows = [
                 Judged(
                     system=one.summarizer,
-                    cluster=one.subtopic if table.cluster_unit == SUBTOPICS else one.summary,
+                    cluster=one.summary if table.cluster_unit == SUMMARIES else one.subtopic,
                     score=one.score,
                     difference=differences.get(one.summary),
                 )

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Bools, Floats, Ints
+from benchmarks.scoring.intervals import Bools, Floats, Ints, Resampling
 from benchmarks.scoring.linking import Column, Masks
 from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Score, worth
 
-SUBTOPICS, SUMMARIES = "subtopics", "summaries"
-CLUSTERS = (SUBTOPICS, SUMMARIES)
-"""What intervals resample; summaries of a subtopic share its insights, so by summary they are too narrow."""
+SUBTOPICS, SUMMARIES, PEOPLE = "subtopics", "summaries", "people"
+CLUSTERS = (SUBTOPICS, SUMMARIES, PEOPLE)
+"""What intervals resample; summaries of a subtopic share its insights, so by summary they are too narrow.
+
+By people, annotators are drawn as well as subtopics, where a figure is an average over them.
+"""
 FULL_CONTEXT = "full context"
 
 
@@ -80,7 +83,8 @@ class LabelTable:
     `versions`, shape (n, people), are the guideline versions followed (0: none). `clusters`, shape (n,), number
     what is resampled. `summary_of` and `insights`, shape (n,), are -1 for items of their own, named in `items`.
     `gold_codes` and `gold_links`, shape (n,), are what researchers decided, -1 where they did not; never a column.
-    `is_random` says that the labelled summaries of each system are a random draw of all that it has.
+    `is_random` says that the labelled summaries of each system are a random draw of all that it has; `over_people`
+    that intervals draw annotators, too.
     `expected`, shape (n, judges), is the coverage that judges expect, NaN where they gave a label only; figures of
     numbers take it where `score` says so.
     """
@@ -103,6 +107,7 @@ class LabelTable:
     gold_codes: Ints | None = None
     gold_links: Masks | None = None
     is_random: bool = False
+    over_people: bool = False
     expected: Floats | None = None
     score: Score = Score.LABEL
 
@@ -220,8 +225,15 @@ class LabelTable:
             expected=None if self.expected is None else self.expected[mask],
         )
 
+    def resampled(self, resampling: Resampling | None) -> Resampling | None:
+        """How figures that are averages over people are resampled."""
+        return replace(resampling, over_people=True) if resampling and self.over_people else resampling
+
     def clustered(self, unit: str) -> LabelTable:
         """The same with subtopics as clusters, which share insights, or as it is: with summaries."""
+        if unit == PEOPLE:
+            table = self.clustered(SUBTOPICS)
+            return replace(table, over_people=True, cluster_unit=f"{table.cluster_unit} and people")
         if unit != SUBTOPICS or not self.summaries:
             return self
         names = [(info.haystack_pk, info.subtopic) for info in self.summaries]

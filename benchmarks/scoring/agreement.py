@@ -16,18 +16,24 @@ import numpy as np
 from benchmarks.scoring.intervals import (
     COEFFICIENT,
     SHARE,
+    Estimate,
     Figure,
     Floats,
     Formula,
     Resampling,
+    cluster_index,
     divide,
+    draws,
     figure_of,
+    people_drawn,
     ratio,
 )
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
 
 _NO_ROOM = 1e-12
+_CELLS = 2_000_000
+"""Counts held at once while people are drawn."""
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"
 ONE_USED = "all ratings are the same"
@@ -113,10 +119,10 @@ def krippendorff_alpha(
         return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_pairs, method=method)
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
     formula = alpha_formula(level, np.array(scale, dtype=np.float64))
-    stat = figure_of(
+    stat = _estimated(
         Figure(method, formula, ONE_USED, COEFFICIENT),
-        coincidences(counts),
-        clusters=ratings.clusters,
+        ratings,
+        _coincidences,
         n_items=n_items,
         n_pairs=n_pairs,
         resampling=resampling,
@@ -186,17 +192,15 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
     """Of the pairs in which one rater gave the category, the share in which the other did (specific agreement)."""
     pairable = ratings.items(ratings.counts.sum(axis=1) >= 2)
     counts = pairable.counts
-    others = np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
-    agreeing = counts * (counts - 1) / others
     total = float(counts.sum())
     reason = "nobody gave this category" if total else NOTHING_TWICE
     return tuple(
         CategoryAgreement(
             category,
-            figure_of(
+            _estimated(
                 Figure("specific agreement", ratio, reason, SHARE),
-                np.column_stack([agreeing[:, code], counts[:, code]]),
-                clusters=pairable.clusters,
+                pairable,
+                partial(_category_rows, code=code),
                 n_items=int((counts[:, code] > 0).sum()),
                 resampling=resampling,
             ),
@@ -206,8 +210,70 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
     )
 
 
+def _category_rows(counts: Floats, squares: Floats, *, code: int) -> Floats:
+    """(ratings that another rater repeated, ratings) of one category on each item."""
+    n = counts.sum(axis=-1)
+    others = n**2 - squares.sum(axis=-1)
+    agreeing = (counts[..., code] ** 2 - squares[..., code]) * n
+    repeated = np.divide(agreeing, others, out=np.zeros_like(n), where=others > 0)
+    return np.stack([repeated, np.where(others > 0, counts[..., code], 0.0)], axis=-1)
+
+
 def _randolph(totals: Floats, *, q: int) -> Floats:
     return above_chance(ratio(totals), 1 / q)
+
+
+def _estimated(
+    figure: Figure,
+    ratings: Ratings,
+    rows_of: Callable[[Floats, Floats], Floats],
+    *,
+    n_items: int,
+    n_pairs: int | None = None,
+    resampling: Resampling | None,
+) -> Stat:
+    """A figure of rows made of each item's counts, with its interval over clusters, or over people as well.
+
+    `rows_of` takes how often raters gave each category, and the sums of the squares of how often each of them
+    counts, both of shape (…, items, categories), and gives rows of shape (…, items, sums). In the figure itself
+    each rater counts once, so both are the same; where raters are drawn several times, the squares take the pairs
+    of a rater with itself away.
+    """
+    counts = ratings.counts
+    rows = rows_of(counts, counts)
+    clusters = None if resampling is None else ratings.clusters
+    found = figure_of(figure, rows, clusters=clusters, n_items=n_items, n_pairs=n_pairs, resampling=resampling)
+    if resampling is None or not resampling.over_people or found.value is None:
+        return found
+    estimate = Estimate(
+        method=figure.method,
+        reason=figure.reason,
+        value=found.value,
+        draw=lambda: figure(_drawn_totals(ratings, rows_of, resampling)),
+        n_clusters=int(cluster_index(ratings.clusters, len(rows)).max()) + 1,
+        resampling=resampling,
+        bounds=figure.bounds,
+        n_people=len(ratings.raters),
+    )
+    return estimate.stat(n_items=n_items, n_pairs=n_pairs)
+
+
+def _drawn_totals(ratings: Ratings, rows_of: Callable[[Floats, Floats], Floats], resampling: Resampling) -> Floats:
+    """The sums of the rows on every resample of people and clusters, shape (resamples, sums)."""
+    index = cluster_index(ratings.clusters, len(ratings.codes))
+    n_items, q = len(ratings.codes), len(ratings.categories)
+    given = np.stack([code == ratings.codes.T for code in range(q)], axis=2).astype(np.float64)
+    given = given.reshape(len(ratings.raters), n_items * q)
+    people = people_drawn(len(ratings.raters), resampling)
+    clusters = np.vstack(list(draws(int(index.max()) + 1, resampling)))
+    step = max(1, _CELLS // given.shape[1])
+    totals = []
+    for start in range(0, len(people), step):
+        part = people[start : start + step]
+        counts, squares = ((weights @ given).reshape(len(part), n_items, q) for weights in (part, part**2))
+        rows = rows_of(counts, squares)
+        totals.append(np.einsum("ri,ris->rs", clusters[start : start + step][:, index], rows))
+    return np.vstack(totals)
 
 
 def _over_items(
@@ -221,22 +287,27 @@ def _over_items(
     """A figure of the sums (ΣP_i, items with two ratings, rated items, Σ shares of each category)."""
     counts = ratings.counts
     n_ratings = counts.sum(axis=1)
-    twice, rated = n_ratings >= 2, n_ratings >= 1
-    pairs = np.where(twice, n_ratings * (n_ratings - 1), 1)
-    agreement = np.where(twice, (counts * (counts - 1)).sum(axis=1) / pairs, 0.0)
-    shares = counts / np.maximum(n_ratings, 1)[:, None]
-    rows = np.column_stack([agreement, twice, rated, shares])
-    n_items, n_pairs = int(twice.sum()), _n_pairs(counts)
+    n_items, n_pairs = int((n_ratings >= 2).sum()), _n_pairs(counts)
     if n_items == 0:
         return Stat.undefined(NOTHING_TWICE, method=method)
-    return figure_of(
+    return _estimated(
         Figure(method, formula, ONE_USED, bounds),
-        rows[rated],
-        clusters=None if resampling is None else ratings.clusters_of(rated),
+        ratings.items(n_ratings >= 1),
+        _pair_rows,
         n_items=n_items,
         n_pairs=n_pairs,
         resampling=resampling,
     )
+
+
+def _pair_rows(counts: Floats, squares: Floats) -> Floats:
+    """(P_i, has two raters, is rated, share of each category) of each item."""
+    n = counts.sum(axis=-1)
+    pairs = n**2 - squares.sum(axis=-1)
+    agreeing = (counts**2 - squares).sum(axis=-1)
+    agreement = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    shares = counts / np.where(n > 0, n, 1)[..., None]
+    return np.concatenate([np.stack([agreement, pairs > 0, n > 0], axis=-1), shares], axis=-1)
 
 
 def above_chance(agreement: Floats, chance: Floats | float) -> Floats:
@@ -262,11 +333,16 @@ def _scale(ratings: Ratings, values: Mapping[str, float] | None) -> list[float]:
 
 def coincidences(counts: Floats) -> Floats:
     """Each item's coincidence matrix, flat: shape (items, q²); zero under two ratings."""
-    n_ratings = counts.sum(axis=1)
-    q = counts.shape[1]
-    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(q)
-    weight = np.where(n_ratings >= 2, 1 / np.maximum(n_ratings - 1, 1), 0.0)
-    flat: Floats = (pairs * weight[:, None, None]).reshape(len(counts), q * q)
+    return _coincidences(counts, counts)
+
+
+def _coincidences(counts: Floats, squares: Floats) -> Floats:
+    n = counts.sum(axis=-1)
+    q = counts.shape[-1]
+    pairs = counts[..., :, None] * counts[..., None, :] - squares[..., :, None] * np.eye(q)
+    others = n**2 - squares.sum(axis=-1)
+    weight = np.divide(n, others, out=np.zeros_like(n), where=others > 0)
+    flat: Floats = (pairs * weight[..., None, None]).reshape(*n.shape, q * q)
     return flat
 
 

@@ -30,6 +30,8 @@ Formula = Callable[[Floats], Floats]
 
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5
+MIN_PEOPLE = 5
+"""Annotators that can be resampled."""
 SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
 """Bounds of shares, and of correlations and kappas."""
 SAME = 1e-12
@@ -51,11 +53,16 @@ class BadShape(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How a bootstrap is drawn; stored with its interval, so that anyone can draw it again."""
+    """How a bootstrap is drawn; stored with its interval, so that anyone can draw it again.
+
+    With `over_people` annotators are drawn as well as clusters, where a figure is an average over them: the
+    interval then speaks of annotators like these, else of these.
+    """
 
     seed: int = 20240701
     n_resamples: int = 2000
     level: float = 0.95
+    over_people: bool = False
 
 
 DEFAULT = Resampling()
@@ -108,7 +115,8 @@ class Rate(Figure):
 class Estimate:
     """A figure on the data, and on every resample once somebody asks for it.
 
-    `value` is NaN where undefined; `n_clusters` are the clusters behind it, `counts` hits and n of a rate.
+    `value` is NaN where undefined; `n_clusters` are the clusters behind it, `counts` hits and n of a rate;
+    `n_people` are the annotators that were drawn, None where none were.
     """
 
     method: str
@@ -120,6 +128,7 @@ class Estimate:
     counts: tuple[int, int] | None = None
     bounds: tuple[float, float] | None = None
     is_attenuated: bool = False
+    n_people: int | None = None
 
     @cached_property
     def values(self) -> Floats:
@@ -135,6 +144,7 @@ class Estimate:
             draw=lambda: self.values - other.values,
             n_clusters=min(self.n_clusters, other.n_clusters),
             resampling=self.resampling,
+            n_people=self.n_people,
         )
 
     def stat(self, *, n_items: int | None = None, n_pairs: int | None = None) -> Stat:
@@ -153,21 +163,25 @@ class Estimate:
             return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} items")
         if self.n_clusters < MIN_CLUSTERS:
             return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+        if self.n_people is not None and self.n_people < MIN_PEOPLE:
+            return replace(stat, interval_reason=f"no interval over people under {MIN_PEOPLE} annotators")
         defined = self.values[np.isfinite(self.values)]
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
-        low, high = percentiles(defined, self.n_clusters, self.resampling)
+        n_drawn = min(self.n_clusters, self.n_people or self.n_clusters)
+        low, high = percentiles(defined, n_drawn, self.resampling)
         if self.is_attenuated:
             least, greatest = self.bounds or (-math.inf, math.inf)
             mirrored = 2 * self.value - high, 2 * self.value - low
             low, high = max(least, min(low, mirrored[0])), min(greatest, max(high, mirrored[1]))
+        drawn = "cluster bootstrap" if self.n_people is None else "bootstrap over people and clusters"
         if high - low < SAME:
             return self._without_spread(stat, self.resampling.level)
         return replace(
             stat,
             low=low,
             high=high,
-            method=f"{self.method}, cluster bootstrap" if self.method else "cluster bootstrap",
+            method=f"{self.method}, {drawn}" if self.method else drawn,
             seed=self.resampling.seed,
             n_resamples=self.resampling.n_resamples,
         )
@@ -232,16 +246,27 @@ class Batch:
         start = self._starts[block]
         return self._drawn[:, start : start + self.blocks[block].shape[1]]
 
-    def estimate(self, figure: Figure, blocks: Sequence[int], *, n_clusters: int | None = None) -> Estimate:
+    def estimate(
+        self,
+        figure: Figure,
+        blocks: Sequence[int],
+        *,
+        n_clusters: int | None = None,
+        people: People | None = None,
+    ) -> Estimate:
         """A figure of each block, averaged over those that have it; one block is that block's figure.
 
-        `n_clusters` are by default those that have anything in the block with most of them.
+        `n_clusters` are by default those that have anything in the block with most of them. `people` are drawn
+        where blocks are of different ones.
         """
         points = np.array([figure(self.total(block))[0] for block in blocks])
-        defined = [block for block, point in zip(blocks, points, strict=True) if np.isfinite(point)]
+        is_defined = np.isfinite(points)
+        defined = [block for block, keep in zip(blocks, is_defined, strict=True) if keep]
 
         def draw() -> Floats:
             each = [figure(self.drawn(block)) for block in defined]
+            if people is not None:
+                return mean_of_defined(np.stack(each, axis=1), people.weights[:, is_defined])
             return each[0] if len(each) == 1 else mean_of_defined(np.stack(each, axis=1))
 
         if n_clusters is None:
@@ -257,7 +282,47 @@ class Batch:
             counts=None if counts is None else (sum(hits for hits, _ in counts), sum(n for _, n in counts)),
             bounds=figure.bounds,
             is_attenuated=figure.is_attenuated,
+            n_people=None if people is None else people.n,
         )
+
+    def pooled(self, figure: Figure, blocks: Sequence[int], *, people: People | None = None) -> Estimate:
+        """A figure of the sums of several blocks; `people` are drawn where blocks are of different ones."""
+        together = Batch(self.n_clusters, self.resampling)
+        found = together.estimate(figure, [together.add(np.sum([self.blocks[block] for block in blocks], axis=0))])
+        if people is None:
+            return found
+
+        def draw() -> Floats:
+            each = enumerate(blocks)
+            return figure(np.sum([people.weights[:, at, None] * self.drawn(block) for at, block in each], axis=0))
+
+        return replace(found, draw=draw, n_people=people.n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """How often each block of a figure counts, shape (resamples, blocks), when n people are drawn."""
+
+    weights: Floats
+    n: int
+
+
+def people_of(who: Sequence[Sequence[int]], n: int, resampling: Resampling | None) -> People | None:
+    """How often blocks count when their people are drawn among n; `who` has one or two of them for each block.
+
+    None unless people are resampled. Two that were drawn often count as often as they meet.
+    """
+    if resampling is None or not resampling.over_people:
+        return None
+    drawn = people_drawn(n, resampling)
+    columns = [np.prod(drawn[:, list(those)], axis=1) for those in who]
+    return People(np.stack(columns, axis=1) if columns else drawn[:, :0], n)
+
+
+def people_drawn(n: int, resampling: Resampling) -> Floats:
+    """How often each of n people is drawn, shape (resamples, n); independent of the clusters."""
+    rng = np.random.default_rng([resampling.seed, n])
+    return _multiplicities(rng, resampling.n_resamples, n)
 
 
 def figure_of(
@@ -456,11 +521,12 @@ def ratio(totals: Floats) -> Floats:
     return divide(totals[:, 0], totals[:, 1])
 
 
-def mean_of_defined(values: Floats) -> Floats:
-    """Mean of each row over what is defined (not NaN) in it, shape (rows,)."""
+def mean_of_defined(values: Floats, weights: Floats | None = None) -> Floats:
+    """Mean of each row over what is defined (not NaN) in it, shape (rows,); `weights` are of the same shape."""
     is_defined = np.isfinite(values)
-    total = np.where(is_defined, values, 0.0).sum(axis=1)
-    return divide(total, is_defined.sum(axis=1).astype(np.float64))
+    counted = is_defined.astype(np.float64) if weights is None else np.where(is_defined, weights, 0.0)
+    total = (np.where(is_defined, values, 0.0) * counted).sum(axis=1)
+    return divide(total, counted.sum(axis=1))
 
 
 def mean_of_ratios(totals: Floats) -> Floats:

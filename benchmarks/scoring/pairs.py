@@ -30,6 +30,7 @@ from benchmarks.scoring.intervals import (
     Floats,
     Formula,
     Ints,
+    People,
     Rate,
     divide,
     ratio,
@@ -119,14 +120,22 @@ def add_pair(batch: Batch, items: Items, first: Column, second: Column, *, rules
 
 
 def estimates_of(
-    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], *, names: Iterable[str] | None = None
+    batch: Batch,
+    pairs: Sequence[Blocks],
+    figures: Mapping[str, Figure],
+    *,
+    names: Iterable[str] | None = None,
+    people: People | None = None,
 ) -> dict[str, Estimate]:
-    """Figures by name, averaged over pairs; `names` chooses among those of the cross table."""
+    """Figures by name, averaged over pairs; `names` chooses among those of the cross table.
+
+    `people` are drawn where each pair is of another person, or of other two.
+    """
     chosen = figures if names is None else [name for name in figures if name in names]
     cells = [one.cells for one in pairs]
-    found = {name: batch.estimate(figures[name], cells) for name in chosen}
+    found = {name: batch.estimate(figures[name], cells, people=people) for name in chosen}
     for rule in pairs[0].links if pairs else ():
-        found[rule] = batch.estimate(LINK_FIGURES[rule], [one.links[rule] for one in pairs])
+        found[rule] = batch.estimate(LINK_FIGURES[rule], [one.links[rule] for one in pairs], people=people)
     return found
 
 

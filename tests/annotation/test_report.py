@@ -269,6 +269,28 @@ def _split(of: Any, person: int) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.django_db
+def test_intervals_over_people_speak_of_annotators_like_these() -> None:
+    people = ("anna", "bert", "carl", "dora", "emil")
+    study = make_labelled_study(summaries=make_summaries(n=16), people=people)
+    where = ("--study", study.name)
+    items, over = report("agreement", *where), report("agreement", *where, "--clusters", "people")
+    assert over["clusters"] == "subtopics and people"
+    for name in ("percent", "randolph", "correlation", "linking"):
+        assert over[name] == items[name]
+        one, other = items["intervals"][name], over["intervals"][name]
+        assert other["method"].endswith("bootstrap over people and clusters")
+        assert other["high"] - other["low"] > one["high"] - one["low"]
+    full = report("judges", *where, "--clusters", "people", "--full")
+    for row in (*full["judges"], full["people"], *full["differences"]):
+        assert row["intervals"]["pearson"]["method"].endswith("bootstrap over people and clusters")
+    by_name = report("judges", *where, "--clusters", "people", "--reference", "anna")
+    assert by_name[0]["intervals"]["pearson"]["method"].endswith("cluster bootstrap")
+    few = make_labelled_study(summaries=make_summaries(dataset="boats"), name="Three")
+    found = report("agreement", "--study", few.name, "--clusters", "people")
+    assert found["reasons"]["percent"] == "no interval over people under 5 annotators"
+
+
+@pytest.mark.django_db
 def test_whether_a_judge_may_replace_an_annotator() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
     rows = report("replaceability", "--study", study.name)
