@@ -113,7 +113,7 @@ def time_agreement(study: Any) -> dict[str, float]:
     from annotation.verification.agreement import task_agreement
     from annotation.verification.choosing import ranking
     from annotation.verification.labels import collect
-    from benchmarks.scoring.intervals import DEFAULT
+    from benchmarks.scoring.draws import DEFAULT
     from benchmarks.scoring.retention import Task
 
     began = time.perf_counter()

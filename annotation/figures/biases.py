@@ -12,9 +12,10 @@ from annotation.figures.judges import MEAN, reference_columns
 from annotation.figures.table import LabelTable, SummaryInfo
 from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
+from benchmarks.scoring.sums import Floats, mean_of_defined
 
 LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
     "all_lines": lambda info: info.words_per_line,

@@ -11,18 +11,9 @@ import numpy as np
 
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
+from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
 from benchmarks.scoring.expected import PEARSON, moment_sums
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    SHARE,
-    Batch,
-    Estimate,
-    Figure,
-    People,
-    Resampling,
-    people_of,
-    shared_draws,
-)
+from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure
 from benchmarks.scoring.linking import CHANCE, LINKING, Column
 from benchmarks.scoring.pairs import add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings

@@ -22,7 +22,7 @@ from annotation.figures.systems import Corrected, JudgedSummary, Ranking, correc
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
-from benchmarks.scoring.intervals import shared_draws
+from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot

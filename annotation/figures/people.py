@@ -21,7 +21,8 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.intervals import DEFAULT, Batch, Figure, People, Rate, Resampling, people_of, shared_draws
+from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
+from benchmarks.scoring.intervals import Batch, Figure, Rate
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json

@@ -10,7 +10,7 @@ import numpy as np
 from annotation.figures.table import LabelTable
 from benchmarks.models import Insight, Summary
 from benchmarks.scoring.agreement import disagreement
-from benchmarks.scoring.intervals import Ints
+from benchmarks.scoring.sums import Ints
 
 PEOPLE = "people"
 

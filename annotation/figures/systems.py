@@ -12,14 +12,10 @@ from annotation.figures.judges import MEAN
 from annotation.figures.table import SUMMARIES, LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    Floats,
-    Resampling,
-    shared_draws,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ranking import kendall_figure, rank_stat
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Bools, Floats, Ints, Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.linking import Column, Masks
 from benchmarks.scoring.pairs import Items
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Score, worth
+from benchmarks.scoring.sums import Bools, Floats, Ints
 
 SUBTOPICS, SUMMARIES, PEOPLE = "subtopics", "summaries", "people"
 CLUSTERS = (SUBTOPICS, SUMMARIES, PEOPLE)

@@ -15,7 +15,7 @@ from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable
 from annotation.verification.machines import Machine, machine_report, report_json
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import CATEGORIES, Task
 from benchmarks.scoring.stat import Stat, stat_json

@@ -20,9 +20,10 @@ from benchmarks.scoring.autods import (
     mean_of,
     rate_parts,
 )
-from benchmarks.scoring.intervals import DEFAULT, Floats, Ints, Resampling
+from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import Floats, Ints
 from benchmarks.web.plots import Plot, Series
 
 STEPS = tuple(step / 20 for step in range(21))

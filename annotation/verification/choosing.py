@@ -8,7 +8,7 @@ from functools import partial
 from annotation.figures.table import Rater
 from annotation.verification.labels import PointTable
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
-from benchmarks.scoring.intervals import Resampling, shared_draws
+from benchmarks.scoring.draws import Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import RankedSubset, Task, halves, ranked_subsets
 from benchmarks.scoring.stat import Stat

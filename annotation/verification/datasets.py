@@ -18,10 +18,11 @@ from django.db.models import Max
 from annotation.models import Annotator, DatasetVersion, PointAdjudication, Study
 from annotation.verification.labels import PointTable, collect
 from benchmarks import audit
-from benchmarks.scoring.intervals import DEFAULT, Bools, Floats, Resampling
+from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import KEEP, UNDECIDED, Outcome, Rule, Task, outcomes, retention
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Bools, Floats
 
 
 class NotInStudy(ValueError):

@@ -16,9 +16,9 @@ from django.db.models import Count, Max, Sum
 
 from annotation.figures.table import LabelTable, Rater
 from annotation.models import ExternalLabel, LabelItem, PointLabel, Study
-from benchmarks.scoring.intervals import Bools, Floats, Ints
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
+from benchmarks.scoring.sums import Bools, Floats, Ints
 
 CHUNK = 5_000
 STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)

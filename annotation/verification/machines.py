@@ -19,10 +19,11 @@ from annotation.models import Study
 from annotation.verification.labels import PointTable
 from benchmarks.engine.tasks.autods import newest_scores
 from benchmarks.models import AutodsScore, Judge, KeyPointVerdict
-from benchmarks.scoring.intervals import Floats, Ints, Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import CATEGORIES, DROP, KEEP, Task, task_codes
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import Floats, Ints
 
 PAPER_THRESHOLD = 0.7
 AUTODS = "autods"

@@ -24,7 +24,7 @@ from annotation.verification.machines import judge_scores, threshold_of
 from annotation.verification.research_page import titles
 from benchmarks.models import Judge
 from benchmarks.scoring.autods import RATES
-from benchmarks.scoring.intervals import DEFAULT
+from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page

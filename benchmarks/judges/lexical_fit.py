@@ -19,8 +19,8 @@ from benchmarks.judges.base import Background, Coverage, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
 from benchmarks.judges.lexical_odds import fit_odds
 from benchmarks.scoring.comparison import Comparison, compare
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.expected import ExpectedFigures, expected_figures
-from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage as Label
 from benchmarks.scoring.summhay import Verdict, worth

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Floats
 from benchmarks.scoring.logit import balanced_weights, fit_logit
 from benchmarks.scoring.summhay import COVERAGES, Probabilities
+from benchmarks.scoring.sums import Floats
 
 FEATURES = ("score", "cosine of stems", "share of numbers", "log words of the insight")
 DECIMALS = 4

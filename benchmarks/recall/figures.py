@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
-from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
 
 DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)

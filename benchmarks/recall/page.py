@@ -15,7 +15,7 @@ from benchmarks.recall.figures import Group, Table, by_dimension, lengths, overa
 from benchmarks.recall.plain import FIGURES, stats
 from benchmarks.recall.plots import length_plot, part_plot
 from benchmarks.recall.systems import PARTS, Compared, CrossTable, JudgePair, compared, cross_table, judge_pairs
-from benchmarks.scoring.intervals import shared_draws
+from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, overall
-from benchmarks.scoring.intervals import shared_draws
+from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
 from benchmarks.scoring.stat import Stat, stat_json
 

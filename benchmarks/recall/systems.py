@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.recall.figures import Judged, Table, order_of, overall
 from benchmarks.recall.plain import row_json
-from benchmarks.scoring.intervals import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.keypoints import best_and_second, recall
 from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.stat import Stat, stat_json

@@ -13,23 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.scoring.intervals import (
-    COEFFICIENT,
-    SHARE,
-    Estimate,
-    Figure,
-    Floats,
-    Formula,
-    Resampling,
-    cluster_index,
-    divide,
-    draws,
-    figure_of,
-    people_drawn,
-    ratio,
-)
+from benchmarks.scoring.draws import Resampling, draws, people_drawn
+from benchmarks.scoring.intervals import COEFFICIENT, SHARE, Estimate, Figure, Formula, figure_of
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Floats, cluster_index, divide, ratio
 
 _NO_ROOM = 1e-12
 _CELLS = 2_000_000

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.scoring.intervals import DEFAULT, BadShape, Bools, Resampling, rate
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.stat import Stat, mean_of_stats
+from benchmarks.scoring.sums import BadShape, Bools
 
 N_BINS = 20
 

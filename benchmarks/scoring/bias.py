@@ -8,15 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import (
-    COEFFICIENT,
-    Figure,
-    Resampling,
-    bootstrap_ratio,
-    figure_of,
-    mean_of_ratios,
-)
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import COEFFICIENT, Figure, bootstrap_ratio, figure_of
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import mean_of_ratios
 
 NO_SUMMARIES = "no summaries"
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Batch, Resampling, cluster_index
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import CHANCE, LINKING, Column, Compared, mask_of
 from benchmarks.scoring.pairs import Items, add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, HALF, Verdict, worth
+from benchmarks.scoring.sums import cluster_index
 
 FIELDS = {
     "pearson": "pearson",

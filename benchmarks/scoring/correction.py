@@ -13,18 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    SHARE,
-    Batch,
-    Figure,
-    Floats,
-    Resampling,
-    cluster_index,
-    divide,
-    shared_draws,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import SHARE, Batch, Figure
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Floats, cluster_index, divide
 
 NOT_RANDOM = "the labelled summaries are not known to be a random draw"
 NOT_JUDGED = "the judge saw none of these summaries"

@@ -7,8 +7,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.intervals import COEFFICIENT, BadShape, Figure, Floats, Resampling, divide, figure_of
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import COEFFICIENT, Figure, figure_of
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Floats, divide
 
 MIN_POINTS = 3
 _NOISE = 1e-12

@@ -21,16 +21,8 @@ from benchmarks.scoring.agreement import (
     randolph_kappa,
 )
 from benchmarks.scoring.correction import Judged, correct
-from benchmarks.scoring.intervals import (
-    SHARE,
-    Batch,
-    Bools,
-    Floats,
-    Ints,
-    Resampling,
-    bootstrap_mean,
-    bootstrap_ratio,
-)
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import SHARE, Batch, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
 from benchmarks.scoring.linking import Column
@@ -38,6 +30,7 @@ from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures
 from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Bools, Floats, Ints
 
 CATEGORIES = ("none", "partial", "full")
 WORTH = (0.0, 0.5, 1.0)

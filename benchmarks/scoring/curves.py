@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.scoring.intervals import DEFAULT, SHARE, Resampling, bootstrap_mean
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import SHARE, bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Scores, UnknownMeasure
 

@@ -11,23 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    SHARE,
-    Bools,
-    Figure,
-    Floats,
-    Formula,
-    Ints,
-    Resampling,
-    divide,
-    figure_of,
-    mean_of_ratios,
-    rate,
-    shared_draws,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import SHARE, Figure, Formula, figure_of, rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, mean_of_stats
+from benchmarks.scoring.sums import Bools, Floats, Ints, divide, mean_of_ratios
 
 ANSWERS = ("yes", "neutral", "no")
 JUDGE = "judge"

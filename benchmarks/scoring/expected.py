@@ -9,16 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.correlation import moments, r_of_moments
-from benchmarks.scoring.intervals import (
-    COEFFICIENT,
-    Batch,
-    Figure,
-    Floats,
-    Resampling,
-    bootstrap_mean,
-    cluster_index,
-)
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure, bootstrap_mean
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Floats, cluster_index
 
 N_PARTS = 10
 PEARSON = Figure(

@@ -9,22 +9,19 @@ hundreds of intervals cost little more than one. `Estimate.stat` is the only pla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from benchmarks.scoring.draws import DEFAULT, People, Resampling, draws, percentiles
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Floats, divide, mean_of_defined, ratio, sum_by_cluster
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
 
@@ -37,35 +34,6 @@ SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
 SAME = 1e-12
 MIN_DEFINED = 0.9
 """Share of resamples that must have a value; below it the percentiles would describe a lucky part."""
-
-_CELLS = 200_000
-"""Drawn clusters held at once; few enough to stay in the processor's cache."""
-
-_KEPT_CELLS = 40_000_000
-"""Drawn clusters kept for the figures of one report, a byte each; larger draws are made anew for each figure."""
-
-_kept: ContextVar[dict[tuple[int, int, int], list[NDArray[np.uint8]]] | None] = ContextVar("draws", default=None)
-
-
-class BadShape(ValueError):
-    """Arrays that should run in parallel do not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """How a bootstrap is drawn; stored with its interval, so that anyone can draw it again.
-
-    With `over_people` annotators are drawn as well as clusters, where a figure is an average over them: the
-    interval then speaks of annotators like these, else of these.
-    """
-
-    seed: int = 20240701
-    n_resamples: int = 2000
-    level: float = 0.95
-    over_people: bool = False
-
-
-DEFAULT = Resampling()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,32 +267,6 @@ class Batch:
         return replace(found, draw=draw, n_people=people.n)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class People:
-    """How often each block of a figure counts, shape (resamples, blocks), when n people are drawn."""
-
-    weights: Floats
-    n: int
-
-
-def people_of(who: Sequence[Sequence[int]], n: int, resampling: Resampling | None) -> People | None:
-    """How often blocks count when their people are drawn among n; `who` has one or two of them for each block.
-
-    None unless people are resampled. Two that were drawn often count as often as they meet.
-    """
-    if resampling is None or not resampling.over_people:
-        return None
-    drawn = people_drawn(n, resampling)
-    columns = [np.prod(drawn[:, list(those)], axis=1) for those in who]
-    return People(np.stack(columns, axis=1) if columns else drawn[:, :0], n)
-
-
-def people_drawn(n: int, resampling: Resampling) -> Floats:
-    """How often each of n people is drawn, shape (resamples, n); independent of the clusters."""
-    rng = np.random.default_rng([resampling.seed, n])
-    return _multiplicities(rng, resampling.n_resamples, n)
-
-
 def figure_of(
     figure: Figure,
     rows: ArrayLike,
@@ -419,117 +361,3 @@ def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") ->
     # Rounding must not push an end past the share at 0/n and n/n.
     low, high = max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
     return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")
-
-
-def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tuple[float, float]:
-    """Both ends of the interval from the defined values of the resamples of `n_clusters` clusters.
-
-    Percentiles are too narrow for few clusters; these are expanded as Hesterberg (2015, section 4.2) does, by
-    Student's t and the n / (n − 1) that resampling loses. For 5 clusters the 95 % interval runs from the 0.1st to
-    the 99.9th percentile, for 60 from the 2.3rd to the 97.7th.
-    """
-    tail = expanded_tail(n_clusters, resampling.level)
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-@lru_cache(maxsize=1_000)
-def expanded_tail(n_clusters: int, level: float) -> float:
-    """The share of resamples beyond each end of an interval of this level."""
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(n_clusters - 1, 0.5 + level / 2))
-    return NormalDist().cdf(-t * math.sqrt(n_clusters / (n_clusters - 1)))
-
-
-@contextmanager
-def shared_draws() -> Iterator[None]:
-    """Keep what is drawn until the end of a report: the same draws, as without, but made once."""
-    if _kept.get() is not None:
-        yield
-        return
-    token = _kept.set({})
-    try:
-        yield
-    finally:
-        _kept.reset(token)
-
-
-def draws(n_clusters: int, resampling: Resampling = DEFAULT) -> Iterator[Floats]:
-    """How often each cluster is drawn, in pieces of shape (some resamples, n_clusters)."""
-    kept = _kept.get()
-    key = (n_clusters, resampling.seed, resampling.n_resamples)
-    if kept is None or n_clusters * resampling.n_resamples > _KEPT_CELLS:
-        yield from _drawn(n_clusters, resampling)
-    elif key in kept:
-        yield from (piece.astype(np.float64) for piece in kept[key])
-    else:
-        pieces = []
-        for piece in _drawn(n_clusters, resampling):
-            pieces.append(np.minimum(piece, 255).astype(np.uint8))
-            yield piece
-        kept[key] = pieces
-
-
-def _drawn(n_clusters: int, resampling: Resampling) -> Iterator[Floats]:
-    rng = np.random.default_rng(resampling.seed)
-    step = max(1, _CELLS // n_clusters)
-    for start in range(0, resampling.n_resamples, step):
-        yield _multiplicities(rng, min(step, resampling.n_resamples - start), n_clusters)
-
-
-def _multiplicities(rng: np.random.Generator, n_resamples: int, n_clusters: int) -> Floats:
-    """How often each cluster is drawn, shape (n_resamples, n_clusters)."""
-    drawn = rng.integers(0, n_clusters, (n_resamples, n_clusters), dtype=np.int32)
-    drawn += np.arange(n_resamples, dtype=np.int32)[:, None] * np.int32(n_clusters)
-    counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_clusters)
-    return counts.reshape(n_resamples, n_clusters).astype(np.float64)
-
-
-def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
-    """Cluster number of each row, shape (n_rows,), numbered by first appearance; None: each row its own."""
-    if clusters is None:
-        return np.arange(n_rows, dtype=np.int64)
-    if len(clusters) != n_rows:
-        raise BadShape(f"{len(clusters)} cluster keys for {n_rows} rows")
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in clusters], dtype=np.int64)
-
-
-def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:
-    """Add up rows of shape (n, m) within clusters: shape (clusters, m)."""
-    table = np.asarray(rows, dtype=np.float64)
-    if table.ndim == 1:
-        table = table[:, None]
-    if clusters is None:
-        return table
-    index = cluster_index(clusters, len(table))
-    totals = np.zeros((int(index.max(initial=-1)) + 1, table.shape[1]))
-    np.add.at(totals, index, table)
-    return totals
-
-
-def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Element by element, NaN where the denominator is 0: for formulas."""
-    result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
-    np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
-    return result
-
-
-def ratio(totals: Floats) -> Floats:
-    """The first sum over the second."""
-    return divide(totals[:, 0], totals[:, 1])
-
-
-def mean_of_defined(values: Floats, weights: Floats | None = None) -> Floats:
-    """Mean of each row over what is defined (not NaN) in it, shape (rows,); `weights` are of the same shape."""
-    is_defined = np.isfinite(values)
-    counted = is_defined.astype(np.float64) if weights is None else np.where(is_defined, weights, 0.0)
-    total = (np.where(is_defined, values, 0.0) * counted).sum(axis=1)
-    return divide(total, counted.sum(axis=1))
-
-
-def mean_of_ratios(totals: Floats) -> Floats:
-    """Mean of the ratios of totals: numerators in the first half of the columns, denominators in the second."""
-    width = totals.shape[1] // 2
-    return mean_of_defined(divide(totals[:, :width], totals[:, width:]))

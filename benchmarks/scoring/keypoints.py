@@ -10,7 +10,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchmarks.scoring.intervals import DEFAULT, SHARE, Resampling, bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import SHARE, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.stat import Stat
 
 NO_KEY_POINTS = "no question has judged key points"

@@ -11,19 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    SHARE,
-    Batch,
-    Estimate,
-    Figure,
-    Floats,
-    Resampling,
-    ratio,
-    shared_draws,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
+from benchmarks.scoring.sums import Floats, ratio
 
 WORDS = "words_per_bullet"
 FIGURES = (*MEASURES, WORDS)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.scoring.intervals import Bools, Floats, Ints
 from benchmarks.scoring.summhay import Verdict
+from benchmarks.scoring.sums import Bools, Floats, Ints
 
 Masks = NDArray[np.object_]
 """Linked lines of each label as the bits of a whole number of any size; 0 is no link."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.scoring.intervals import BadShape, Floats, Ints
+from benchmarks.scoring.sums import BadShape, Floats, Ints
 
 MAX_STEPS = 100
 TOLERANCE = 1e-9

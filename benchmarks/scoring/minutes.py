@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import DEFAULT, BadShape, Floats, Resampling, expanded_tail
+from benchmarks.scoring.draws import DEFAULT, Resampling, expanded_tail
+from benchmarks.scoring.sums import BadShape, Floats
 
 MIN_SESSIONS = 5
 METHOD = "first crossing of people's mean; bootstrap over sessions within subtopics"

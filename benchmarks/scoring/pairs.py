@@ -21,22 +21,11 @@ from benchmarks.scoring.agreement import (
     cohen_formula,
 )
 from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
-from benchmarks.scoring.intervals import (
-    COEFFICIENT,
-    SHARE,
-    Batch,
-    Estimate,
-    Figure,
-    Floats,
-    Formula,
-    Ints,
-    People,
-    Rate,
-    divide,
-    ratio,
-)
+from benchmarks.scoring.draws import People
+from benchmarks.scoring.intervals import COEFFICIENT, SHARE, Batch, Estimate, Figure, Formula, Rate
 from benchmarks.scoring.linking import CHANCE, LINKING, Column, chance_shares, link_hits
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Floats, Ints, divide, ratio
 
 CONSTANT = f"under {MIN_POINTS} items, or one side is constant"
 NOTHING_SHARED = "no item has both"

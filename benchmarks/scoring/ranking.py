@@ -12,19 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.intervals import (
-    COEFFICIENT,
-    DEFAULT,
-    BadShape,
-    Batch,
-    Bools,
-    Figure,
-    Floats,
-    Formula,
-    Resampling,
-    divide,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure, Formula
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Bools, Floats, divide
 
 MIN_SYSTEMS = 3
 LEVEL = "all systems are level on one side"

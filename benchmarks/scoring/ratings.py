@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from benchmarks.scoring.intervals import BadShape, Bools, Floats, Ints
+from benchmarks.scoring.sums import BadShape, Bools, Floats, Ints
 
 MISSING = -1
 

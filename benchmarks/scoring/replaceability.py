@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.scoring.intervals import Bools, Floats, Ints, cluster_index
+from benchmarks.scoring.sums import Bools, Floats, Ints, cluster_index
 
 MIN_ANNOTATORS, MIN_ITEMS = 3, 30
 ALPHA = 0.05

@@ -13,9 +13,11 @@ from enum import StrEnum
 import numpy as np
 
 from benchmarks.scoring.agreement import Measure, by_subset, randolph_kappa
-from benchmarks.scoring.intervals import DEFAULT, Bools, Ints, Resampling, rate
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Bools, Ints
 
 
 class Task(StrEnum):

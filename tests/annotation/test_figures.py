@@ -20,7 +20,7 @@ from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
 from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said

@@ -19,7 +19,7 @@ from annotation.verification.simulating import simulate
 from annotation.verification.simulation import CARELESS, Rates
 from benchmarks.exchange.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
-from benchmarks.scoring.intervals import DEFAULT
+from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task, halves
 from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all

@@ -27,7 +27,7 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.intervals import DEFAULT, Resampling
+from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.ratings import Ratings, UnknownCategory
 from benchmarks.scoring.stat import Stat
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scoring.autods import at_threshold, cumulative, histogram, mean_of, score
-from benchmarks.scoring.intervals import BadShape
+from benchmarks.scoring.sums import BadShape
 
 
 def test_spellings_of_an_answer_add_up() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.scoring.bias import SummaryPair, bias
 from benchmarks.scoring.comparison import compare
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat, mean_of_stats

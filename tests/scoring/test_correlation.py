@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import BadShape, Resampling
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.sums import BadShape
 
 
 def test_known_values() -> None:

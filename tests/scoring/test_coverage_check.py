@@ -8,7 +8,7 @@ import json
 from django.core.management import call_command
 
 from benchmarks.scoring.coverage_check import check
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.draws import Resampling
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

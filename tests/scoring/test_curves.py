@@ -14,7 +14,7 @@ from benchmarks.scoring.curves import (
     measures_of,
     progress,
 )
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.summhay import Coverage, UnknownMeasure, Verdict, score_summary
 from benchmarks.scoring.text import lines_from_text
 

@@ -9,24 +9,19 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from benchmarks.scoring.correlation import moments, pearson, r_of_moments
+from benchmarks.scoring.draws import Resampling, expanded_tail
 from benchmarks.scoring.intervals import (
-    BadShape,
     Batch,
     Estimate,
     Figure,
-    Floats,
-    Resampling,
     bootstrap_mean,
     bootstrap_ratio,
-    cluster_index,
-    expanded_tail,
     figure_of,
-    mean_of_ratios,
     rate,
-    sum_by_cluster,
     wilson,
 )
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Floats, cluster_index, mean_of_ratios, sum_by_cluster
 
 QUICK = Resampling(n_resamples=200)
 

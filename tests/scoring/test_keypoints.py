@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.intervals import Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.keypoints import (
     Answer,
     BadCounts,

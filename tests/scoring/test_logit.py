@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from benchmarks.scoring.intervals import BadShape
 from benchmarks.scoring.logit import balanced_weights, fit_logit, probabilities
+from benchmarks.scoring.sums import BadShape
 
 
 def sample(n: int = 400) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.scoring.intervals import BadShape, Resampling
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.minutes import TOO_FEW, Minutes, minutes_worth
+from benchmarks.scoring.sums import BadShape
 
 MARKS = [10.0, 20.0, 30.0, 40.0]
 

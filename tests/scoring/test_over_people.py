@@ -16,8 +16,10 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.intervals import Batch, People, Rate, Resampling, mean_of_defined, people_drawn, people_of
+from benchmarks.scoring.draws import People, Resampling, people_drawn, people_of
+from benchmarks.scoring.intervals import Batch, Rate
 from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.sums import mean_of_defined
 
 OVER = Resampling(n_resamples=1_000, over_people=True)
 ITEMS = replace(OVER, over_people=False)

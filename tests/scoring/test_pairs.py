@@ -19,20 +19,8 @@ from benchmarks.scoring.agreement import (
     randolph_kappa,
 )
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.intervals import (
-    DEFAULT,
-    BadShape,
-    Batch,
-    Figure,
-    Ints,
-    Rate,
-    Resampling,
-    bootstrap_mean,
-    draws,
-    mean_of_ratios,
-    rate,
-    shared_draws,
-)
+from benchmarks.scoring.draws import DEFAULT, Resampling, draws, shared_draws
+from benchmarks.scoring.intervals import Batch, Figure, Rate, bootstrap_mean, rate
 from benchmarks.scoring.linking import Column
 from benchmarks.scoring.pairs import (
     LINK_FIGURES,
@@ -45,6 +33,7 @@ from benchmarks.scoring.pairs import (
 )
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Ints, mean_of_ratios
 
 FIGURES = pair_figures((0.0, 0.5, 1.0), has_covered=True)
 LINKED = LINK_FIGURES["linking"]

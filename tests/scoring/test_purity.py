@@ -9,9 +9,21 @@ import pytest
 
 HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
 EVERY = [
-    *("agreement", "autods", "bias", "comparison", "copying", "correlation", "curves", "evaluator", "expected"),
+    *(
+        "agreement",
+        "autods",
+        "bias",
+        "comparison",
+        "copying",
+        "correction",
+        "correlation",
+        "curves",
+        "draws",
+        "evaluator",
+        "expected",
+    ),
     *("intervals", "keypoints", "linking", "logit", "pairs", "ranking", "retention"),
-    *("oracle", "ratings", "stat", "summhay", "text"),
+    *("oracle", "ratings", "stat", "sums", "summhay", "text"),
 ]
 
 

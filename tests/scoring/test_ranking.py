@@ -9,8 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.intervals import COEFFICIENT, BadShape, Batch, Figure, Resampling
+from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure
 from benchmarks.scoring.ranking import rank_agreement, tau_b_of_means
+from benchmarks.scoring.sums import BadShape
 
 FEW = Resampling(n_resamples=50)
 SYSTEMS = ("gannet", "heron", "jay", "owl", "wren")

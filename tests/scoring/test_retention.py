@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from benchmarks.scoring.agreement import leave_one_out, randolph_kappa
-from benchmarks.scoring.intervals import Ints
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.retention import (
     CATEGORIES,
@@ -30,6 +29,7 @@ from benchmarks.scoring.retention import (
     task_codes,
 )
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Ints
 
 MARKS = {"A": (0, 0), "N": (0, 1), "D": (0, 2), "x": (1, 0), "?": (0, -1), " ": (-1, -1)}
 """Stored answers to both questions, as positions in the categories; -1 is none."""

@@ -17,8 +17,8 @@ from benchmarks.exchange import eval_benchmark
 from benchmarks.exchange.problems import ImportFailed
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
 from benchmarks.scoring.comparison import Comparison
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.expected import ExpectedFigures
-from benchmarks.scoring.intervals import Resampling
 from benchmarks.scoring.stat import Stat
 
 FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "linking_strict")
