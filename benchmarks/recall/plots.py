@@ -73,6 +73,7 @@ def _lines(table: CrossTable, found: Compared) -> Plot:
                 system,
                 [place + dodge * (at - middle) for place in range(width)],
                 _percents(stats),
+                is_marked=True,
                 lows=[None if stat is None or stat.low is None else 100 * stat.low for stat in stats],
                 highs=[None if stat is None or stat.high is None else 100 * stat.high for stat in stats],
                 colour=at,

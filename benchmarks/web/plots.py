@@ -72,8 +72,8 @@ _drawing = threading.Lock()
 class Series:
     """Points in x and y; a band has lows and highs; `faint` series (single sessions) have no legend entry.
 
-    A line with lows and highs has a marker and an interval at each of its points. With `is_across` lows and highs
-    are along x. `panel` is the place of a panel of the plot.
+    A line that `is_marked` has a marker and, with lows and highs, an interval at each of its points. With
+    `is_across` lows and highs are along x. `panel` is the place of a panel of the plot.
     """
 
     label: str
@@ -86,6 +86,7 @@ class Series:
     is_human: bool = False
     faint: bool = False
     is_across: bool = False
+    is_marked: bool = False
     panel: int = 0
 
 
@@ -252,8 +253,8 @@ def _draw_radar(axes: PolarAxes, plot: Plot, _place: int) -> None:
     axes.xaxis.grid(linewidth=0.6, alpha=0.2, color="#000000")
     for one in plot.series:
         closed = [angles[int(x)] for x in one.xs]
-        line = replace(one, xs=[*closed, *closed[:1]], ys=[*one.ys, *one.ys[:1]])
-        _draw_on(axes, line, tips="", is_named=True, has_markers=True)
+        line = replace(one, xs=[*closed, *closed[:1]], ys=[*one.ys, *one.ys[:1]], is_marked=True)
+        _draw_on(axes, line, tips="", is_named=True)
     axes.set_ylim(*plot.y_range)
     if plot.y_ticks:
         axes.set_yticks(list(plot.y_ticks))
@@ -261,7 +262,7 @@ def _draw_radar(axes: PolarAxes, plot: Plot, _place: int) -> None:
         _add_legend(axes, plot, right=1.25)
 
 
-def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool, has_markers: bool = False) -> None:
+def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool) -> None:
     colour = HUMAN if one.is_human else COLOURS[one.colour % len(COLOURS)]
     ys, lows, highs = ([math.nan if y is None else y for y in column] for column in (one.ys, one.lows, one.highs))
     is_in_legend = is_named and one.label and not one.faint and not (one.kind == "points" and one.is_across)
@@ -284,12 +285,12 @@ def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool, has_markers:
         is_solid = one.is_human or not is_named
         dash = DASHES[0 if is_solid else (one.colour + one.colour // len(COLOURS)) % len(DASHES)]
         width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
-        dots = "o" if lows or has_markers else None
+        dots = "o" if one.is_marked else None
         axes.plot(
             one.xs, ys, linestyle=dash, color=colour, label=label, linewidth=width, alpha=alpha, marker=dots,
             markersize=4,
         )  # fmt: skip
-        if lows:
+        if one.is_marked and lows:
             axes.vlines(one.xs, lows, highs, color=colour, linewidth=1.0, alpha=0.6)
         if not one.faint and one.label and tips:
             axes.plot(one.xs, ys, linestyle="none", marker="o", markersize=9, color=colour, alpha=0.0, gid=tips)

@@ -43,6 +43,16 @@ def test_every_point_tells_its_values_and_gaps_tell_nothing() -> None:
     ]
 
 
+def test_only_a_marked_line_draws_its_intervals() -> None:
+    values = {"lows": (3.0, 4.0), "highs": (5.0, 6.0)}
+    plain, marked = (
+        inline_svg(a_plot(Series("Mean", (1, 2), (4.0, 5.0), is_marked=is_marked, **values)))  # type: ignore[arg-type]
+        for is_marked in (False, True)
+    )
+    assert marked.count("<path") > plain.count("<path")
+    assert titles(marked) == titles(plain)
+
+
 def test_panels_have_the_same_axes_and_their_titles() -> None:
     series = [Series(f"s{place}", (1, 2), (place, place), colour=place, panel=place) for place in range(5)]
     plot = a_plot(*series, panels=[f"Panel {place}" for place in range(5)], caption="n = 3")
