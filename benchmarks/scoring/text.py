@@ -35,6 +35,8 @@ _CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
 _WORD = re.compile(r"\S*[^\W_]\S*")
 """A run of signs between spaces with a letter or a digit among them."""
+_TO_JOIN = re.compile(r"\s[*_]*[.,;:!?]\S")
+"""What follows a citation and belongs to the word before it, with more than itself."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
@@ -53,18 +55,23 @@ class LineKind(StrEnum):
 class Line:
     """One line of a summary.
 
-    `number` counts lines from 1, `bullet` counts bullets from 1 (None for the rest). `text` is the line as it
-    is, `plain` is it without marker, bold marks and citations; `mentions` are the numbers it cites, in order, as
-    often as it cites them; `n_words` are the words of `plain` that have a letter or digit.
+    `number` counts lines from 1, `bullet` counts bullets from 1 (None for the rest). `text` is the line as it is,
+    `start` the place after its marker; `mentions` are the numbers it cites, in order, as often as it cites them;
+    `n_words` are the words of `plain` that have a letter or digit.
     """
 
     number: int
     text: str
     kind: LineKind
     bullet: int | None
-    plain: str
+    start: int
     mentions: tuple[int, ...]
     n_words: int
+
+    @property
+    def plain(self) -> str:
+        """The line without marker, bold marks and citations."""
+        return _plain(self.text, self.start)
 
     @property
     def citations(self) -> tuple[int, ...]:
@@ -160,8 +167,7 @@ def _numbered(
     for index, text in enumerate(texts):
         heading = _HEADING.match(text)
         start = heading.end() if heading else marked[index]
-        plain = without_citations(text[start:].replace("**", "").replace("__", ""))
-        n_words = len(_WORD.findall(plain))
+        n_words = _n_words(text, start)
         if n_words == 0 or _NOTE.match(text):
             kind = LineKind.OTHER
         elif heading or (not marked[index] and _BOLD_ONLY.match(text)):
@@ -171,7 +177,7 @@ def _numbered(
         elif first_marked is not None:
             kind = LineKind.PREAMBLE if index < first_marked else LineKind.OTHER
         else:
-            leads_in = index == opening and index + 1 < len(texts) and plain.endswith(":")
+            leads_in = index == opening and index + 1 < len(texts) and _plain(text, start).endswith(":")
             kind = LineKind.PREAMBLE if leads_in else LineKind.BULLET
         if kind is LineKind.BULLET:
             n_bullets += 1
@@ -180,10 +186,24 @@ def _numbered(
             text=text,
             kind=kind,
             bullet=n_bullets if kind is LineKind.BULLET else None,
-            plain=plain,
+            start=start,
             mentions=citation_mentions(text) if "[" in text else (),
             n_words=n_words,
         )
+
+
+def _plain(text: str, start: int) -> str:
+    return without_citations(text[start:].replace("**", "").replace("__", ""))
+
+
+def _n_words(text: str, start: int) -> int:
+    """The words of the plain line, mostly counted without making it: bold marks part no words."""
+    rest = text[start:]
+    if "[" in rest:
+        rest = _CITATION.sub(" ", rest)
+        if "[" in rest or _TO_JOIN.search(rest):
+            return len(_WORD.findall(_plain(text, start)))
+    return len(_WORD.findall(rest))
 
 
 def _marker_end(text: str) -> int:
