@@ -151,14 +151,14 @@ class Leaderboard:
             stats=stats,
             n_summaries=len(rows),
             n_insights=sum(len(one.score.insights) for one in rows),
-            n_missing=sum(one.score.scores.n_missing for one in rows),
+            n_missing=sum(one.score.n_missing for one in rows),
             subtopics=frozenset(one.subtopic for one in rows),
         )
 
     def _figure(self, entry: str, name: str) -> Figure:
         if name == WORDS:
             return Figure("mean", ratio, NO_BULLET)
-        n_without_gold = sum(one.score.scores.n_without_gold for one in self.of[entry])
+        n_without_gold = sum(one.score.n_without_gold for one in self.of[entry])
         return Figure("mean", ratio, undefined_reason(name, n_without_gold=n_without_gold), SHARE)
 
     def _added_up(self, rows: Sequence[Scored]) -> Floats:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from benchmarks.scoring.stat import Stat, mean
@@ -173,12 +174,37 @@ class Scores:
         return figure
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SummaryScore:
-    """The scores of one summary with the insights behind them."""
+    """The insights of one summary as they were scored; `n_missing` more have no (valid) verdict."""
 
-    scores: Scores
     insights: tuple[InsightScore, ...]
+    n_missing: int
+
+    @property
+    def n_without_gold(self) -> int:
+        """Insights that have coverage only."""
+        return sum(one.joint is None for one in self.insights)
+
+    @property
+    def n_unlinked(self) -> int:
+        """Insights that are covered without a line."""
+        return sum(one.is_unlinked for one in self.insights)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Their averages, made when somebody looks: pooled over many summaries, insights are enough."""
+        values = {
+            name: [value for one in self.insights if (value := one.measure(name)) is not None] for name in MEASURES
+        }
+        return _average(
+            Average.SUMMARY,
+            values,
+            n_summaries=1,
+            n_unlinked=self.n_unlinked,
+            n_missing=self.n_missing,
+            n_without_gold=self.n_without_gold,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,15 +289,7 @@ def score_summary(
         for key, gold in insights
         if key in verdicts
     )
-    scores = _average(
-        Average.SUMMARY,
-        {name: [value for item in scored if (value := item.measure(name)) is not None] for name in MEASURES},
-        n_summaries=1,
-        n_unlinked=sum(item.is_unlinked for item in scored),
-        n_missing=sum(key not in verdicts for key, _ in insights),
-        n_without_gold=sum(item.joint is None for item in scored),
-    )
-    return SummaryScore(scores=scores, insights=scored)
+    return SummaryScore(scored, n_missing=sum(key not in verdicts for key, _ in insights))
 
 
 def mean_over_summaries(summaries: Sequence[SummaryScore]) -> Scores:
@@ -378,7 +396,7 @@ def _average(
 def _counts(summaries: Sequence[SummaryScore]) -> dict[str, int]:
     return {
         "n_summaries": len(summaries),
-        "n_unlinked": sum(item.scores.n_unlinked for item in summaries),
-        "n_missing": sum(item.scores.n_missing for item in summaries),
-        "n_without_gold": sum(item.scores.n_without_gold for item in summaries),
+        "n_unlinked": sum(item.n_unlinked for item in summaries),
+        "n_missing": sum(item.n_missing for item in summaries),
+        "n_without_gold": sum(item.n_without_gold for item in summaries),
     }
