@@ -62,6 +62,9 @@ class Leaderboard:
         self.of: dict[str, list[Scored]] = {}
         for one in scored:
             self.of.setdefault(one.entry, []).append(one)
+        self._n_without_gold = {
+            entry: sum(one.score.n_without_gold for one in rows) for entry, rows in self.of.items()
+        }
         found = sorted({one.subtopic for rows in self.of.values() for one in rows})
         self._at = {subtopic: at for at, subtopic in enumerate(found)}
         self._sums = {entry: self._added_up(rows) for entry, rows in self.of.items()}
@@ -158,8 +161,8 @@ class Leaderboard:
     def _figure(self, entry: str, name: str) -> Figure:
         if name == WORDS:
             return Figure("mean", ratio, NO_BULLET)
-        n_without_gold = sum(one.score.n_without_gold for one in self.of[entry])
-        return Figure("mean", ratio, undefined_reason(name, n_without_gold=n_without_gold), SHARE)
+        reason = undefined_reason(name, n_without_gold=self._n_without_gold[entry])
+        return Figure("mean", ratio, reason, SHARE)
 
     def _added_up(self, rows: Sequence[Scored]) -> Floats:
         """Numerator and denominator of each figure by subtopic, shape (subtopics, 2 × figures)."""
