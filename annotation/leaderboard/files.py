@@ -78,11 +78,11 @@ def as_csv(board: Board) -> str:
 
 def as_markdown(board: Board) -> str:
     """A wide table: the figures of each entry with their intervals."""
-    head = ["System", "Retriever", *TITLES]
+    head = ["System", "Retriever", *COLUMNS.values()]
     return "\n".join(
         [
             _markdown(head),
-            _markdown(["---"] * 2 + ["---:"] * len(TITLES)),
+            _markdown(["---"] * 2 + ["---:"] * len(COLUMNS)),
             *(_markdown(_cells(line, _in_markdown, _plain)) for line in board.lines),
             "",
         ]
@@ -91,18 +91,27 @@ def as_markdown(board: Board) -> str:
 
 def as_latex(board: Board) -> str:
     """A `tabular` with the intervals in small print; needs the package booktabs."""
-    head = ["System", "Retriever", *map(escaped, TITLES)]
+    head = ["System", "Retriever", *map(escaped, COLUMNS.values())]
     return tabular(head, (_cells(line, escaped, _small) for line in board.lines), n_names=2)
 
 
-TITLES = ("Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet")
+COLUMNS = {
+    "coverage": "Coverage",
+    "citation": "Citation",
+    "joint": "Joint",
+    "citation_precision": "Citation P",
+    "citation_recall": "Citation R",
+    WORDS: "Words per bullet",
+}
+"""The columns of wide tables: figures by their names in files, in the order of the papers, with their heads."""
 
 
 def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]) -> list[str]:
+    stats = stats_of(line)
     return [
         escape(line.entry.system),
         escape(line.entry.retriever),
-        *(word(stat) for stat in stats_of(line).values()),
+        *(word(stats[name]) for name in COLUMNS),
     ]
 
 

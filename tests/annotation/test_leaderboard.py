@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
+from annotation.leaderboard import files
 from annotation.leaderboard.files import escaped
 from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
@@ -198,7 +199,15 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert row["citation_ceiling"] == pytest.approx(70)
     assert "allow a citation score of at most 70.0." in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
-    assert markdown.splitlines()[0].startswith("| System | Retriever | Coverage |")
+    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines())
+    assert head == ["System", "Retriever", *files.COLUMNS.values()]
+    by_entry = {(row["system"], row["retriever"]): row for row in rows}
+    for table in (lines, [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines()[4:-2]]):
+        assert len(table) == len(rows)
+        for system, retriever, *cells in table:
+            expected = [by_entry[system, retriever][name] for name in files.COLUMNS]
+            shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
+            assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     assert b"".join(client.get(f"{PAGE}files/leaderboard.csv")).startswith(
         b"system,retriever,figure,value,low,high"
     )

@@ -50,14 +50,15 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     assert serious(ada) == []
     rows = latex_of(ada, tmp_path)
     expected = json.loads((published / "expected_figures.json").read_text())
-    coverage = expected["topic_news1_leaderboard_pooled_over_insights"]["coverage_score"]
+    scores = expected["topic_news1_leaderboard_pooled_over_insights"]
     checked = 0
-    for system, of_system in coverage.items():
-        for retriever, value in of_system.items():
-            if value is not None:
-                assert rows[system, retriever][0].startswith(f"{100 * value:.1f} ")
-                checked += 1
-    assert checked == len(rows) - 1  # the head
+    for column, figure in enumerate(("coverage_score", "citation_score", "joint_score")):
+        for system, of_system in scores[figure].items():
+            for retriever, value in of_system.items():
+                if value is not None:
+                    assert rows[system, retriever][column].startswith(f"{100 * value:.1f} ")
+                    checked += 1
+    assert checked == 3 * (len(rows) - 1)  # the head
     assert ("people", "oracle") not in rows
 
     subprocess.run([sys.executable, "-m", "tests.e2e.scene_leaderboard"], cwd=ROOT, env=site.env, check=True)
