@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 Text = str | Promise
 """Words on a page, in whatever language it is shown."""
@@ -51,6 +52,33 @@ class StudyFile:
     rows: Callable[[], Iterable[Sequence[Any]]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page of a study: `here` is what the page calls itself, `page` the name of its URL, `part` one of `PARTS`.
+
+    A tab is shown to whoever has `permission`; one that `needs_plan` only for studies that were set up here.
+    """
+
+    here: str
+    label: Text
+    page: str
+    part: str
+    permission: str = "annotation.view_study"
+    needs_plan: bool = False
+
+
+PARTS: dict[str, Text] = {
+    "overview": gettext_lazy("Overview"),
+    "people": gettext_lazy("People"),
+    "work": gettext_lazy("Work"),
+    "results": gettext_lazy("Results"),
+    "data": gettext_lazy("Data"),
+    "settings": gettext_lazy("Settings"),
+}
+"""The parts that the pages of a study of any kind are in, in their order."""
+FILES = Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyKind:
     """One kind of study; pages are given by the names of their URLs and take the study's, or task's, public id."""
@@ -61,6 +89,8 @@ class StudyKind:
     """What it is called in lists of studies."""
     study_page: str = "annotation:study"
     """Where researchers follow a study of this kind."""
+    tabs: tuple[Tab, ...] = ()
+    """Pages of a study that only this kind has."""
     words: Words | None = None
     """For label work."""
     files: Callable[[Any, datetime], Iterable[StudyFile]] = lambda _study, _now: ()
@@ -69,6 +99,11 @@ class StudyKind:
     """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
+
+    @property
+    def all_tabs(self) -> tuple[Tab, ...]:
+        """Every page of a study of this kind."""
+        return (*self.tabs, FILES)
 
 
 Kind = TypeVar("Kind", bound=StudyKind)

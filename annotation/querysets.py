@@ -265,6 +265,18 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         """Tasks to do or begun; what was skipped is out of the way."""
         return self.filter(state__in=[LabelTaskState.TODO, LabelTaskState.BEGUN])
 
+    def with_blocked(self) -> LabelTaskQuerySet:
+        """Add is_blocked: the person still has to write on the haystack whose insights this task shows.
+
+        What somebody is barred from writing blocks nothing.
+        """
+        writing = apps.get_model("annotation", "Assignment").objects.order_by().unfinished().with_barred()
+        same = {"annotator": OuterRef("annotator"), "subtopic__haystack": OuterRef("item__summary__haystack")}
+        rows: LabelTaskQuerySet = self.annotate(
+            is_blocked=Exists(writing.filter(**same, is_practice=False, is_barred=False))
+        )
+        return rows
+
     def for_page(self) -> LabelTaskQuerySet:
         """Linking tasks with all that their page shows; never the system behind the summary."""
         return self.exclude(item__summary=None).select_related(

@@ -6,6 +6,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation import pane
+from annotation.leaderboard import positions
+from annotation.models import Study
+from annotation.reminders import sending
 from annotation.writing import scoring, settling
 from benchmarks.tasks import run_judge
 
@@ -27,6 +30,24 @@ def score_snapshots() -> None:
 
 
 @shared_task
+def place_texts() -> None:
+    """Find where texts take their content from; the page of these figures asks for it."""
+    positions.place_missing()
+
+
+@shared_task
 def sweep_panes() -> None:
     """Remove rendered documents that were made long ago; beat calls it once a day."""
     pane.sweep(now=timezone.now())
+
+
+@shared_task
+def send_reminders() -> None:
+    """Mail annotators whose tasks are due soon; beat calls it every hour."""
+    sending.send_due(now=timezone.now())
+
+
+@shared_task
+def remind_study(uid: str) -> None:
+    """Mail the members of a study who have open tasks."""
+    sending.send_for_study(study=Study.objects.get(uid=uid), now=timezone.now())

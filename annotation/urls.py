@@ -20,6 +20,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.agreement.urls")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.urls")),
+    path("", include("annotation.reminders.urls")),
+    path("", include("annotation.recruitment.urls")),
     path("", include("annotation.verification.research_urls")),
     path("studies/<uuid:uid>/<slug:kind>/", views.moved, {"to": "study"}),
     path("studies/<uuid:uid>/<slug:kind>/settings/", views.moved, {"to": "study-settings"}),

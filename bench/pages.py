@@ -90,7 +90,7 @@ def page_weight(stage: Stage) -> Iterator[Measurement]:
         len(without_texts) / 1024,
         "the page alone",
     )
-    yield Measurement("requests", 1 + len(assets), "", most(12))
+    yield Measurement("requests", 1 + len(assets), "", most(20))
     yield Measurement("files that are not kept for a year by their hash", len(assets) - len(kept), "", most(0))
 
 

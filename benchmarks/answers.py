@@ -17,15 +17,25 @@ from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
-from benchmarks.models import Extraction, Haystack, JudgeCall, JudgeRun, KeyPointVerdict, PointVerdict, Verdict
+from benchmarks.models import (
+    DraftText,
+    Extraction,
+    Haystack,
+    JudgeCall,
+    JudgeRun,
+    KeyPointVerdict,
+    PointVerdict,
+    Verdict,
+)
 
 Answer = Any
-"""A `Verdict`, a `PointVerdict`, a `KeyPointVerdict` or an `Extraction`: whatever the task stores."""
+"""A `Verdict`, a `PointVerdict`, a `KeyPointVerdict`, an `Extraction` or a `DraftText`: what the task stores."""
 RELATED: dict[Any, tuple[str, ...]] = {
     Verdict: ("summary__system", "summary__subtopic", "summary__haystack", "insight"),
     PointVerdict: ("response__system", "response__question", "key_point", "point", "judge"),
     KeyPointVerdict: ("key_point__question", "judge"),
     Extraction: ("response__system", "response__question", "judge"),
+    DraftText: ("draft__system", "draft__subtopic", "draft__summary"),
 }
 
 
@@ -97,6 +107,8 @@ def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Ro
         return _of_summary(answer, cost=cost, is_hidden=answer.summary_id in hidden)
     if isinstance(answer, KeyPointVerdict):
         return _of_key_point(answer, cost=cost)
+    if isinstance(answer, DraftText):
+        return _of_draft(answer, cost=cost)
     response = answer.response
     asked = answer.key_point or answer.point if isinstance(answer, PointVerdict) else None
     return Row(
@@ -147,6 +159,24 @@ def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
         place=question.text,
         asked=f"{answer.get_judgment_display()} {answer.key_point.text}",
         label=answer.answer,
+        problem=answer.raw.get("problem", ""),
+        cost=cost,
+        replies=_replies(answer.call),
+    )
+
+
+def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
+    draft, remarks = answer.draft, answer.raw.get("remarks", [])
+    summary = draft.summary if answer.number == 0 else None
+    lines = answer.text.split("\n") if answer.text else []
+    return Row(
+        answer=answer,
+        system=str(draft.system),
+        url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary else "",
+        place=draft.subtopic.name,
+        asked=_("block %(n)d") % {"n": answer.number} if answer.number else _("summary"),
+        label=" ".join([_("bullets with citations"), *remarks]),
+        passages=tuple(enumerate(lines, 1)),
         problem=answer.raw.get("problem", ""),
         cost=cost,
         replies=_replies(answer.call),

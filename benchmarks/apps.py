@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+from benchmarks.web.form_errors import use_own_words
+
+use_own_words()  # not in `ready`: forms of other apps may be loaded before it
+
 
 class BenchmarksConfig(AppConfig):
     """Corpora, summaries, judges and scores."""

@@ -12,12 +12,14 @@ from django.db.models.functions import Substr
 
 from benchmarks.exchange.systems import setting_name
 from benchmarks.leaderboard import scored_summaries
+from benchmarks.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
 from benchmarks.web.memory import remembered
+from benchmarks.web.tables import Column, Table
 
 PREVIEW = 160
 
@@ -42,7 +44,8 @@ def document_rows(haystack: Haystack, *, find: str = "") -> list[DocumentRow]:
             n_insights[number] += 1
     rows = haystack.documents.annotate(preview=Substr("text", 1, PREVIEW)).order_by("number")
     if find:
-        rows = rows.filter(Q(text__icontains=find) | Q(title__icontains=find))
+        pattern = pattern_of(find)
+        rows = rows.filter(Q(text__regex=pattern) | Q(title__regex=pattern))
     return [
         DocumentRow(
             number=number,
@@ -141,18 +144,29 @@ class SummaryRow:
     words_per_bullet: float | None
     score: summhay.SummaryScore | None
 
-    def value(self, name: str) -> Any:
-        """What the table sorts by; no value sorts last."""
-        if name in summhay.MEASURES:
-            stat = self.score.scores.measure(name) if self.score else None
-            return -1.0 if stat is None or stat.value is None else stat.value
-        if name == "words":
-            return self.words_per_bullet or 0.0
-        return (
-            (self.summarizer, _setting_order(self.setting))
-            if name == "system"
-            else (_setting_order(self.setting),)
-        )
+    def stat(self, name: str) -> float | None:
+        """One of the judge's measures, if it has a value."""
+        found = self.score.scores.measure(name) if self.score else None
+        return found.value if found else None
+
+
+def _by_measure(name: str) -> Column:
+    return Column(lambda row: row.stat(name), high_first=True)
+
+
+SUMMARIES: Table[SummaryRow] = Table(
+    "summaries",
+    {
+        "system": Column(lambda row: row.summarizer),
+        "setting": Column(lambda row: _setting_order(row.setting)),
+        **{name: _by_measure(name) for name in summhay.MEASURES},
+        "lines": Column(lambda row: row.n_lines, high_first=True),
+        "bullets": Column(lambda row: row.n_bullets, high_first=True),
+        "words": Column(lambda row: row.words_per_bullet, high_first=True),
+    },
+    default="system",
+)
+"""The table of a subtopic's summaries, and what it can be sorted by."""
 
 
 COUNTED = (Summary.Origin.IMPORTED, Summary.Origin.GENERATED)
@@ -168,8 +182,8 @@ def judges_of(summaries: QuerySet[Summary]) -> list[Judge]:
     return sorted(known, key=lambda judge: (-judge.n_judged, judge.kind != Judge.Kind.IMPORTED))
 
 
-def summary_rows(subtopic: Subtopic, *, judge: Judge | None, sort: str) -> list[SummaryRow]:
-    """The summaries of systems with one judge's scores, sorted. Four queries with a judge, else one."""
+def summary_rows(subtopic: Subtopic, *, judge: Judge | None) -> list[SummaryRow]:
+    """The summaries of systems by name, with one judge's scores. Four queries with a judge, else one."""
     summaries = list(subtopic.summaries.of_systems().select_related("system"))
     scores = scores_of(summaries=[row.pk for row in summaries], judge=judge) if judge else {}
     rows = []
@@ -186,10 +200,7 @@ def summary_rows(subtopic: Subtopic, *, judge: Judge | None, sort: str) -> list[
                 score=scores.get(summary.pk),
             )
         )
-    rows.sort(key=lambda row: row.value("system"))
-    if sort != "system":
-        rows.sort(key=lambda row: row.value(sort), reverse=sort != "setting")
-    return rows
+    return sorted(rows, key=lambda row: (row.summarizer, _setting_order(row.setting)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,38 +44,38 @@ class ModelJudgeForm(forms.Form):
     base_url = forms.ChoiceField(
         label=_("Address"),
         choices=_addresses,
-        help_text=_("One of those that the administrator allows; the key is in the server's environment."),
+        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
     )
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the server names it."))
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
     protocol = forms.ChoiceField(
         label=_("Protocol"),
         choices=[("one", _("one insight per call")), ("all", _("all insights of a summary in one call"))],
     )
     temperature = forms.FloatField(
         label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
-        help_text=_("Empty: the server's own, for models that take none."),
+        help_text=_("Blank: the server's default, for models that take none."),
     )  # fmt: skip
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
     max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"), min_value=20, max_value=32_000, initial=400,
-        help_text=_("Per insight; models that reason need some thousand."),
+        label=_("Maximum tokens per answer"), min_value=20, max_value=32_000, initial=400,
+        help_text=_("Per insight; reasoning models need a few thousand."),
     )  # fmt: skip
-    timeout_s = forms.FloatField(label=_("Seconds to wait for an answer"), min_value=1, max_value=600, initial=60)
+    timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=600, initial=60)
     prompt = forms.CharField(
         label=_("Prompt"), required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
-        help_text=_("Empty: the default wording of the protocol. Bullets and insight follow it by themselves."),
+        help_text=_("Blank: the default prompt of the protocol. Bullets and insight are added after it."),
     )  # fmt: skip
     recall_prompt = _prompt(
-        _("Prompt for recall"), _("Of responses: sentences and key point follow it by themselves.")
+        _("Prompt for recall"), _("For responses. Sentences and key point are added after it.")
     )
     extraction_prompt = _prompt(
-        _("Prompt for extraction"), _("Of responses: question and response follow it by themselves.")
+        _("Prompt for extraction"), _("For responses. Question and response are added after it.")
     )
     support_prompt = _prompt(
-        _("Prompt for support"), _("Of responses: passages and a point of the response follow it by themselves.")
+        _("Prompt for support"), _("For responses. Passages and a point of the response are added after it.")
     )
     document_tokens = forms.IntegerField(
-        label=_("Most tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
+        label=_("Maximum tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
         help_text=_("For support: longer documents are cut to the passages closest to the point."),
     )  # fmt: skip
     note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -84,7 +84,7 @@ class ModelJudgeForm(forms.Form):
         """The names of judges of other kinds are taken."""
         name: str = self.cleaned_data["name"].strip()
         if name == "lexical" or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
-            raise forms.ValidationError(_("A judge of another kind has this name."))
+            raise forms.ValidationError(_("A judge of another kind already has this name."))
         return name
 
     def config(self) -> ModelConfig:
@@ -117,13 +117,13 @@ class JuryForm(forms.Form):
         queryset=Judge.objects.none(),
         to_field_name="uid",
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Only insights that all of them have judged get a verdict."),
+        help_text=_("Only insights judged by all members get a verdict."),
     )
     score = forms.ChoiceField(
         label=_("Mean of"),
         choices=[
             (Score.LABEL.value, _("their labels")),
-            (Score.EXPECTED.value, _("the coverage they expect, where they say")),
+            (Score.EXPECTED.value, _("expected coverage, where available")),
         ],
     )
     note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -136,11 +136,11 @@ class JuryForm(forms.Form):
 class RunOptionsForm(forms.Form):
     """How fast a run asks, how often, and for how much."""
 
-    concurrency = forms.IntegerField(label=_("Requests at a time"), min_value=1, max_value=256, initial=16)
+    concurrency = forms.IntegerField(label=_("Requests at the same time"), min_value=1, max_value=256, initial=16)
     repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
     budget = forms.DecimalField(
         label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Optional: the run pauses before it is passed. It needs a price."),
+        help_text=_("Optional. The run pauses before it exceeds this. Needs a price."),
     )  # fmt: skip
 
     def options(self) -> ModelOptions:
@@ -183,13 +183,13 @@ class RunForm(RunOptionsForm):
     )  # fmt: skip
     subtopics = forms.TypedMultipleChoiceField(
         label=_("Subtopics"), required=False, choices=_subtopics, coerce=int,
-        help_text=_("None chosen: all. The same for systems and retrievers."),
+        help_text=_("None chosen: all; likewise for systems and retrievers."),
     )  # fmt: skip
     systems = forms.MultipleChoiceField(label=_("Systems"), required=False, choices=_systems)
     retrievers = forms.MultipleChoiceField(label=_("Retrievers"), required=False, choices=_retrievers)
     sample = forms.IntegerField(
         label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Summaries, drawn from the above. Empty: all of them."),
+        help_text=_("Summaries, drawn from the above. Blank: all."),
     )  # fmt: skip
     seed = forms.IntegerField(
         label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False
@@ -220,7 +220,7 @@ class RunForm(RunOptionsForm):
                 return data
             read = file.read().decode("utf-8", "replace").strip()
             if not read:
-                self.add_error("listed_file", _("The file holds no id."))
+                self.add_error("listed_file", _("The file contains no id."))
             data["listed"] = f"{data.get('listed', '')} {read}".strip()
         try:
             data["ids"] = scopes.ids_of(data["listed"]) if data.get("listed") else []
@@ -280,7 +280,7 @@ class PublishedCostForm(forms.Form):
 
     published_cost = forms.DecimalField(
         label=_("Published cost in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Of all its verdicts, as whoever published them gives it; empty: not known."),
+        help_text=_("For all its verdicts, as published. Blank: unknown."),
     )  # fmt: skip
 
 
@@ -289,7 +289,7 @@ class BudgetForm(forms.Form):
 
     budget = forms.DecimalField(
         label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("In all, with what is spent already; empty: no limit."),
+        help_text=_("In total, including what is spent already. Blank: no limit."),
     )  # fmt: skip
 
 
@@ -344,5 +344,5 @@ class PriceForm(forms.Form):
         data = super().clean() or self.cleaned_data
         cached, sent = data.get("cached_per_million"), data.get("input_per_million")
         if cached is not None and sent is not None and cached > sent:
-            self.add_error("cached_per_million", _("This is more than for other tokens."))
+            self.add_error("cached_per_million", _("Cached tokens cannot cost more than other tokens."))
         return data

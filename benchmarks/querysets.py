@@ -6,8 +6,8 @@ from typing import Any
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Count, OuterRef, Q, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce, Concat
 
 
 def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
@@ -33,17 +33,6 @@ class HaystackQuerySet(models.QuerySet[Any]):
             return self
         holds = Q(title__icontains=text) | Q(key__icontains=text)
         return self.filter(holds | Q(dataset__icontains=text) | Q(domain__icontains=text))
-
-    def sorted_by(self, name: str) -> HaystackQuerySet:
-        """Order by a column of the list; `with_counts` comes first. An unknown name orders by title."""
-        orders = {
-            "dataset": ["dataset", "title"],
-            "documents": ["-n_documents", "title"],
-            "insights": ["-n_insights", "title"],
-            "summaries": ["-n_summaries", "title"],
-            "new": ["-created_at", "title"],
-        }
-        return self.order_by(*orders.get(name, ["title"]), "pk")
 
     def for_work(self) -> HaystackQuerySet:
         """Haystacks that a study may use: current, and not the practice corpus."""
@@ -131,14 +120,18 @@ class QuestionQuerySet(models.QuerySet[Any]):
         )
         return rows
 
-    def sorted_by(self, name: str) -> QuestionQuerySet:
-        """Order by a column of the list; `with_counts` comes first. An unknown name keeps the order of import."""
-        orders = {
-            "question": ["text"],
-            "category": ["category", "domain"],
-            "domain": ["domain", "category"],
-            "words": ["-n_words"],
-            "points": ["-n_key_points"],
-            "responses": ["-n_responses"],
-        }
-        return self.order_by(*orders.get(name, ["dataset"]), "pk")
+
+class RankingQuerySet(models.QuerySet[Any]):
+    """Reads of retrievers' scores."""
+
+    def imported(self) -> RankingQuerySet:
+        """Only those that came with a file."""
+        return self.filter(version="")
+
+    def with_reference(self) -> RankingQuerySet:
+        """Add `reference`, the name that studies and systems use: the retriever, and its version if it has one."""
+        versioned = Concat("retriever", Value("@"), "version")
+        rows: RankingQuerySet = self.annotate(
+            reference=Case(When(version="", then=F("retriever")), default=versioned)
+        )
+        return rows

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from benchmarks.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
 
 KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")
@@ -40,7 +42,9 @@ class Hits:
 
 
 def search(text: str, *, only: str = "") -> list[Hits]:
-    """Find a text whatever its case, in haystacks that are not archived; two queries for each kind.
+    """Find a text in haystacks that are not archived, as the search beside documents does; two queries a kind.
+
+    Case, accents, kinds of quotation marks and of white space make no difference.
 
     With `only` a kind is searched alone and more of it is shown. Fewer than two characters find nothing.
     """
@@ -52,32 +56,35 @@ def search(text: str, *, only: str = "") -> list[Hits]:
 
 
 def _find(kind: str, text: str, limit: int) -> Hits:
-    rows = _matching(kind, text)
-    return Hits(kind=kind, n_found=rows.count(), rows=tuple(_hit(kind, row, text) for row in rows[:limit]))
+    pattern = pattern_of(text)
+    rows = _matching(kind, pattern)
+    found = list(rows.values_list("pk", flat=True))
+    shown = rows.filter(pk__in=found[:limit])
+    return Hits(kind=kind, n_found=len(found), rows=tuple(_hit(kind, row, pattern) for row in shown))
 
 
-def _matching(kind: str, text: str) -> QuerySet[Any]:
+def _matching(kind: str, pattern: str) -> QuerySet[Any]:
     if kind == "haystacks":
-        return Haystack.objects.current().filter(Q(title__icontains=text) | Q(key__icontains=text))
+        return Haystack.objects.current().filter(Q(title__regex=pattern) | Q(key__regex=pattern))
     current = {"haystack__archived_at": None}
     if kind == "subtopics":
-        holds = Q(name__icontains=text) | Q(query__icontains=text) | Q(description__icontains=text)
+        holds = Q(name__regex=pattern) | Q(query__regex=pattern) | Q(description__regex=pattern)
         return Subtopic.objects.filter(holds, **current).select_related("haystack").order_by("haystack", "number")
     if kind == "insights":
-        rows = Insight.objects.filter(Q(text__icontains=text) | Q(name__icontains=text))
+        rows = Insight.objects.filter(Q(text__regex=pattern) | Q(name__regex=pattern))
         rows = rows.filter(subtopic__haystack__archived_at=None).select_related("subtopic__haystack")
         return rows.order_by("subtopic__haystack", "subtopic__number", "number")
     if kind == "documents":
-        documents = Document.objects.filter(Q(text__icontains=text) | Q(title__icontains=text), **current)
+        documents = Document.objects.filter(Q(text__regex=pattern) | Q(title__regex=pattern), **current)
         return documents.select_related("haystack").order_by("haystack", "number")
-    summaries = Summary.objects.of_systems().filter(text__icontains=text, **current)
+    summaries = Summary.objects.of_systems().filter(text__regex=pattern, **current)
     return summaries.select_related("haystack", "subtopic", "system").order_by("haystack", "subtopic", "system")
 
 
-def _hit(kind: str, row: Any, text: str) -> Hit:
+def _hit(kind: str, row: Any, pattern: str) -> Hit:
     haystack = row if kind == "haystacks" else row.subtopic.haystack if kind == "insights" else row.haystack
     label, body = _texts(kind, row)
-    before, match, after = _around(body, text)
+    before, match, after = _around(body, pattern)
     return Hit(
         haystack=haystack,
         label=label,
@@ -102,13 +109,13 @@ def _texts(kind: str, row: Any) -> tuple[str, str]:
     return f"{row.system} – {row.subtopic.name}", row.text
 
 
-def _around(body: str, text: str) -> tuple[str, str, str]:
-    at = body.lower().find(text.lower())
-    if at < 0:
+def _around(body: str, pattern: str) -> tuple[str, str, str]:
+    found = re.search(pattern, body)
+    if found is None:
         return body[: 2 * AROUND], "", "…" if len(body) > 2 * AROUND else ""
-    start, end = max(0, at - AROUND), min(len(body), at + len(text) + AROUND)
+    start, end = max(0, found.start() - AROUND), min(len(body), found.end() + AROUND)
     return (
-        ("…" if start else "") + body[start:at],
-        body[at : at + len(text)],
-        body[at + len(text) : end] + ("…" if end < len(body) else ""),
+        ("…" if start else "") + body[start : found.start()],
+        found[0],
+        body[found.end() : end] + ("…" if end < len(body) else ""),
     )

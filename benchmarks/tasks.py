@@ -7,13 +7,13 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from benchmarks.engine import judging, leases, runs
+from benchmarks.engine import judging, leases, retrieving, runs
 from benchmarks.importing import tasks as import_tasks
 from benchmarks.models import JudgeRun
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["import_tasks", "resume_runs", "run_judge"]
+__all__ = ["import_tasks", "resume_retrievals", "resume_runs", "retrieve", "run_judge"]
 
 
 @shared_task
@@ -33,3 +33,16 @@ def resume_runs() -> None:
             run_judge(str(uid))
         except Exception:
             logger.exception("The run %s could not go on; the next sweep tries again.", uid)
+
+
+@shared_task
+def retrieve(retrieval_uid: str) -> None:
+    """Compute the scores that a retrieval asks for."""
+    retrieving.advance(uid=retrieval_uid, clock=timezone.now)
+
+
+@shared_task
+def resume_retrievals() -> None:
+    """Take up retrievals that nobody holds; beat calls it every minute."""
+    for uid in retrieving.waiting(now=timezone.now()):
+        retrieving.advance(uid=uid, clock=timezone.now)

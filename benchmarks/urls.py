@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from benchmarks.importing import pages as imports
-from benchmarks.views import corpora, judges, questions, runs
+from benchmarks.views import corpora, judges, questions, retrieval, runs, summarizers
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -22,6 +22,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("corpora/<uuid:uid>/", corpora.haystack_detail, name="haystack-detail"),
     path("corpora/<uuid:uid>/documents/<int:number>/", corpora.document_detail, name="document-detail"),
     path("corpora/<uuid:uid>/download/", corpora.haystack_download, name="haystack-download"),
+    path("corpora/<uuid:uid>/retrievers/", retrieval.retriever_list, name="retriever-list"),
+    path("corpora/<uuid:uid>/retrievers/settings/", retrieval.retriever_settings, name="retriever-settings"),
+    path("corpora/<uuid:uid>/retrievers/run/", retrieval.retriever_run, name="retriever-run"),
+    path("corpora/retrievers/<uuid:uid>/again/", retrieval.retriever_again, name="retriever-again"),
     path("corpora/<uuid:uid>/archive/", corpora.haystack_archive, name="haystack-archive"),
     path("corpora/<uuid:uid>/delete/", corpora.haystack_delete, name="haystack-delete"),
     path("questions/", questions.question_list, name="questions"),
@@ -30,6 +34,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("questions/sets/<slug:dataset>/delete/", questions.question_set_delete, name="question-set-delete"),
     path("questions/<uuid:uid>/", questions.question_detail, name="question-detail"),
     path("questions/<slug:dataset>.jsonl", questions.question_download, name="question-download"),
+    path("summarizers/", summarizers.summarizer_list, name="summarizers"),
+    path("summarizers/new/", summarizers.summarizer_new, name="summarizer-new"),
+    path("summarizers/offline/", summarizers.summarizer_offline, name="summarizer-offline"),
+    path("summarizers/<uuid:uid>/", summarizers.summarizer_detail, name="summarizer-detail"),
+    path("summarizers/<uuid:uid>/edit/", summarizers.summarizer_edit, name="summarizer-edit"),
+    path("summarizers/<uuid:uid>/run/", summarizers.summarizer_start, name="summarizer-start"),
     path("judges/", judges.judge_list, name="judges"),
     path("judges/new/", judges.judge_new, name="judge-new"),
     path("judges/offline/", judges.judge_offline, name="judge-offline"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from summhay_site.views import audit, health, passwords, people, person, profile
+from summhay_site.views import audit, health, join, passwords, people, person, profile
 
 urlpatterns = [
     path("login/", passwords.login, name="login"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("password/", passwords.password_change, name="password-change"),
     path("password/forgotten/", passwords.password_forgotten, name="password-forgotten"),
     path("password/set/<str:uidb64>/<str:token>/", passwords.password_set, name="password-set"),
+    path("join/<str:key>/", join.join_study, name="join"),
     path("profile/", profile.profile, name="profile"),
     path("people/", people.people, name="people"),
     path("people/new/", people.person_new, name="person-new"),

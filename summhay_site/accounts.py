@@ -1,5 +1,5 @@
-"""The life of an account: made, given a role, switched off, erased. Every act is in the audit log, in one
-transaction with what it did. Links for passwords live in `links`.
+"""The life of an account: made, given a role, switched off. Every act is in the audit log, in one transaction with
+what it did. Links for passwords live in `links`, the end of an account in `erasing`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from axes.models import AccessAttempt
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
-from django.contrib.contenttypes.models import ContentType
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from annotation.models import Annotator
-from annotation.studies.lifecycle import hand_over
 from benchmarks.audit import record
-from benchmarks.models import AuditEvent
 from summhay_site.models import User
 from summhay_site.roles import ADMIN, ANNOTATOR, BY_RANK
 
@@ -125,12 +120,12 @@ def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> 
     All log-ins and open password links of the account end. A higher role also ends the password: whoever made
     the account may know it, and only the person who is meant may have the new one.
     """
-    _lock(user)
+    lock(user)
     before = user.role
     if before == role:
         return
     if before == ADMIN:
-        _keep_an_admin(but=user)
+        keep_an_admin(but=user)
     user.groups.set([Group.objects.get(name=role)])
     user.is_superuser = user.is_superuser and role == ADMIN
     user.is_staff = role == ADMIN
@@ -154,11 +149,11 @@ def deactivate(*, actor: User, user: User, now: datetime) -> None:
     """Switch an account off: its log-ins and open password links end, also for the time after a reactivation."""
     if actor.pk == user.pk:
         raise OwnAccount
-    _lock(user)
+    lock(user)
     if not user.is_active:
         return
     if user.role == ADMIN:
-        _keep_an_admin(but=user)
+        keep_an_admin(but=user)
     user.is_active = False
     user.save(update_fields=["is_active"])
     _end_access(user)
@@ -196,8 +191,10 @@ def set_accommodation(
 
 
 @transaction.atomic
-def update_profile(*, user: User, name: str, time_zone: str, now: datetime) -> None:
-    """Change one's own name and time zone."""
+def update_profile(*, user: User, name: str, time_zone: str, now: datetime, reminders: bool | None = None) -> None:
+    """Change one's own name, time zone and, unless it is None, whether one wants reminders."""
+    if reminders is not None:
+        Annotator.objects.filter(user=user).update(wants_reminders=reminders)
     user.time_zone = time_zone
     user.save(update_fields=["time_zone"])
     update_details(actor=user, user=user, name=name, email=user.email, now=now)
@@ -241,42 +238,7 @@ def update_details(*, actor: User, user: User, name: str, email: str, now: datet
     record(actor=actor, action="account.details", target=user, now=now, changed=changed)
 
 
-@transaction.atomic
-def erase(*, actor: User, user: User, now: datetime) -> None:
-    """Remove a person: account, name and address go, from the audit log too; the work stays, neutrally labelled.
-
-    Studies that nobody else could see any more pass to whoever erases.
-
-    Raises `OwnAccount` and `LastAdmin`.
-    """
-    if actor.pk == user.pk:
-        raise OwnAccount
-    _lock(user)
-    if user.role == ADMIN:
-        _keep_an_admin(but=user)
-    hand_over(user=user, to=actor, now=now)
-    annotator = Annotator.objects.filter(user=user).first()
-    if annotator is not None:
-        annotator.label = f"Erased person {annotator.uid.hex[:6]}"
-        annotator.accommodation_note = ""
-        annotator.is_active = False
-        annotator.save(update_fields=["label", "accommodation_note", "is_active"])
-        _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
-    _forget_in_audit(user._meta.label_lower, str(user.uid), "Erased person")
-    for row in filter(None, (user, annotator)):
-        content_type = ContentType.objects.get_for_model(row)
-        LogEntry.objects.filter(content_type=content_type, object_id=str(row.pk)).delete()
-    for typed in filter(None, (user.username, user.email)):
-        AccessAttempt.objects.filter(username__iexact=typed).delete()
-    record(actor=actor, action="account.erased", target=annotator, now=now, uid=str(user.uid))
-    user.delete()
-
-
-def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
-    AuditEvent.objects.filter(object_type=object_type, object_uid=uid).update(object_name=name)
-
-
-def _lock(user: User) -> None:
+def lock(user: User) -> None:
     """Read the account again, locked, and all admins with it, so that two of them cannot remove each other."""
     admins = User.objects.active_admins().values("pk")
     rows = User.objects.select_for_update().filter(Q(pk=user.pk) | Q(pk__in=admins))
@@ -291,6 +253,7 @@ def _end_access(user: User) -> None:
     user.save(update_fields=["links_made", "logins_ended"])
 
 
-def _keep_an_admin(*, but: User) -> None:
+def keep_an_admin(*, but: User) -> None:
+    """Raise `LastAdmin` where no other admin is active; inside `lock`."""
     if not User.objects.active_admins().exclude(pk=but.pk).exists():
         raise LastAdmin

@@ -13,7 +13,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, connections, transaction
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections, transaction
+
+from summhay_site import tombstones
+from summhay_site.erasing import erase_again
+from summhay_site.tombstones import Tombstone
 
 LEFT_OUT = (
     "django_session",
@@ -33,7 +38,8 @@ class BackupFailed(Exception):
 def backup(*, to: Path, overwrite: bool = False) -> int:
     """Write the database to a file that only its owner can read; returns its size in bytes.
 
-    The file is written atomically. Raises `BackupFailed`.
+    The file is written atomically. The list of erased people is brought up to date beside it, for all backups of
+    that folder. Raises `BackupFailed`.
     """
     if to.exists() and not overwrite:
         raise BackupFailed(f"{to} exists; choose another name, or say --overwrite.")
@@ -55,19 +61,24 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
                 copy.commit()
         _sync(partial)
         partial.replace(to)
+        beside = to.with_name(tombstones.FILE_NAME)
+        if known := _tombstones(tombstones.tombstone_file(), beside):
+            tombstones.write(known, to=beside)
     finally:
         partial.unlink(missing_ok=True)
     return to.stat().st_size
 
 
-def restore(*, source: Path) -> None:
+def restore(*, source: Path) -> int:
     """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`.
 
     Everybody has to log in again, and password links made before stop working: a link that was used or cancelled
-    after the backup would otherwise live again.
+    after the backup would otherwise live again. The tables become those of this version, and whoever was erased
+    since the backup is erased from it again. Gives how many that are.
     """
     if not source.is_file():
         raise BackupFailed(f"There is no file {source}.")
+    erased = _tombstones(tombstones.tombstone_file(), source.with_name(tombstones.FILE_NAME))
     if connection.vendor == "postgresql":
         _run("pg_restore", "--list", str(source))
         connections.close_all()
@@ -82,6 +93,24 @@ def restore(*, source: Path) -> None:
         _empty(cursor, set(connection.introspection.table_names(cursor)))
         many = 1_000 + secrets.randbelow(100_000)  # more than were made after the backup
         cursor.execute("UPDATE summhay_site_user SET links_made = links_made + %s", [many])
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except DatabaseError as error:
+        raise BackupFailed(
+            f"The backup was restored, but its tables could not be updated ({error}). Restore it into an empty "
+            "database: until then, people erased since the backup are in it again."
+        ) from error
+    n_erased = erase_again(found=erased)
+    if erased:  # the file of this site may have been lost, and the one beside the backup not
+        tombstones.write(erased, to=tombstones.tombstone_file())
+    return n_erased
+
+
+def _tombstones(*files: Path) -> list[Tombstone]:
+    try:
+        return tombstones.merge(*(tombstones.read(file) for file in files))
+    except tombstones.Damaged as error:
+        raise BackupFailed(str(error)) from error
 
 
 def _empty(cursor: Any, present: set[str]) -> None:

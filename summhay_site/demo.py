@@ -24,13 +24,14 @@ from annotation.writing.wire import Draft, Event, Message
 from benchmarks.demo.haystack import DEMO_TOKEN_BUDGET, demo_topic, practice_topic
 from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
-from benchmarks.engine import judging
+from benchmarks.engine import judging, retrieving
 from benchmarks.engine.scopes import Scope
 from benchmarks.exchange import long2rag, summhay
 from benchmarks.importing.haystacks import import_topic
 from benchmarks.importing.questions import import_questions
 from benchmarks.models import Haystack, Subtopic
-from summhay_site import accounts, demo_linking, demo_recall, demo_validation, demo_verification
+from benchmarks.retrieval.registry import OFFLINE, make
+from summhay_site import accounts, demo_linking, demo_recall, demo_summaries, demo_validation, demo_verification
 from summhay_site.models import User
 from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
 
@@ -112,6 +113,8 @@ def load(*, now: datetime, say: Say) -> None:
         judging.run_pending(run=run, clock=lambda: now)
     _judge_systems(now=now)
     demo_recall.load(dataset="demo", now=now)
+    say("scores of documents by the offline retrievers")
+    _retrieve(now=now)
     say("a study of what summaries cover, with labels")
     demo_linking.load(
         haystack=Haystack.objects.get(key=demo_topic()["topic_id"]),
@@ -136,6 +139,8 @@ def load(*, now: datetime, say: Say) -> None:
         researcher=cast.researcher,
         now=now,
     )
+    say("summaries by the offline baseline, judged")
+    demo_summaries.load(haystack=Haystack.objects.get(key=demo_topic()["topic_id"]), now=now)
 
 
 def _make_people(*, now: datetime) -> Cast:
@@ -185,7 +190,7 @@ def _make_study(cast: Cast, *, now: datetime) -> Study:
 
 
 def _get_ready(annotator: Annotator, *, now: datetime) -> None:
-    """Consent, and three minutes of practice."""
+    """Consent, and five minutes of practice."""
     text = consent.ensure_default_consent(now=now)
     consent.give(annotator=annotator, version=text.version, now=now)
     task = assigning.practice_assignment(annotator=annotator, now=now)
@@ -271,6 +276,14 @@ def _searches(before: str, after: str) -> list[tuple[str, dict[str, Any]]]:
             if words:
                 return [("search", {"query": words[0].lower(), "hits": len(line) % 17 + 1, "case": False})]
     return []
+
+
+def _retrieve(*, now: datetime) -> None:
+    """Run every retriever that needs no server on the documents."""
+    haystack = Haystack.objects.get(key=demo_topic()["topic_id"])
+    for name in OFFLINE:
+        row = retrieving.request(haystack=haystack, retriever=make(name, {}), now=now, wake=False)
+        retrieving.advance(uid=row.uid, clock=lambda: now)
 
 
 def _judge_systems(*, now: datetime) -> None:

@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -183,3 +184,16 @@ def email(name: str) -> dict[str, Any]:
         "EMAIL_TIMEOUT": 15,
         "DEFAULT_FROM_EMAIL": query.get("from", ["summhay@localhost"])[0],
     }
+
+
+def site_address(name: str, *, hosts: Sequence[str], https: bool) -> str:
+    """Read the address of the site, with a slash at its end; else that of its first host, or of this machine."""
+    raw = text(name)
+    if raw:
+        parts = urlsplit(raw)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ImproperlyConfigured(f"{name} is no address such as https://summhay.example/.")
+        return raw.rstrip("/") + "/"
+    if https:
+        return f"https://{hosts[0].lstrip('.')}/"
+    return f"http://localhost:{text('PORT') or 8000}/"

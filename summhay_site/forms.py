@@ -11,7 +11,7 @@ from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm, Usern
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Removal
 from summhay_site import people_csv
 from summhay_site.accounts import NewAccount, may_create
 from summhay_site.models import User, known_time_zones
@@ -71,6 +71,7 @@ class AccountForm(forms.Form):
         max_length=150,
         validators=User._meta.get_field("username").validators,
         help_text=_("To log in with: letters, digits and @ . + - _"),
+        error_messages={"invalid": _("Letters, digits and @ . + - _ only.")},
     )
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("Never part of an export."))
     email = forms.EmailField(label=_("Mail address"), required=False, help_text=_("Not needed."))
@@ -159,13 +160,24 @@ class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class EraseForm(forms.Form):
-    """The user name again, so that nobody is erased by a slip."""
+    """What becomes of the work, and the user name again, so that nobody is erased by a slip."""
 
+    mode = forms.ChoiceField(
+        label=_("Texts and labels"),
+        choices=(
+            (Removal.Mode.ANONYMOUS, _("Keep, without a name")),
+            (Removal.Mode.DELETED, _("Delete")),
+        ),
+        initial=Removal.Mode.ANONYMOUS,
+        widget=forms.RadioSelect,
+    )
     username = forms.CharField(label=_("User name of the person to erase"), max_length=150)
 
-    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, person: User, has_work: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.person = person
+        if not has_work:
+            del self.fields["mode"]
         self.fields["username"].widget.attrs.update(autocomplete="off", autocapitalize="none")
 
     def clean_username(self) -> str:
@@ -183,10 +195,18 @@ class ProfileForm(forms.Form):
         label=_("Name"), max_length=120, required=False, help_text=_("Researchers see it; exports do not have it.")
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("Times on all pages are shown in it."))
+    reminders = forms.BooleanField(
+        label=_("Remind me by mail of tasks that are due"), required=False, help_text=_("At most one mail a day.")
+    )
 
     def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
         kwargs["initial"] = {"name": person.name, "time_zone": person.time_zone}
         super().__init__(*args, **kwargs)
+        annotator = Annotator.objects.filter(user=person).first()
+        if annotator is None or not settings.EMAIL_IS_SET:
+            del self.fields["reminders"]
+        else:
+            self.fields["reminders"].initial = annotator.wants_reminders
         self.fields["time_zone"].choices = time_zone_choices(person.time_zone)  # type: ignore[attr-defined]
         self.fields["name"].widget.attrs["autocomplete"] = "name"
 

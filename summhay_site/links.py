@@ -75,9 +75,10 @@ def hand_out_links(
 def may_make_link(actor: User | None, *, user: User) -> bool:
     """Admins for everybody who is active; whoever adds annotators, for those who never set a password.
 
-    The one rule for all links that are shown, listed or downloaded.
+    For nobody who came by a recruitment link, whose browser is the only key. The one rule for all links that are
+    shown, listed or downloaded.
     """
-    if not user.is_active:
+    if not user.is_active or user.is_recruited:
         return False
     if actor is None or actor.has_perm("summhay_site.change_user"):
         return True

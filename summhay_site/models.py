@@ -53,6 +53,11 @@ class User(AbstractUser):
         default=0, editable=False, help_text="Part of the hash of a log-in: one more ends every log-in before it."
     )
     link_mailed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    is_recruited = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Came by a recruitment link: logs in by a cookie of one browser and never has a password.",
+    )
 
     objects: ClassVar[AccountManager] = AccountManager()
 
@@ -83,7 +88,7 @@ class User(AbstractUser):
     @property
     def is_new_annotator(self) -> bool:
         """An annotator who has not set a password yet: whoever adds annotators may hand out links."""
-        return self.role == ANNOTATOR and not self.has_usable_password()
+        return self.role == ANNOTATOR and not self.has_usable_password() and not self.is_recruited
 
     def _get_session_auth_hash(self, secret: Any = None) -> str:
         """What a log-in must match: Django's hash of the password and, once log-ins were ended, how often."""

@@ -173,6 +173,8 @@ EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 globals().update(env.email("EMAIL_URL"))
 EMAIL_IS_SET = bool(env.text("EMAIL_URL"))
 CONTACT_ADDRESS = env.text("CONTACT_ADDRESS")
+# The address of the site, for mails that no request asks for
+SITE_ADDRESS = env.site_address("SITE_ADDRESS", hosts=ALLOWED_HOSTS, https=HTTPS)
 
 # Work outside the request: the state is in the database, the broker only wakes workers
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
@@ -204,11 +206,21 @@ CELERY_BEAT_SCHEDULE = {
     "settle-sessions": {"task": "annotation.tasks.settle_due", "schedule": 20, "options": {"expires": 20}},
     "score-snapshots": {"task": "annotation.tasks.score_snapshots", "schedule": 60, "options": {"expires": 60}},
     "resume-judge-runs": {"task": "benchmarks.tasks.resume_runs", "schedule": 60, "options": {"expires": 60}},
+    "resume-retrievals": {
+        "task": "benchmarks.tasks.resume_retrievals",
+        "schedule": 60,
+        "options": {"expires": 60},
+    },
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
     "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
     "purge-logins": {
         "task": "summhay_site.purge_failed_logins",
         "schedule": crontab(minute="7"),
+        "options": {"expires": 3600},
+    },
+    "send-reminders": {
+        "task": "annotation.tasks.send_reminders",
+        "schedule": crontab(minute="41"),
         "options": {"expires": 3600},
     },
     "sweep-panes": {

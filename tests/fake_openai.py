@@ -2,7 +2,7 @@
 
 By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all; so
 are points of responses and key points in passages. The points of a response are its sentences; every key point is
-key.
+key. It also embeds texts and reranks documents.
 `python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
 """
 
@@ -25,7 +25,7 @@ _BULLET = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 
 @dataclass
 class Answer:
-    """What the server sends for one request; `cut` sends half of the body and hangs up."""
+    """What the server sends for one request; `cut` sends half of the body and hangs up, `raw` is all of it."""
 
     content: str = ""
     status: int = 200
@@ -43,6 +43,7 @@ class Answer:
         }
     )
     cut: bool = False
+    raw: bytes | None = None
     logprobs: dict[str, Any] | None = None
 
 
@@ -134,7 +135,8 @@ class FakeServer:
             self.most_at_a_time = max(self.most_at_a_time, self._now)
         try:
             time.sleep(self.delay_s)
-            return (self.behaviour and self.behaviour(number, body)) or Answer(judged(body))
+            said = self.behaviour and self.behaviour(number, body)
+            return said or Answer(judged(body) if "messages" in body else "")
         finally:
             with self._lock:
                 self._now -= 1
@@ -153,7 +155,8 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             answer = server.answer(body, self.headers.get("Authorization", ""))
-            sent = json.dumps({"error": answer.error} if answer.error else _completion(body, answer)).encode()
+            said = {"error": answer.error} if answer.error else _said(self.path, body, answer)
+            sent = json.dumps(said).encode() if answer.raw is None else answer.raw
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(sent)))
@@ -170,7 +173,31 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+def _said(path: str, body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    if path.endswith("/embeddings"):
+        return {
+            "data": [{"index": at, "embedding": embedded(text)} for at, text in enumerate(body["input"])][::-1]
+        }
+    if path.endswith("/rerank"):
+        scores = [relevance(body["query"], text) for text in body["documents"]]
+        rows = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
+        return {"results": sorted(rows, key=lambda row: -row["relevance_score"])}
+    return completion(body, answer)
+
+
+def embedded(text: str) -> list[float]:
+    """How often each of a few words is in a text."""
+    words = re.findall(r"\w+", text.lower())
+    return [float(words.count(word)) for word in ("ferry", "island", "fares", "part", "a")]
+
+
+def relevance(query: str, text: str) -> float:
+    """The share of the query's words that a text contains."""
+    wanted, held = (set(re.findall(r"\w+", words.lower())) for words in (query, text))
+    return len(wanted & held) / len(wanted)
+
+
+def completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     message = {"role": "assistant", "content": answer.content, "refusal": answer.refusal}
     return {
         "id": "chatcmpl-1",

@@ -248,7 +248,7 @@ def make_session(
     is_over = state in {"submitted", "expired", "voided"}
     acc_ms = fields.pop("acc_ms", last_ms if state not in {"ready", "running"} else 0)
     values = {
-        "limit_ms": plan.limit_ms if plan else 180_000,
+        "limit_ms": plan.limit_ms if plan else 300_000,
         "mark_every_ms": plan.mark_every_ms if plan else 60_000,
         "document_numbers": assignment.document_numbers,
         "guideline": assignment.study.guidelines.first() if assignment.study else None,

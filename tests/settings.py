@@ -5,6 +5,9 @@ Only the suite itself runs with them; a program that a test starts is the site a
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from summhay_site import env
 from summhay_site.settings import *  # noqa: F403
 from summhay_site.settings import LOGGING, STORAGES
@@ -14,6 +17,8 @@ CELERY_TASK_ALWAYS_EAGER = env.flag("TEST_CELERY_EAGER", default=True)
 CELERY_TASK_EAGER_PROPAGATES = True
 LOGGING["root"]["level"] = "WARNING"
 STATIC_ROOT = None
+_folder = tempfile.TemporaryDirectory(prefix="summhay-tests-")
+DATA_DIR = Path(_folder.name)  # nothing that a test writes ends up among real data
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them with every client

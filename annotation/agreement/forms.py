@@ -82,7 +82,7 @@ class LookForm(forms.Form):
     )
     score = forms.ChoiceField(
         required=False,
-        label=_("Judges by"),
+        label=_("Judges scored by"),
         choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expected coverage"))],
     )
     measure = forms.ChoiceField(required=False, label=_("Measure shown"), choices=list(MEASURES.items()))

@@ -14,6 +14,8 @@ from typing import Any
 MODULES = {
     "leaderboard": "annotation.leaderboard.reports:LEADERBOARD",
     "position": "annotation.leaderboard.reports:POSITION",
+    "retrieval": "annotation.leaderboard.report_retrieval",
+    "context": "annotation.leaderboard.report_context",
     "agreement": "annotation.agreement.report_agreement",
     "judges": "annotation.agreement.report_judges",
     "bias": "annotation.agreement.report_bias",

@@ -107,7 +107,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         "tables": [name for name in files.TABLES if name != "people.csv"],
         "deciding": _deciding(source, found.top),
         **_addresses(uid),
-        **_judges(source, view, found),
+        **_judges(request, source, view, found),
     }
     return page(request, "annotation/agreement.html", context, part="figures")
 
@@ -134,18 +134,19 @@ def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], 
     return {(str(summary), str(insight)): study for summary, insight, study in places}
 
 
-def _judges(source: Source, view: View, found: Figures) -> dict[str, Any]:
+def _judges(request: HttpRequest, source: Source, view: View, found: Figures) -> dict[str, Any]:
     """What the part on judges needs; nothing where no judge spoke."""
     report = found.judges
     if report is None:
         return {}
-    report = present.sorted_by(report, view.sort)
+    table = present.judge_table(report).shown(report.rows, request.GET)
+    report = replace(report, rows=tuple(table.rows))
     columns = present.judge_columns(report, is_wide=view.is_wide)
     forest = plots.forest(report, view.measure)
     return {
         "report": report,
+        "judge_table": table,
         "is_wide": view.is_wide,
-        "sort": view.sort,
         "columns": columns,
         "ceiling_cells": present.judge_cells(report.ceiling, columns) if report.ceiling else None,
         "judge_rows": [

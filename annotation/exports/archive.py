@@ -58,7 +58,7 @@ def write_archive(out: IO[bytes], study: Study, *, licence: str, now: datetime) 
         packed = [packer.add(file.name, file.title, file.make()) for file in files_of(study, now=now)]
         if licence:
             packed.append(packer.add("LICENCE.txt", _("Licence"), [licence.strip() + "\n"]))
-        packed.append(packer.add("methods.md", _("Methods, for a paper"), [describing.methods(described)]))
+        packed.append(packer.add("methods.md", _("Methods paragraph"), [describing.methods(described)]))
         sheet = describing.data_sheet(described, files=packed, licence=licence)
         packed.append(packer.add("datasheet.md", _("Data sheet"), [sheet]))
         manifest = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotation.exports.study_files import agreed_texts
 from annotation.kinds import Text, kind_named
 from annotation.models import Study
 from annotation.studies.kind import Work, has_plan
+from annotation.studies.removed import in_words, removed_from
 from annotation.verification.exports import hashed
 from benchmarks.exchange import long2rag
 from benchmarks.exporting_questions import questions_of
@@ -45,6 +46,13 @@ class Described:
     is_planned: bool
     cards: tuple[tuple[Text, str], ...] = ()
     facts: tuple[tuple[Text, str], ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+    """What was deleted because people asked for it, as `removed_from` gives it."""
+
+    @property
+    def removed_in_words(self) -> list[tuple[Any, int]]:
+        """What was deleted, as rows of a table."""
+        return in_words(self.removed)
 
     @property
     def guidelines(self) -> str:
@@ -73,6 +81,7 @@ class Described:
             "guideline_versions": list(self.guideline_versions),
             "consent_versions": list(self.consent_versions),
             "corpora": [asdict(one) for one in self.corpora],
+            "removed_on_request": dict(self.removed),
         }
 
 
@@ -92,6 +101,7 @@ def described(study: Study, *, now: datetime) -> Described:
         corpora=tuple(_corpora(study)),
         is_planned=isinstance(kind, Work) and has_plan(study),
         cards=tuple((card.label, str(card.value)) for card in overview.cards) if overview else (),
+        removed=removed_from(study),
         facts=tuple((term, str(value)) for term, value in overview.facts) if overview else (),
     )
 

@@ -15,6 +15,6 @@ class LicenceForm(forms.Form):
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=_(
-            "Its name or its text, for instance CC BY 4.0. The manifest, the data sheet and LICENCE.txt give it."
+            "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."
         ),
     )

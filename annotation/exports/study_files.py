@@ -28,13 +28,13 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
     files = [
         *(_label_files(study, kind) if isinstance(kind, Work) else ()),
         *kind.files(study, now),
-        StudyFile("annotators.csv", _("Who took part"), lambda: csv_lines(ANNOTATOR_COLUMNS, _annotators(study))),
+        StudyFile("annotators.csv", _("Participants"), lambda: csv_lines(ANNOTATOR_COLUMNS, _annotators(study))),
         *(
             StudyFile(f"guidelines/{row.version}.md", _("Guidelines"), partial(_text, row.body))
             for row in study.guidelines.order_by("version")
         ),
         *(
-            StudyFile(f"consent/{row.version}.md", _("What people agreed to"), partial(_text, row.body))
+            StudyFile(f"consent/{row.version}.md", _("Consent texts"), partial(_text, row.body))
             for row in agreed_texts(study)
         ),
     ]

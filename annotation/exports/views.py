@@ -22,7 +22,6 @@ from annotation.kinds import kind_named
 from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
-from annotation.studies.kind import Work
 from annotation.studies.scope import study_of
 from benchmarks import question_sets
 from benchmarks.exchange import summhay
@@ -106,11 +105,13 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 def _archive_page(request: HttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
+    about = describing.described(study, now=now)
     context: dict[str, Any] = {
         "study": study,
-        "is_work": isinstance(kind_named(study.kind), Work),
+        "removed": about.removed,
+        "removed_in_words": about.removed_in_words,
         "form": form,
         "files": files_of(study, now=now),
-        "methods": render_markdown(describing.methods(describing.described(study, now=now))),
+        "methods": render_markdown(describing.methods(about)),
     }
     return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)

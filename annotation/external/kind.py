@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
-from annotation.kinds import StudyKind, register
+from annotation.kinds import StudyKind, Tab, register
 from annotation.models import Study
 
 KIND = register(
@@ -13,6 +13,15 @@ KIND = register(
         value=Study.Kind.EXTERNAL,
         label=gettext_lazy("labels made elsewhere"),
         study_page="annotation:study-agreement",
+        tabs=(
+            Tab(
+                "agreement",
+                gettext_lazy("Agreement"),
+                "annotation:study-agreement",
+                "results",
+                "annotation.view_session",
+            ),
+        ),
         files=files_of,
     )
 )

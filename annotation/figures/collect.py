@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
-from django.db.models import Count, Max, Q, QuerySet, TextField
+from django.db.models import Case, Count, F, Max, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast
 
 from annotation.figures.table import (
@@ -55,6 +55,8 @@ PUBLISHED = "as published"
 CODES = {label: code for code, label in enumerate(COVERAGES)}
 AS_TEXT = (Cast("lines", TextField()), Cast("raw", TextField()))
 """Undecoded: there are few different links, and `raw` is empty but for what was published."""
+VALID = Case(When(is_valid=True, then=F("coverage")), default=Value(""))
+"""The coverage of a verdict, empty where its reply was invalid."""
 Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
 """{(summary pk, insight pk): (coverage, lines)}."""
 _NOT_SELECTED = {None, "", "NA", "no_selection"}
@@ -89,7 +91,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     verdicts = list(
         Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
         .order_by()
-        .values_list("judge", "summary", "insight", "coverage", *AS_TEXT, "is_valid", "p_partial", "p_full")
+        .values_list("judge", "summary", "insight", VALID, *AS_TEXT, "p_partial", "p_full")
     )
     judges = _judges({row[0] for row in verdicts})
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
@@ -306,11 +308,11 @@ def _assemble(
         )
     n_invalid = dict.fromkeys(judges, 0)
     expected = np.full((len(items), len(judge_columns)), np.nan)
-    for who, summary, insight, coverage, lines, raw, is_valid, partial, full in verdicts:
+    for who, summary, insight, coverage, lines, raw, partial, full in verdicts:
         item = items.get((summary, insight))
         if item is None:
             continue
-        if not is_valid or not coverage:
+        if not coverage:
             n_invalid[who] += 1
             continue
         cell = (item, judge_columns[who])

@@ -259,7 +259,7 @@ def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> J
 
 
 def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequence[JudgedSummary]]:
-    """{judge key: what it saw} of all systems' summaries of these haystacks. One query."""
+    """{judge key: what it saw} of all systems' summaries of these haystacks. Two queries."""
     rows = Verdict.objects.filter(
         summary__haystack__in={info.haystack_pk for info in table.summaries},
         judge__uid__in=[judge.key for judge in table.judges],
@@ -279,12 +279,13 @@ def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequen
     by_label = Case(*levels, output_field=FloatField())
     is_expected = table.score is Score.EXPECTED
     mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
-    found: dict[str, list[JudgedSummary]] = {}
+    found: dict[int, list[JudgedSummary]] = {}
     of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
-    grouped = rows.order_by().values("judge__uid", *of_summary).annotate(score=mean_worth)
-    for judge, *values in grouped.values_list("judge__uid", *of_summary, "score"):
-        found.setdefault(str(judge), []).append(JudgedSummary(*values))
-    return found
+    grouped = rows.order_by().values("judge", *of_summary).annotate(score=mean_worth)
+    for judge, *values in grouped.values_list("judge", *of_summary, "score"):
+        found.setdefault(judge, []).append(JudgedSummary(*values))
+    uids = Judge.objects.in_bulk(found)
+    return {str(uids[judge].uid): judged for judge, judged in found.items()}
 
 
 def _sorted(values: Any) -> tuple[str, ...]:

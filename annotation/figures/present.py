@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -16,6 +17,7 @@ from benchmarks.scoring.correction import NOT_RANDOM
 from benchmarks.scoring.linking import CHANCE
 from benchmarks.scoring.pairs import METHODS
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.tables import Column, Order, Table
 
 MAIN = ("pearson", "linking", "exact_agreement", "quadratic_kappa")
 """The figures of the judge table that are shown first."""
@@ -29,6 +31,11 @@ class ColumnHead:
     title: str
     how: str
     is_share: bool = False
+
+    @property
+    def with_unit(self) -> str:
+        """The title as it stands above figures."""
+        return f"{self.title} %" if self.is_share else self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +69,14 @@ def cards(found: Agreement) -> list[Card]:
         Card(
             _("Krippendorff's α, ordinal"),
             shown["alpha_ordinal"],
-            _("The same; labels further apart disagree more."),
+            _("As above; labels further apart count as more disagreement."),
         ),
         Card(_("Gwet's AC1"), shown["ac1"], _("Stays meaningful when nearly all labels are the same.")),
         Card(_("Correlation"), found.correlation, _("Pearson of labels as 0, ½, 1, mean over pairs of people.")),
         Card(
             _("Linking"),
             found.linking,
-            _("Where two say covered and link: share that link a common bullet."),
+            _("Where two annotators call it covered: share with a bullet in common."),
             True,
         ),
     ]
@@ -90,29 +97,28 @@ def matrix(
     return [(a, [(known.get((a, b)), rows_of(a, b)) for b in found.people]) for a in found.people]
 
 
+def judge_table(report: JudgeReport) -> Table[JudgeRow]:
+    """What the judge table can be sorted by: figures and n from the highest, names and cost upwards."""
+    figures = dict.fromkeys(name for row in report.rows for name in row.stats)
+    columns = {name: Column(partial(_figure_of, name), high_first=True) for name in figures}
+    columns |= {
+        "judge": Column(lambda row: row.name),
+        "n": Column(lambda row: row.n_insights, high_first=True),
+        "invalid": Column(lambda row: row.n_invalid, high_first=True),
+        "cost": Column(lambda row: row.cost.value),
+    }
+    return Table("judge-part", columns)
+
+
 def sorted_by(report: JudgeReport, sort: str) -> JudgeReport:
-    """The report with its rows in the order of a column: figures and n from the highest, others upwards.
+    """The report with its rows in the order that an address asks for; an unknown column changes nothing."""
+    order = Order.read(sort, judge_table(report).columns)
+    return replace(report, rows=tuple(order.of(report.rows)))
 
-    A minus in front turns the order round, what is undefined stays last; an unknown column changes nothing.
-    """
-    name = sort.removeprefix("-")
-    low_first = (name in {"judge", "cost"}) != sort.startswith("-")
 
-    def key(row: JudgeRow) -> float | str | None:
-        plain: dict[str, float | str] = {
-            "judge": row.name.casefold(),
-            "n": row.n_insights,
-            "invalid": row.n_invalid,
-        }
-        if name in plain:
-            return plain[name]
-        stat = row.cost if name == "cost" else row.stats.get(name)
-        return None if stat is None else stat.value
-
-    known = [row for row in report.rows if key(row) is not None]
-    rest = [row for row in report.rows if key(row) is None]
-    known.sort(key=lambda row: cast("Any", key(row)), reverse=not low_first)
-    return replace(report, rows=(*known, *rest)) if known else report
+def _figure_of(name: str, row: JudgeRow) -> float | None:
+    stat = row.stats.get(name)
+    return None if stat is None else stat.value
 
 
 def judge_columns(report: JudgeReport, *, is_wide: bool) -> list[ColumnHead]:

@@ -37,13 +37,14 @@ class RowPosition:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One person's or judge's answer: label, linked line numbers and the first linked line's text."""
+    """One person's or judge's answer: label, linked lines and the text of the first; `key` is the rater's."""
 
     name: str
     kind: str
     label: str
     lines: tuple[int, ...]
     text: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,5 +143,5 @@ def _answers(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Answe
         mask = int(table.links[index, place])
         linked = () if not lines else tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
         text = lines[linked[0] - 1] if linked and linked[0] <= len(lines) else ""
-        found.append(Answer(rater.name, rater.kind, table.categories[code], linked, text))
+        found.append(Answer(rater.name, rater.kind, table.categories[code], linked, text, rater.key))
     return tuple(found)

@@ -39,6 +39,18 @@ def number_in(data: QueryDict, name: str) -> int | None:
     return int(text) if text else None
 
 
+def question_in(data: QueryDict) -> UUID:
+    """The question that an answer is about.
+
+    Raises:
+        BadAct: none is named.
+    """
+    try:
+        return UUID(data.get("question", ""))
+    except ValueError as problem:
+        raise BadAct(_("A question is named by its id.")) from problem
+
+
 def unsure_in(data: QueryDict, *, answer: str) -> bool:
     """Whether an answer is marked as not sure.
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.kinds import Text, kind_named
+from annotation.kinds import Tab, Text, kind_named
+from annotation.labelling.preview import PREVIEW
 from annotation.labelling.task_page import TaskPage
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, LabelTask, Study
 from annotation.studies import tasks
 from annotation.studies.forms import DetailsForm
 from annotation.studies.kind import Work, work_of
 from annotation.studies.lifecycle import update_details
+from annotation.studies.members import is_recruiting
+from annotation.studies.overview_page import Presence, Remark
+from annotation.studies.preview import Preview
 
+TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", needs_plan=True)
+ITEM = gettext_lazy("Item")
+HERE_FOR = timedelta(minutes=2)
 SHORT_HELP = gettext_lazy(
     "What somebody who left did not finish goes whole to somebody else; finished answers stay."
 )
@@ -33,11 +40,20 @@ def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: da
     return tasks.release(study=study, annotator=annotator)
 
 
+def on_now(study: Study, now: datetime) -> list[Presence]:
+    """Who was seen on a task of this study in the last two minutes."""
+    rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
+    last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
+    return [Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()]
+
+
 def opening_problems(study: Study) -> list[str]:
     """Items, people and tasks are needed."""
     problems = []
     if not study.label_items.exists():
         problems.append(_("Choose what is to be labelled."))
+    if is_recruiting(study):
+        return problems  # people come by themselves, and get their tasks then
     if not study.memberships.current().exists():
         problems.append(_("Add at least one annotator."))
     elif not study.label_tasks.exists():
@@ -66,15 +82,28 @@ class LabelWork(Work):
     """A kind whose items are assigned as label tasks; `answers` is the accessor of a study's answers."""
 
     answers: str
+    about: Callable[[LabelTask], Remark] = lambda task: Remark(task, str(task.item))
+    """What a task is about, in words, for pages of researchers."""
+    about_rows: tuple[str, ...] = ()
+    """What `about` reads of a task, as `select_related` names it."""
+    about_label: Text = ITEM
+    """What tasks are about, as the heading of a column."""
     task: TaskPage | None = None
     """How annotators answer a task; without one they can't."""
     settings_form: Callable[..., Any] = DetailsForm
     update: Callable[..., Study] = update
+    on_now: Callable[[Study, datetime], list[Presence]] = on_now
     release: Callable[..., tuple[int, int]] = release
     unfinished_of: Callable[..., tuple[int, int]] = tasks.unfinished_of
     opening_problems: Callable[[Study], list[str]] = opening_problems
     deletion_problems: Callable[[Study], list[str]] = deletion_problems
     short_help: Text = SHORT_HELP
+    preview: Preview | None = PREVIEW
+
+    @property
+    def all_tabs(self) -> tuple[Tab, ...]:
+        """The page of its tasks beside the others."""
+        return (TASKS, *super().all_tabs)
 
 
 def task_page_of(value: str) -> TaskPage | None:

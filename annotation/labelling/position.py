@@ -101,7 +101,7 @@ def position_of(task: LabelTask) -> Position:
 
 
 def next_open(tasks: LabelTaskQuerySet, at: LabelTask | None) -> UUID | None:
-    """The next task with something left to answer after this one, from the last on the first again."""
-    uids = tasks.unfinished().values_list("uid", flat=True)
+    """The next task that can be opened with something left to answer, from the last on the first again."""
+    uids = tasks.unfinished().with_blocked().filter(is_blocked=False).values_list("uid", flat=True)
     after = uids.filter(position__gt=at.position).first() if at else None
     return after or uids.first()

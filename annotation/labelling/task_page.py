@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -14,7 +15,7 @@ from django.utils import timezone
 from annotation.labelling.activity import CONTACT_EVERY_S, LONGEST_GAP
 from annotation.labelling.position import Position, next_open, page_of, position_of, tasks_beside
 from annotation.labelling.recording import AnswerKind, Outcome
-from annotation.models import LabelTask, Study
+from annotation.models import LabelItem, LabelTask, Study
 from annotation.pane import Pane
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import current_guideline, render_markdown
@@ -43,53 +44,97 @@ class TaskPage:
     """Texts to put in place of the page's marker, made from the context."""
 
 
-def context_of(page: TaskPage, task: LabelTask) -> dict[str, Any]:
-    """What the template of a task's page shows, in a fixed number of queries."""
+ACTS = ("choice", "undo", "seen", "skip", "remark")
+"""What the page of a task sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a task is, and the addresses of its page and its acts: the task before, the one after, and `end_url`,
+    which leads to the next open one or the end of the study. `onward` are open tasks to go on to, in order, as far
+    as they are known. `name` is a part of the page's own address.
+    """
+
+    name: str
+    person: str
+    position: Position
+    previous_url: str
+    next_url: str
+    end_url: str
+    onward: tuple[tuple[str, str], ...] = ()
+    """The name and the address of each."""
+    acts: dict[str, str]
+    is_open: bool
+
+
+def context_of(page: TaskPage, task: LabelTask, *, place: Place | None = None) -> dict[str, Any]:
+    """What the template of a task's page shows, in a fixed number of queries; `place` if it is not stored."""
     study = task.study
-    guideline, position = current_guideline(study), position_of(task)
+    guideline, place = current_guideline(study), place or place_of(task)
     return {
         "task": task,
         "study": study,
-        "position": position,
+        "position": place.position,
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
-        "is_open": study.state == Study.State.OPEN,
-        **_addresses(task, position),
-        "config_json": _config_json(task, position, version=guideline.version if guideline else None),
+        "is_open": place.is_open,
+        "previous_url": place.previous_url,
+        "next_url": place.next_url,
+        "onward_url": place.onward[0][1] if place.onward else place.end_url,
+        "config_json": _config_json(task, place, version=guideline.version if guideline else None),
         **page.context(task),
     }
 
 
-def _addresses(task: LabelTask, position: Position) -> dict[str, str]:
-    """The task before, the one after, and onward: the next open one, or the end of the study if none is left."""
-    study = task.study
+def place_of(task: LabelTask) -> Place:
+    """Where a stored task is."""
+    study, position = task.study, position_of(task)
     previous, following = position.previous, position.next
-    near = (row.uid for row in position.near if row.number > position.number and row.is_open)
-    onward = next(near, None) or next_open(tasks_beside(task).exclude(pk=task.pk), task)
     end = reverse("annotation:label-go", args=[study.uid])
-    return {
-        "previous_url": page_of(study.kind, previous.uid) if previous else "",
-        "next_url": page_of(study.kind, following.uid) if following else "",
-        "onward_url": page_of(study.kind, onward) if onward else f"{end}?after={position.number}",
-    }
+    return Place(
+        name=str(task.uid),
+        person=str(task.annotator.uid),
+        position=position,
+        previous_url=page_of(study.kind, previous.uid) if previous else "",
+        next_url=page_of(study.kind, following.uid) if following else "",
+        end_url=f"{end}?after={position.number}",
+        onward=tuple((str(uid), page_of(study.kind, uid)) for uid in _onward(task, position)),
+        acts={name: _act(name, task) for name in ACTS},
+        is_open=study.state == Study.State.OPEN,
+    )
 
 
-def _config_json(task: LabelTask, position: Position, *, version: int | None) -> str:
+def _onward(task: LabelTask, position: Position) -> list[UUID]:
+    """The open tasks near after this one, else the next one from the start again."""
+    near = [row.uid for row in position.near if row.number > position.number and row.is_open]
+    if near:
+        return near
+    found = next_open(tasks_beside(task).exclude(pk=task.pk), task)
+    return [found] if found else []
+
+
+def _act(name: str, task: LabelTask) -> str:
+    kind = [task.study.kind] if name in {"choice", "undo"} else []
+    return reverse(f"annotation:label-{name}", args=[*kind, task.uid])
+
+
+def _config_json(task: LabelTask, place: Place, *, version: int | None) -> str:
     """What the scripts of the page get: addresses of its acts, and how the task stands."""
-    kind = task.study.kind
-    acts = {name: reverse(f"annotation:label-{name}", args=[kind, task.uid]) for name in ("choice", "undo")}
-    acts |= {name: reverse(f"annotation:label-{name}", args=[task.uid]) for name in ("seen", "skip", "remark")}
     return json.dumps(
         {
-            "kind": kind,
-            "task": str(task.uid),
-            "person": str(task.annotator.uid),
-            "urls": acts | {"login": reverse("login")},
+            "kind": task.study.kind,
+            "task": place.name,
+            "person": place.person,
+            "urls": place.acts | {"login": reverse("login"), "end": place.end_url},
+            "onward": [{"task": name, "url": url} for name, url in place.onward],
+            "number": place.position.number,
+            "states": {value: str(label) for value, label in LabelTask.State.choices},
+            "has_feedback": task.item.role == LabelItem.Role.TRAINING,
             "guideline": version,
             "time_zone": timezone.get_current_timezone_name(),
             "contact_every_s": CONTACT_EVERY_S,
             "longest_gap_s": LONGEST_GAP.total_seconds(),
-            "is_open": task.study.state == Study.State.OPEN,
-            "n_done_besides": position.n_done - (task.state == LabelTask.State.DONE),
+            "is_open": place.is_open,
+            "n_done_besides": place.position.n_done - (task.state == LabelTask.State.DONE),
         }
     )

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import pane as panes
 from annotation.kinds import label_kinds
 from annotation.labelling import handling
-from annotation.labelling.acts import BadAct, act, number_in
+from annotation.labelling.acts import act, number_in, question_in
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, tasks_beside
 from annotation.labelling.recording import Outcome, payload_of, record
@@ -28,6 +29,7 @@ from annotation.labelling.task_page import TaskPage, context_of
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
+from annotation.studies.earnings import pay
 from annotation.studies.scope import annotator_behind
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, requires
@@ -62,7 +64,7 @@ def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) 
         kind=kind.answers,
         tasks=tasks,
         answer=kind.parse(data),
-        question=_question(data.get("question", "")) if kind.answers.questions else None,
+        question=question_in(data) if kind.answers.questions else None,
         guideline_version=number_in(data, "guideline"),
         op_id=data.get("op_id", "")[:MAX_OP_ID],
         now=now,
@@ -153,9 +155,14 @@ def finished(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Nothing is left to answer, or what was skipped."""
     study, tasks = _own_tasks(request, uid)
     rows = listed(tasks)
+    worked_ms = tasks.aggregate(ms=Sum("active_ms"))["ms"] or 0
     context = {
         "study": study,
+        "worked_ms": worked_ms,
+        "earned": pay(worked_ms, study.hourly_rate),
+        "n": len(rows),
         "n_open": sum(row.is_open for row in rows),
+        "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),
         "n_done": sum(row.state == LabelTask.State.DONE for row in rows),
         "skipped": [row for row in rows if row.state == LabelTask.State.SKIPPED],
         "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
@@ -166,13 +173,6 @@ def finished(request: HttpRequest, uid: UUID) -> HttpResponse:
 def _payload(kind: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:
     feedback = kind.feedback(outcome) if kind.feedback else ""
     return payload_of(outcome) | ({"feedback": feedback} if feedback else {})
-
-
-def _question(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError as problem:
-        raise BadAct(_("A question is named by its id.")) from problem
 
 
 def _state_of(row: LabelTask) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -9,9 +10,10 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
+from annotation.leaderboard.positions import Scope
+from annotation.models import Study
 from benchmarks.browse import judges_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
-from benchmarks.scoring.leaderboard import FIGURES
 from benchmarks.scoring.summhay import Score
 from benchmarks.web.memory import remembered
 
@@ -23,11 +25,10 @@ TITLES = {
     "recall": _("Citation R"),
     "words_per_bullet": _("Words per bullet"),
 }
-SORTS = (*FIGURES, "system", "retriever")
 
 
 class ViewForm(forms.Form):
-    """Haystack or domain, judge and its score, average, people's texts, and the order of the rows.
+    """Haystack or domain, judge and its score, average, and people's texts.
 
     Unless one is chosen, the judge is one that has judged people too, else who judged most.
     """
@@ -60,11 +61,6 @@ class ViewForm(forms.Form):
         empty_value=None,
         choices=[("", _("final")), *((at, _("at minute %(n)d") % {"n": at}) for at in range(10, 121, 10))],
     )
-    sort = forms.ChoiceField(
-        label=_("Sort by"),
-        required=False,
-        choices=[(name, TITLES.get(name, name)) for name in SORTS],
-    )
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
@@ -72,7 +68,7 @@ class ViewForm(forms.Form):
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
         self.default_judge = _default_judge(haystacks, judges)
         self.haystacks = haystacks
-        initial = {"average": "pooled", "sort": "joint", "judge": self.default_judge and self.default_judge.uid}
+        initial = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**initial, **{name: value for name, value in data.items() if value}})
         self.fields["haystack"].queryset = haystacks  # type: ignore[attr-defined]
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
@@ -98,6 +94,28 @@ class ViewForm(forms.Form):
             minute=data.get("minute"),
             score=Score(data.get("score") or Score.LABEL),
         )
+
+
+class PositionForm(ViewForm):
+    """Haystack or domain, the judge of the scores, and the setting whose systems are drawn."""
+
+    average = None  # type: ignore[assignment]
+    score = None  # type: ignore[assignment]
+    minute = None  # type: ignore[assignment]
+    setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
+
+    def scope(self, studies: QuerySet[Study]) -> Scope:
+        """Whose texts on which haystacks; an unknown choice falls back to the default."""
+        view = self.view()
+        return Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
+
+    def offer(self, settings: Sequence[str]) -> str:
+        """Offer these settings and give the one that is chosen, else the first."""
+        self.fields["setting"].widget.choices = [(name, name) for name in settings]
+        asked = self.cleaned_data.get("setting", "")
+        chosen = asked if asked in settings else next(iter(settings), "")
+        self.data["setting"] = chosen  # type: ignore[index]
+        return chosen
 
 
 def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:

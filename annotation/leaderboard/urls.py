@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.leaderboard import views
+from annotation.leaderboard import position_views, views
 
 urlpatterns = [
     path("leaderboard/", views.leaderboard, name="leaderboard"),
     path("leaderboard/insights/", views.compared, name="leaderboard-compared"),
+    path("leaderboard/position/", position_views.positions_page, name="content-positions"),
+    path("leaderboard/position/files/<str:name>", position_views.positions_file, name="content-positions-file"),
     path("leaderboard/files/leaderboard.<str:file_format>", views.leaderboard_file, name="leaderboard-file"),
 ]

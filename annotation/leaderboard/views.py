@@ -17,8 +17,28 @@ from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Column, Table
 
 BLOCKS = ("coverage", "citation", "joint")
+
+
+def _column(name: str) -> Column:
+    return Column(lambda line: line.row.stats[name].value, high_first=True)
+
+
+ROWS: Table[Line] = Table(
+    "all-rows",
+    {
+        "system": Column(lambda line: line.entry.system),
+        "retriever": Column(lambda line: line.entry.retriever),
+        **{name: _column(name) for name in FIGURES},
+        "minutes": Column(lambda line: line.minutes and line.minutes.value, high_first=True),
+        "summaries": Column(lambda line: line.row.n_summaries, high_first=True),
+        "insights": Column(lambda line: line.row.n_insights, high_first=True),
+    },
+    default="joint",
+)
+"""All rows of the board and what they can be sorted by."""
 
 
 @requires("annotation.view_session")
@@ -28,10 +48,9 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
     form, view, found = _found(request)
     context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": FORMAT_NAMES}
     if view is not None and found is not None and found.lines:
-        sort = form.cleaned_data.get("sort") or "joint"
         context |= {
             "blocks": [(TITLES[name], name, _block(found, name)) for name in BLOCKS],
-            "lines": _sorted(found, sort),
+            "table": ROWS.shown(found.lines, request.GET),
             "figures": [(name, TITLES[name]) for name in FIGURES],
             "words": WORDS,
             "judge_note": description_of(view.judge.kind),
@@ -101,9 +120,3 @@ def _value(line: Line | None, name: str) -> float:
 
 def _best(found: Board, name: str) -> float:
     return max((_value(line, name) for line in found.lines if not line.is_people), default=-1.0)
-
-
-def _sorted(found: Board, sort: str) -> list[Line]:
-    if sort in ("system", "retriever"):
-        return sorted(found.lines, key=lambda line: (getattr(line.entry, sort), -_value(line, "joint")))
-    return sorted(found.lines, key=lambda line: -_value(line, sort))

@@ -35,8 +35,11 @@ def adjudicate(
     by: Any,
     now: datetime,
     note: str = "",
+    is_blind: bool = False,
 ) -> CoverageAdjudication:
     """Decide how far a summary covers an insight, and in which lines; an earlier decision is superseded.
+
+    `is_blind` says that the page hid names and judges; only a first decision counts as blind.
 
     Raises:
         DecisionRefused: nobody labelled this in the study, not an answer, or covered without a line.
@@ -44,6 +47,7 @@ def adjudicate(
     chosen = _checked(study, summary, insight, coverage, lines)
     before = _locked(study, summary, insight)
     _retire(before)
+    was_blind = is_blind and not history_of(study=study, summary=summary, insight=insight).exists()
     row = CoverageAdjudication.objects.create(
         study=study,
         summary=summary,
@@ -52,6 +56,7 @@ def adjudicate(
         lines=list(chosen),
         is_linked=bool(chosen),
         note=note.strip()[:MAX_NOTE],
+        was_blind=was_blind,
         supersedes=before,
         made_by=by,
         made_at=now,

@@ -1,9 +1,10 @@
-"""Which summaries a linking study takes: all, a stratified sample, or a list; systems' and people's alike."""
+"""Which summaries a linking study takes: by subtopic, system and retriever, all or a sample, or a list."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,16 @@ from annotation import clock
 from annotation.figures.collect import gold_of
 from annotation.models import CoverageLabel, Session, Snapshot, Study
 from annotation.studies.sampling import Item, sample
-from benchmarks.models import Haystack, Summary
+from benchmarks.models import Haystack, Subtopic, Summary, System
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What summaries can be narrowed by: their subtopics, summarizers and retrievers (empty: the full context)."""
+
+    subtopics: tuple[Subtopic, ...]
+    systems: tuple[str, ...]
+    retrievers: tuple[str, ...]
 
 
 class BadList(Exception):
@@ -26,17 +36,59 @@ class BadList(Exception):
 
 
 def candidates(
-    haystacks: Iterable[Haystack], *, user: Any, with_systems: bool = True, with_people: bool = True
+    haystacks: Iterable[Haystack],
+    *,
+    user: Any,
+    with_systems: bool = True,
+    with_people: bool = True,
+    subtopics: Collection[int] = (),
+    systems: Collection[str] = (),
+    retrievers: Collection[str] = (),
 ) -> QuerySet[Summary, Summary]:
     """Summaries that can be linked: with text, on a subtopic with insights.
 
     Of people only what they handed in, in the studies that `user` may see: whoever sets up a linking study reads
-    the texts in it.
+    the texts in it. `subtopics` (primary keys), `systems` (names of summarizers) and `retrievers` narrow them,
+    empty for all; the last two say nothing of people's.
     """
     of_people = Q(origin=Summary.Origin.SESSION, pk__in=_handed_in(user))
     of_systems = ~Q(origin=Summary.Origin.SESSION)
+    if systems:
+        of_systems &= Q(system__summarizer__in=systems)
+    if retrievers:
+        of_systems &= Q(system__retriever__in=retrievers)
     wanted = (of_systems if with_systems else Q(pk__in=[])) | (of_people if with_people else Q(pk__in=[]))
-    return _linkable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
+    found = _linkable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
+    return found.filter(subtopic__in=subtopics) if subtopics else found
+
+
+def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
+    """What the summaries of some haystacks can be narrowed by."""
+    if not haystacks:
+        return Offer((), (), ())
+    summaries = candidates(haystacks, user=user).order_by().values("pk")
+    systems = System.objects.filter(
+        pk__in=Summary.objects.filter(pk__in=summaries).exclude(origin=Summary.Origin.SESSION).values("system")
+    )
+    return Offer(
+        tuple(
+            Subtopic.objects.filter(summaries__in=summaries)
+            .distinct()
+            .select_related("haystack")
+            .order_by("haystack__title", "haystack", "number")
+        ),
+        tuple(sorted(set(systems.values_list("summarizer", flat=True)))),
+        tuple(sorted(set(systems.values_list("retriever", flat=True)))),
+    )
+
+
+def counted(summaries: QuerySet[Summary, Summary]) -> list[tuple[str, int]]:
+    """How many summaries each system has, and people together (their name is empty)."""
+    rows = Summary.objects.filter(pk__in=summaries.order_by().values("pk")).select_related("system")
+    found: Counter[str] = Counter()
+    for summary in rows.only("origin", "system"):
+        found["" if summary.origin == Summary.Origin.SESSION else str(summary.system or "–")] += 1
+    return sorted(found.items(), key=lambda item: (not item[0], item[0]))
 
 
 def draw(summaries: Iterable[Summary], n: int, *, seed: int) -> list[Summary]:
@@ -65,17 +117,17 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
         except ValueError:
             if number > 1:
                 problems.append(
-                    _("Row %(row)d: “%(cell)s” is no summary id.") % {"row": number, "cell": cell[:60]}
+                    _("Row %(row)d: “%(cell)s” is not a summary id.") % {"row": number, "cell": cell[:60]}
                 )
     visible = ~Q(origin=Summary.Origin.SESSION) | Q(pk__in=_handed_in(user))
     found = {summary.uid: summary for summary in _linkable().filter(visible, uid__in=rows)}
     problems += [
-        _("Row %(row)d: there is no summary %(uid)s that can be linked.") % {"row": row, "uid": uid}
+        _("Row %(row)d: no summary %(uid)s that can be linked.") % {"row": row, "uid": uid}
         for uid, row in rows.items()
         if uid not in found
     ]
     if not rows and not problems:
-        problems.append(_("The list is empty: one summary id a row is expected."))
+        problems.append(_("The list is empty. Give one summary id per row."))
     if problems:
         raise BadList(problems)
     return [found[uid] for uid in rows]

@@ -19,6 +19,7 @@ from annotation.figures.collect import coverage_table
 from annotation.figures.page import readable
 from annotation.figures.rows import views
 from annotation.figures.table import Filters, LabelTable
+from annotation.labelling import blind
 from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.annotated import haystacks_of
 from annotation.models import Study
@@ -30,7 +31,7 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 
 A_PAGE = 25
-NARROWED_BY = ("between", "summarizer")
+NARROWED_BY = ("between", "summarizer", blind.PARAMETER)
 """What of an address says which queue one goes through."""
 MAX_LINES = 200
 
@@ -40,6 +41,7 @@ MAX_LINES = 200
 def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Items in dispute, most disputed first; `between` sets a judge against people, `summarizer` keeps one.
 
+    With `blind=1` open items have letters instead of names, and no judges.
     Items made elsewhere have no text here to decide on: their rows are all there is to see.
     """
     study = _study(request, uid)
@@ -51,6 +53,8 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     everything = disputes.queue_of(table, between=between)
     shown = Paginator(disputes.narrowed(everything, show), A_PAGE).get_page(request.GET.get("page"))
     rows = views(table, [place.position for place in shown])
+    if blind.is_asked(request):
+        rows = [disputes.blinded_row(study, row) for row in rows]
     saw_insights(request.user, *_haystacks(table))
     context = {
         "study": study,
@@ -58,6 +62,7 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "rows": list(zip(shown, rows, strict=True)),
         "between": between,
         "show": show,
+        "is_blind": blind.is_asked(request),
         "judges": table.judges_with_verdicts,
         "summarizers": sorted({info.summarizer for info in full.summaries}),
         "summarizer": which.get("summarizer", ""),
@@ -76,12 +81,14 @@ def dispute(request: HttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: u
     """One item: everybody's label beside the bullets, and the decision."""
     study = _study(request, uid)
     about = _item(study, summary, insight)
+    found = disputes.dispute_of(**about)
+    if blind.is_asked(request):
+        found = disputes.blinded(found)
     if request.method == "POST":
-        done = _decide(request, about)
+        done = _decide(request, about, found)
         if done is not None:
             return done
     saw_insights(request.user, about["summary"].haystack)
-    found = disputes.dispute_of(**about)
     guideline = current_guideline(study)
     context = {
         "study": study,
@@ -111,7 +118,7 @@ def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     place = disputes.next_open(queued, after=after)
     query = f"?{urlencode(which)}" if which else ""
     if place is None:
-        messages.info(request, _("Nothing is undecided."))
+        messages.info(request, _("Everything is decided."))
         return redirect(reverse("annotation:disagreements", args=[study.uid]) + query)
     summary, insight = Summary.objects.get(pk=place.summary), Insight.objects.get(pk=place.insight)
     return redirect(reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid]) + query)
@@ -167,12 +174,12 @@ def _item(study: Study, summary: uuid.UUID, insight: uuid.UUID) -> dict[str, Any
     return {"study": study, "summary": found.summary, "insight": found.insight}
 
 
-def _decide(request: HttpRequest, about: dict[str, Any]) -> HttpResponse | None:
+def _decide(request: HttpRequest, about: dict[str, Any], found: disputes.Dispute) -> HttpResponse | None:
     """Store what was decided and go on; None where it cannot be stored."""
     here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
     if request.POST.get("action") == "take_back":
         if adjudicating.take_back(**about, by=request.user, now=timezone.now()):
-            messages.success(request, _("The decision holds no longer; it stays in the history."))
+            messages.success(request, _("The decision was withdrawn; it stays in the history."))
         return redirect(here)
     lines = [int(line) for line in request.POST.getlist("line")[:MAX_LINES] if line.isdecimal()]
     try:
@@ -181,13 +188,17 @@ def _decide(request: HttpRequest, about: dict[str, Any]) -> HttpResponse | None:
             coverage=request.POST.get("coverage", ""),
             lines=lines,
             note=request.POST.get("note", ""),
+            is_blind=found.is_blind,
             by=request.user,
             now=timezone.now(),
         )
     except adjudicating.DecisionRefused as problem:
         messages.error(request, str(problem))
         return None
-    messages.success(request, _("Decided."))
+    if found.is_blind:
+        messages.success(request, _("Decided. %(letters)s.") % {"letters": found.letters})
+    else:
+        messages.success(request, _("Decided."))
     after = {"summary": about["summary"].uid, "insight": about["insight"].uid, **_which(request)}
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.figures.rows import PEOPLE, RowFilter, RowPosition, positions
+from annotation.figures.rows import PEOPLE, RowFilter, RowPosition, RowView, positions
 from annotation.figures.table import LabelTable
+from annotation.labelling import blind
 from annotation.linking.adjudicating import history_of
 from annotation.linking.bullets import Bullet, bullets_of
 from annotation.models import CoverageAdjudication, CoverageLabel, Study
@@ -36,12 +37,17 @@ class RaterLabel:
     is_unsure: bool = False
     guideline: int | None = None
     made_at: Any = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """One item with every label of it; `current` is the decision that holds."""
+    """One item with every label of it; `current` is the decision that holds.
 
+    With `is_blind` people are letters and judges are missing; `letters` says who is who.
+    """
+
+    study: Study
     summary: Summary
     insight: Insight
     bullets: tuple[Bullet, ...]
@@ -49,6 +55,8 @@ class Dispute:
     judges: tuple[RaterLabel, ...]
     history: tuple[tuple[CoverageAdjudication, str], ...]
     current: CoverageAdjudication | None
+    is_blind: bool = False
+    letters: str = ""
 
     @property
     def chosen_lines(self) -> frozenset[int]:
@@ -122,6 +130,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
             is_unsure=label.is_unsure,
             guideline=label.guideline.version if label.guideline else None,
             made_at=label.made_at,
+            key=str(label.annotator.uid),
         )
         for label in labels.select_related("annotator", "guideline").order_by("annotator__label", "pk")
     )
@@ -132,6 +141,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
     )
     history = tuple(history_of(study=study, summary=summary, insight=insight))
     return Dispute(
+        study=study,
         summary=summary,
         insight=insight,
         bullets=bullets,
@@ -140,6 +150,33 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
         history=tuple((row, _names(named(row.lines))) for row in history),
         current=next((row for row in history if row.is_current), None),
     )
+
+
+def blinded(found: Dispute) -> Dispute:
+    """An item without names, times and judges; as it is, once it was decided."""
+    if found.history:
+        return found
+    item = f"{found.summary.uid}/{found.insight.uid}"
+    letter_of = blind.letters(found.study, item, (rater.key for rater in found.people))
+    names = {rater.key: rater.name for rater in found.people}
+    people = [replace(rater, name=letter_of[rater.key], made_at=None) for rater in found.people]
+    return replace(
+        found,
+        people=tuple(sorted(people, key=lambda rater: list(letter_of).index(rater.key))),
+        judges=(),
+        is_blind=True,
+        letters=blind.in_words({letter: names[key] for key, letter in letter_of.items()}),
+    )
+
+
+def blinded_row(study: Study, row: RowView) -> RowView:
+    """An open row of the queue with letters instead of people, and without system and judges."""
+    if row.decided:
+        return row
+    people = {answer.key: answer for answer in row.answers if answer.kind == "person"}
+    letter_of = blind.letters(study, f"{row.summary_uid}/{row.insight_uid}", people)
+    answers = tuple(replace(people[key], name=letter) for key, letter in letter_of.items())
+    return replace(row, answers=answers, system="")
 
 
 def _names(bullets: Sequence[Bullet]) -> str:

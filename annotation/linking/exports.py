@@ -62,6 +62,7 @@ DECISION_COLUMNS = (
     *COLUMNS[: COLUMNS.index("lines") + 1],
     "is_current",
     "note",
+    "was_blind",
     "n_people",
     "labels",
     "decided_at",
@@ -78,6 +79,7 @@ DECISION_FIELDS = (
     "lines",
     "is_current",
     "note",
+    "was_blind",
     "made_at",
     "insight__text",
     "summary__text",
@@ -87,11 +89,11 @@ DECISION_FIELDS = (
 CHUNK = 2_000
 
 
-def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
+def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
     """One row a label, in the order of `COLUMNS`: current answers, or every row ever made, oldest first."""
     names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
     rows = study.coverage_labels.order_by("pk")
-    if not with_history:
+    if which != "history":
         rows = rows.filter(is_current=True).exclude(coverage="")
     for person, label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*FIELDS).iterator(
         chunk_size=CHUNK
@@ -149,12 +151,12 @@ def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple
     for label, haystack, subtopic, summary, system, insight, *rest in rows.values_list(*DECISION_FIELDS).iterator(
         chunk_size=CHUNK
     ):
-        lines, is_current, note, at, insight_text, text, *item = rest
+        lines, is_current, note, was_blind, at, insight_text, text, *item = rest
         labels = labels_on.get(tuple(item), [])
         yield (
             *("adjudicated", f"{summary}/{insight}", label, str(summary)),
             *(haystack, subtopic, str(summary), system, insight),
-            *(lines, is_current, note, len(labels), labels, at.isoformat()),
+            *(lines, is_current, note, was_blind, len(labels), labels, at.isoformat()),
             *_texts(insight_text, text, lines),
         )
 

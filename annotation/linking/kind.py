@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Words, register
+from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
 from annotation.linking import exports, planning
 from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.forms import LinkingStudyForm, SummariesForm
-from annotation.linking.overview import page_of
+from annotation.linking.overview import ABOUT_ROWS, about, page_of
 from annotation.linking.page_context import barred, page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import NotPossible, Tab
+from annotation.studies.kind import NotPossible
 
 GUIDELINES = unwrapped(
     """\
 ## Your task
 
-You see a summary and the insights that a good summary of its topic would tell. For each insight, decide how far
-the summary tells it, and in which bullet. You do not know who wrote the summary, and it does not matter.
+You see a summary and the insights that a good summary of its topic should contain. For each insight, decide how
+much of it the summary says, and in which bullet. You do not know who wrote the summary, and it does not matter.
 
 ## None, partial, full
 
-Each answer has its key, in the order of the page.
+The answers are listed with their keys, in the order of the page.
 
-- **None** (`1`): no bullet tells it. Being about the same subject is not enough, and a statement that contradicts
-  the insight tells none of it.
-- **Partial** (`2`): the bullet is about the same fact and tells some of it, but something that counts is lost: a
-  number, a name, a place or time, a condition, an exception, one of two halves.
-- **Full** (`3`): somebody who reads only this bullet knows everything that the insight says. Other words are fine,
-  and so is more than was asked.
+- **None** (`1`): no bullet says it. Being about the same subject is not enough. A bullet that contradicts the
+  insight counts as none.
+- **Partial** (`2`): the bullet states part of the fact, but something important is missing: a number, a name, a
+  place or time, a condition, an exception, one of two halves.
+- **Full** (`3`): anyone who reads only this bullet knows everything the insight says. Other words are fine, and so
+  is extra detail.
 
-In doubt between two, ask: *what would a reader of the bullet get wrong or not know?* Nothing: full. A part:
-partial. The point itself: none. If you still hesitate, choose what is nearest and mark *not sure*.
+If you hesitate between two, ask: *what would a reader of the bullet not know, or get wrong?* Nothing: full. Part
+of it: partial. The point itself: none. If you still hesitate, choose the closest answer and mark *not sure*.
 
 ## Worked examples
 
@@ -50,32 +49,32 @@ Insight: “Repairs are free; a part is charged at cost, and only when it costs 
 beforehand.”
 
 - “There's no charge apart from parts over £5, which are passed on at cost after the owner has agreed.” is
-  **full**: other words, nothing lost.
-- “Repairs are free, and parts are charged at cost.” is **partial**: both conditions are lost.
-- “Each repair costs £5.” is **none**: it says something else, although number and subject are there.
+  **full**: other words, nothing missing.
+- “Repairs are free, and parts are charged at cost.” is **partial**: both conditions are missing.
+- “Each repair costs £5.” is **none**: the number and the subject match, but the claim is different.
 
 Insight: “Of 590 items brought in during the first year 412 were mended; lamps and toasters succeed four times in
 five, printers hardly ever.”
 
-- “In the first year 412 items were mended.” is **partial**: out of how many, and which, is lost.
-- “Many visitors bring lamps and toasters.” is **none**: the subject is the same, the fact is not there.
+- “In the first year 412 items were mended.” is **partial**: it does not say out of how many, or which.
+- “Many visitors bring lamps and toasters.” is **none**: the subject is the same, but the fact is missing.
 
 Insight: “Nothing with a plug leaves before Sunita has tested it, which has caught 31 faults that would have gone
 unnoticed, most of them in kettles.”
 
-- “Electrical items are tested before they leave, and 31 faults were caught.” is **partial**: who tests, and where
-  the faults are, is lost.
+- “Electrical items are tested before they leave, and 31 faults were caught.” is **partial**: it does not
+  say who tests, or where the faults are.
 
 ## Which bullet
 
-- Choose the bullet that tells most of the insight. If two are equal, take the first.
-- Judge the bullet that you choose, not the sum of several, unless this study lets you choose several.
+- Choose the bullet that says most of the insight. If two are equal, take the first.
+- Judge only the bullet you choose, not several together, unless this study lets you choose several.
 - One bullet may cover several insights.
-- Do not judge style, length or citations, and do not look anything up: only what the bullet says counts.
+- Do not judge style, length or citations, and do not look anything up. Only what the bullet says counts.
 
-## When something is odd
+## If in doubt
 
-Skip a summary that you cannot judge, and say why. Flag or comment what the researcher should look at.
+Skip a summary that you cannot judge, and say why. Flag anything the researcher should look at, or leave a comment.
 """
 )
 
@@ -102,11 +101,6 @@ def add_items(*, form: SummariesForm, study: Study, by: Any, now: datetime) -> i
     return planning.add_summaries(
         study=study, summaries=form.chosen(seed=study.seed), at_random=form.draws_at_random, by=by, now=now
     )
-
-
-def label_rows(study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-    """Labels that hold, or every one ever given."""
-    return exports.label_rows(study, with_history=which == "history")
 
 
 KIND = register(
@@ -137,13 +131,25 @@ KIND = register(
             "system, no judge and nobody else's labels."
         ),
         tabs=(
-            Tab("annotators", gettext_lazy("People and summaries"), "annotation:study-annotators"),
-            Tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),
-            Tab("disagreements", gettext_lazy("Disagreements"), "annotation:disagreements"),
+            Tab(
+                "agreement",
+                gettext_lazy("Agreement"),
+                "annotation:study-agreement",
+                "results",
+                "annotation.view_session",
+            ),
+            Tab(
+                "disagreements",
+                gettext_lazy("Disagreements"),
+                "annotation:disagreements",
+                "results",
+                "annotation.view_session",
+            ),
         ),
         plan="linking_plan",
         new_form=LinkingStudyForm,
         create=create,
+        initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/linking_form.html",
         items_form=SummariesForm,
         add_items=add_items,
@@ -158,10 +164,13 @@ KIND = register(
         people_template="annotation/linking_more.html",
         answers="coverage_labels",
         overview=page_of,
+        about=about,
+        about_rows=ABOUT_ROWS,
+        about_label=gettext_lazy("Summary"),
         files=files_of,
         insights_in_files=haystacks_of,
         label_columns=exports.COLUMNS,
-        label_rows=label_rows,
+        label_rows=exports.label_rows,
         label_cells=exports.spaced,
         label_files=(
             ("current", gettext_lazy("Labels")),

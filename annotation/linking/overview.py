@@ -28,6 +28,8 @@ from annotation.studies.overview_page import (
 from annotation.templatetags.work import duration, percent
 from benchmarks.scoring.summhay import COVERAGES
 
+ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRow(Person):
@@ -87,7 +89,7 @@ def overview_of(study: Study) -> Overview:
                 n_gold_right=gold[pk][True],
             )
         )
-    remarks = remarks_of(study, "item__summary__subtopic", "item__summary__system")
+    remarks = remarks_of(study, *ABOUT_ROWS)
     counts = counts_of(study)
     if not counts["n_items"]:
         # Labels were imported: nobody was given a task, and the summaries are those that have a label.
@@ -125,9 +127,17 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         *share_columns((_("None"), _("Partial"), _("Full")), lambda row: row.shares),
         Column(_("Not sure"), lambda row: row.n_unsure),
         Column(_("No bullet yet"), lambda row: row.n_incomplete),
-        *([Column(_("Gold"), lambda row: _gold_cell(row, plan))] if found.n_gold else []),
+        *(
+            [Column(_("Gold"), lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
+            if found.n_gold
+            else []
+        ),
         time_column(),
-        Column(_("A summary"), lambda row: duration(row.ms_per_done) if row.ms_per_done else "–"),
+        Column(
+            _("Per summary"),
+            lambda row: duration(row.ms_per_done) if row.ms_per_done else "–",
+            by=lambda row: row.ms_per_done,
+        ),
         cost_column(study.currency),
     ]
     caption = _(
@@ -137,7 +147,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         cards=[Card(_("Summaries"), found.n_items, everyone), done, Card(_("Labels"), found.n_labels), *costs],
         tables=[Table(_("Annotators"), caption, columns, found.people)],
         facts=_facts(plan, found) if plan else (),
-        remarks=[_remark(task) for task in found.remarks],
+        remarks=[about(task) for task in found.remarks],
         subject=_("Summary"),
     )
 
@@ -168,7 +178,8 @@ def _facts(plan: LinkingPlan, found: Overview) -> list[tuple[str, Any]]:
     return [*facts, (_("Bullets for an insight"), _("several") if plan.allow_several_lines else _("one"))]
 
 
-def _remark(task: LabelTask) -> Remark:
+def about(task: LabelTask) -> Remark:
+    """What a task is about, for pages of researchers."""
     summary = task.item.summary
     url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
     return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

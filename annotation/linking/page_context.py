@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.linking.bullets import bullets_of
 from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words, answer_of
-from annotation.models import Assignment, CoverageLabel, Exposure, LabelItem, LabelTask
+from annotation.models import CoverageLabel, Exposure, LabelItem, LabelTask
 from annotation.studies import exposures
 from benchmarks.models import Insight
 from benchmarks.scoring.summhay import COVERED
@@ -43,8 +43,7 @@ def barred(request: HttpRequest, task: LabelTask) -> HttpResponse | None:
     Whoever is shown insights never writes on their haystack again, so what is still to be written comes first.
     """
     haystack = task.item.summary.haystack
-    writing = Assignment.objects.for_annotator(request.user).unfinished()
-    if writing.filter(subtopic__haystack=haystack, is_practice=False).exists():
+    if LabelTask.objects.filter(pk=task.pk).with_blocked().filter(is_blocked=True).exists():
         return render(request, "annotation/linking_later.html", {"study": task.study}, status=409)
     exposures.record_exposure(
         user=request.user, haystack=haystack, reason=Exposure.Reason.LINKING, now=timezone.now()

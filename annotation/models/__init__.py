@@ -5,6 +5,8 @@ from __future__ import annotations
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel
 from annotation.models.late_texts import LateDecision, LateNotes
+from annotation.models.recruitment import Participant, Recruitment, RecruitmentLink
+from annotation.models.removals import Removal, RemovedWork
 from annotation.models.results import CopyCheck, GrowthCheck
 from annotation.models.sessions import (
     ActivePeriod,
@@ -69,8 +71,13 @@ __all__ = [
     "LateNotes",
     "LinkingPlan",
     "Membership",
+    "Participant",
     "PointAdjudication",
     "PointLabel",
+    "Recruitment",
+    "RecruitmentLink",
+    "Removal",
+    "RemovedWork",
     "Session",
     "SessionEvent",
     "SessionReport",

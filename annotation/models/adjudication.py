@@ -16,6 +16,7 @@ from benchmarks.scoring.summhay import COVERED, Coverage
 class CoverageAdjudication(models.Model):
     """The decided coverage of an insight by a summary, in a study, with the covering lines (from 1) and a note.
 
+    `was_blind` says that names and judges were hidden when it was made.
     Append-only: a new decision supersedes the old one. The current ones are the gold set of the study.
     """
 
@@ -26,6 +27,7 @@ class CoverageAdjudication(models.Model):
     lines: models.JSONField[Any, Any] = models.JSONField(default=list)
     is_linked = models.BooleanField()
     note = models.TextField(blank=True)
+    was_blind = models.BooleanField(default=False)
     is_current = models.BooleanField(default=True)
     supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     made_by = models.ForeignKey(

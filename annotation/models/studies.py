@@ -42,6 +42,10 @@ class Annotator(models.Model):
     )
     accommodation_note = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
+    wants_reminders = models.BooleanField(default=True)
+    reminded_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="The last mail about open tasks, of all studies."
+    )
     created_at = models.DateTimeField()
 
     objects = AnnotatorQuerySet.as_manager()
@@ -158,7 +162,7 @@ class WritingPlan(models.Model):
     class Setting(models.TextChoices):
         ORACLE = "oracle", "oracle within a token budget"
         FULL = "full", "full haystack"
-        RANKING = "ranking", "an imported retriever's ranking"
+        RANKING = "ranking", "a retriever's ranking"
 
     class Preset(models.TextChoices):
         PAPER = "paper", "paper protocol"
@@ -175,7 +179,9 @@ class WritingPlan(models.Model):
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="writing_plan")
     subtopics = models.ManyToManyField(Subtopic, related_name="writing_plans")
     setting = models.CharField(max_length=7, choices=Setting, default=Setting.ORACLE)
-    retriever = models.CharField(max_length=120, blank=True, help_text="Of the imported ranking.")
+    retriever = models.CharField(
+        max_length=120, blank=True, help_text="Its name, with its version if it was run here."
+    )
     token_budget = models.PositiveIntegerField(default=15_000)
     include_zero_insight = models.BooleanField(default=False)
     limit_ms = models.PositiveIntegerField(default=7_200_000)

@@ -87,13 +87,17 @@ class PointLabel(Answer):
 
 
 class PointAdjudication(models.Model):
-    """What a researcher decides on a key point, with the reason. It never enters agreement."""
+    """What a researcher decides on a key point, with the reason. It never enters agreement.
+
+    `was_blind` says that names were hidden when it was made.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="point_adjudications")
     key_point = models.ForeignKey(KeyPoint, on_delete=models.PROTECT, related_name="adjudications")
     grounded = models.CharField(max_length=3, choices=Grounded)
     keyness = models.CharField(max_length=8, choices=Keyness, blank=True)
     note = models.TextField(blank=True)
+    was_blind = models.BooleanField(default=False)
     is_current = models.BooleanField(default=True)
     supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     made_by = models.ForeignKey(

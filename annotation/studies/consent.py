@@ -51,13 +51,16 @@ your texts.
 ## If you change your mind
 
 You can withdraw your consent. You then get no further tasks; what you have earned is paid. What you wrote and
-labelled until then stays in the study and cannot be deleted. If you write to the contact address, your account,
-your name and your mail address are erased; your texts and labels stay, under a label that does not name you, so
-that results can still be checked.
+labelled until then stays in the study until you say otherwise: write to the contact address, and your account,
+your name and your mail address are erased. You choose whether your texts and labels are deleted too, or stay
+without your name so that results can still be checked. What was published before cannot be called back.
 """
 )
-FORMER_DEFAULTS = {"63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6"}
-"""SHA-256 of our own wordings of earlier versions of the software. The first promised that work is deleted."""
+FORMER_DEFAULTS = {
+    "63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6",
+    "64803392237fe8994b96f7115a28a826072f80b01a268504ce0c633aa8d6e546",
+}
+"""SHA-256 of our own wordings of earlier versions of the software. The second said that work cannot be deleted."""
 
 
 class StaleConsentText(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.auth import get_user_model
@@ -18,7 +18,16 @@ from annotation.studies.sampling import stable_seed
 
 
 class DetailsForm(forms.Form):
-    """What a study is called and pays; `instance` fills it."""
+    """What a study is called and pays; `instance` fills it.
+
+    `FOLDS` names the fields of the parts of the page that are folded.
+    """
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "details": ("contact", "due_at", "hourly_rate", "currency"),
+        "researchers": ("researchers",),
+        "guidelines": ("guidelines",),
+    }
 
     name = forms.CharField(label=_("Name"), max_length=120)
     description = forms.CharField(
@@ -50,6 +59,11 @@ class DetailsForm(forms.Form):
         if instance is not None:
             kwargs.setdefault("initial", details_of(instance))
         super().__init__(*args, **kwargs)
+
+    @property
+    def opened(self) -> set[str]:
+        """The folded parts of the page with a field that has an error."""
+        return {part for part, names in self.FOLDS.items() if not self.errors.keys().isdisjoint(names)}
 
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""
@@ -86,7 +100,7 @@ class NewStudyForm(DetailsForm):
         label=_("Guidelines"),
         max_length=60_000,
         widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
-        help_text=_("Markdown. One key away while people work; later versions can be added."),
+        help_text=_("Markdown. Annotators open them with one key. You can add versions later."),
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -129,9 +143,7 @@ class PeopleForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    rebalance = forms.BooleanField(
-        label=_("Share what nobody has opened yet anew among everyone"), required=False, initial=True
-    )
+    rebalance = forms.BooleanField(label=_("Redistribute unopened tasks"), required=False, initial=True)
 
     def __init__(self, *args: Any, study: Study, deals: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -152,7 +164,7 @@ class CloneForm(forms.Form):
     """The name of a copy."""
 
     name = forms.CharField(label=_("Name of the copy"), max_length=120)
-    with_annotators = forms.BooleanField(label=_("Take its annotators over"), required=False, initial=True)
+    with_annotators = forms.BooleanField(label=_("Keep its annotators"), required=False, initial=True)
 
     def clean_name(self) -> str:
         """Names are unique."""
@@ -199,6 +211,16 @@ def initial_from(study: Study) -> dict[str, Any]:
         "annotators": list(study.memberships.current().values_list("annotator_id", flat=True)),
         "researchers": list(study.researchers.values_list("pk", flat=True)),
     }
+
+
+def name_for(kind: Any, about: str) -> str:
+    """What a new study about a corpus is called at first: its kind and the corpus, with a number where taken."""
+    name = f"{kind}: {about}".strip()[:100]
+    name = name[:1].upper() + name[1:]
+    n = 1
+    while Study.objects.filter(name=name if n == 1 else f"{name} ({n})").exists():
+        n += 1
+    return name if n == 1 else f"{name} ({n})"
 
 
 def copy_name(study: Study) -> str:

@@ -14,14 +14,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import Counted, StudyKind, Text, kind_named, kinds
+from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Study
-from annotation.studies.overview_page import OverviewPage
+from annotation.studies.overview_page import OverviewPage, Presence
+from annotation.studies.preview import Preview
 from annotation.studies.tasks import Dealt
+from benchmarks.models import Haystack
 from benchmarks.web.parquet import is_available
 
-IS_DEALT = gettext_lazy("The study is set up and its tasks are dealt. Open it when it is right.")
-CLOSING = gettext_lazy("Nothing more can be stored then; what was begun can be read.")
+IS_DEALT = gettext_lazy("The study is set up and its tasks are assigned. Check it, then open it.")
+CLOSING = gettext_lazy("No more answers can be stored then; work that was begun stays readable.")
 
 
 class Frozen(Exception):
@@ -49,20 +51,55 @@ class NotPossible(Exception):
     field: str | None = None
 
 
+COMMON = (
+    Tab("overview", gettext_lazy("Overview"), "annotation:study", "overview"),
+    Tab(
+        "annotators",
+        gettext_lazy("Annotators"),
+        "annotation:study-annotators",
+        "people",
+        "annotation.change_study",
+        needs_plan=True,
+    ),
+)
+LAST = (
+    FILES,
+    Tab("settings", gettext_lazy("Settings"), "annotation:study-settings", "settings", "annotation.change_study"),
+    Tab(
+        "guidelines",
+        gettext_lazy("Guidelines"),
+        "annotation:study-guidelines-edit",
+        "settings",
+        "annotation.change_study",
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class Tab:
-    """A page of a study: `here` is what the page calls itself, `page` the name of its URL."""
+class Part:
+    """One of the parts of a study with the pages that a user may open; `here` is the page that is shown."""
 
-    here: str
     label: Text
-    page: str
+    tabs: tuple[Tab, ...]
+    here: str
 
+    @property
+    def page(self) -> str:
+        """The name of the URL that the tab of the part leads to."""
+        return self.tabs[0].page
 
-PEOPLE = Tab("annotators", gettext_lazy("Annotators"), "annotation:study-annotators")
+    @property
+    def is_current(self) -> bool:
+        """Whether the page that is shown is in this part."""
+        return any(tab.here == self.here for tab in self.tabs)
 
 
 def _nothing(*_args: Any) -> dict[str, Any]:
     return {}
+
+
+def _nobody(_study: Study, _now: datetime) -> list[Presence]:
+    return []
 
 
 def _no_problems(_study: Study) -> list[str]:
@@ -88,8 +125,6 @@ class Work(StudyKind):
     made: Text = IS_DEALT
     closing: Text = CLOSING
     """What follows from closing a study."""
-    tabs: tuple[Tab, ...] = (PEOPLE,)
-    """Pages of a study between its overview and its guidelines."""
     tasks_page: str = "annotation:study"
     """Where one sees who has which tasks."""
 
@@ -101,6 +136,8 @@ class Work(StudyKind):
     """Makes a study as that `form` says; raises `NotPossible`."""
     initial_of: Callable[[Study], dict[str, Any]] | None = None
     """What that form shows of the plan of another study whose settings it starts from."""
+    initial_on: Callable[[Haystack], dict[str, Any]] | None = None
+    """What that form shows of its plan where one comes from the page of a haystack."""
     settings_form: Callable[..., Any]
     """The form of the settings of a study, of data, `user` and `instance`."""
     update: Callable[..., Study]
@@ -117,6 +154,8 @@ class Work(StudyKind):
     deal: Callable[..., Dealt] | None = None
     """Gives every item its missing annotators; with `rebalance` what nobody opened is shared anew. None where a
     researcher gives tasks instead of having them assigned at once."""
+    fill: Callable[..., Any] | None = None
+    """Where tasks are not assigned at once: fills the open places, up to `max_tasks` for each person."""
     n_short: Callable[[Study], int] | None = None
     """How many items have fewer people than planned."""
     short: Counted = ""
@@ -136,8 +175,12 @@ class Work(StudyKind):
     deletion_problems: Callable[[Study], list[str]]
     """What stands in the way."""
 
+    preview: Preview | None = None
+    """How researchers see the page that annotators work on."""
     overview: Callable[[Study, datetime], OverviewPage]
     """How a study goes, in a fixed number of queries."""
+    on_now: Callable[[Study, datetime], list[Presence]] = _nobody
+    """Who is at work at a time, in one query."""
     overview_template: str = "annotation/study_detail.html"
     label_columns: tuple[str, ...] = ()
     label_rows: Callable[[Study, str], Iterator[tuple[Any, ...]]] | None = None
@@ -150,14 +193,14 @@ class Work(StudyKind):
     """Other files, or the page where they are: the name of its URL, and what it is called."""
 
     @property
+    def all_tabs(self) -> tuple[Tab, ...]:
+        """The pages of every kind, and its own."""
+        return (*COMMON, *self.tabs, *LAST)
+
+    @property
     def deals(self) -> bool:
         """Whether tasks are assigned as soon as there are annotators."""
         return self.deal is not None
-
-    @property
-    def starts_another(self) -> bool:
-        """Whether the form of a new study can show the plan of another."""
-        return self.initial_of is not None
 
     def short_of(self, study: Study) -> str:
         """That items have fewer people than planned, as a sentence; empty where all have enough."""
@@ -194,13 +237,10 @@ def has_plan(study: Study) -> bool:
     return not plan or hasattr(study, plan)
 
 
-def tabs_of(study: Study) -> list[Tab]:
-    """The pages of a study in their order; people are added only to what was set up here."""
-    kind = work_of(study)
-    own = [tab for tab in kind.tabs if tab.here != "annotators" or has_plan(study)]
-    return [
-        Tab("overview", _("Overview"), "annotation:study"),
-        *own,
-        Tab("guidelines", _("Guidelines"), "annotation:study-guidelines-edit"),
-        Tab("settings", _("Settings"), "annotation:study-settings"),
-    ]
+def parts_of(study: Study, *, here: str, may: Callable[[str], bool]) -> list[Part]:
+    """The parts of a study with the pages that somebody may open; parts without a page are left out."""
+    kind = kind_named(study.kind)
+    has_its_plan = not isinstance(kind, Work) or has_plan(study)
+    tabs = [tab for tab in kind.all_tabs if may(tab.permission) and (has_its_plan or not tab.needs_plan)]
+    parts = [Part(label, tuple(tab for tab in tabs if tab.part == name), here) for name, label in PARTS.items()]
+    return [part for part in parts if part.tabs]

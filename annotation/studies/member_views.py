@@ -101,7 +101,7 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
         raise Http404
     if work.deal is not None:
         n = work.deal(rebalance=rebalance, **how).n_new
-        text = ngettext("%(n)d task was dealt.", "%(n)d tasks were dealt.", n) % {"n": n}
+        text = ngettext("%(n)d task was assigned.", "%(n)d tasks were assigned.", n) % {"n": n}
     else:
         text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}
     messages.success(request, text)

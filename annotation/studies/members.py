@@ -66,3 +66,8 @@ def unfinished_of(*, study: Study, annotator: Annotator) -> dict[str, int]:
     """How many tasks somebody has in a study that wait (n_waiting) and that are begun (n_begun)."""
     n_waiting, n_begun = work_of(study).unfinished_of(study=study, annotator=annotator)
     return {"n_waiting": n_waiting, "n_begun": n_begun}
+
+
+def is_recruiting(study: Study) -> bool:
+    """Whether people can join by a recruitment link."""
+    return study.recruitment_links.filter(is_open=True).exists()

@@ -6,7 +6,7 @@ A kind names its cards and columns; the one template draws them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +17,10 @@ from annotation.kinds import Text
 from annotation.models import LabelTask, Membership
 from annotation.studies.overview import TOO_FAST_MS
 from annotation.templatetags.work import duration, money, percent
+from benchmarks.web.tables import Column as SortColumn
+from benchmarks.web.tables import Table as SortedTable
 
+NAME = "name"
 Share = tuple[str, int, float | None]
 """An answer, how often it was given, and its share."""
 
@@ -43,12 +46,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table of people; neighbours of the same `group` share a heading."""
+    """A column of a table of people; neighbours of the same `group` share a heading.
+
+    People are sorted by the text of their cells, or by what `by` gives of a person.
+    """
 
     heading: Text
     cell: Callable[[Any], Any]
     is_number: bool = True
     group: Text = ""
+    by: Callable[[Any], Any] | None = None
+
+    def value(self, person: Any) -> Any:
+        """What the person is sorted by."""
+        if self.by is not None:
+            return self.by(person)
+        text = _as_cell(self.cell(person)).text
+        return None if text == "–" else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,7 @@ class Heading:
     is_number: bool = False
     colspan: int = 1
     rowspan: int = 1
+    column: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +90,33 @@ class Table:
         """One row of headings, or two where columns are grouped."""
         is_grouped = any(column.group for column in self.columns)
         rowspan = 2 if is_grouped else 1
-        first = [Heading(_("Annotator"), rowspan=rowspan)]
+        first = [Heading(_("Annotator"), rowspan=rowspan, column=NAME)]
         second = []
-        for group, columns in groupby(self.columns, key=lambda column: column.group):
-            own = [Heading(column.heading, column.is_number) for column in columns]
+        numbered = enumerate(self.columns, 1)
+        for group, columns in groupby(numbered, key=lambda pair: pair[1].group):
+            own = [Heading(column.heading, column.is_number, column=str(at)) for at, column in columns]
             if group:
                 first.append(Heading(group, colspan=len(own)))
                 second += own
             else:
-                first += [Heading(one.text, one.is_number, rowspan=rowspan) for one in own]
+                first += [replace(one, rowspan=rowspan) for one in own]
         return [first, second] if is_grouped else [first]
 
-    @property
-    def rows(self) -> list[tuple[Membership, list[tuple[bool, Cell]]]]:
-        """Each person with their cells, and whether these are numbers."""
+    def rows_of(self, people: Iterable[Any]) -> list[tuple[Membership, list[tuple[bool, Cell]]]]:
+        """Each of these people with their cells, and whether these are numbers."""
         return [
             (person.member, [(column.is_number, _as_cell(column.cell(person))) for column in self.columns])
-            for person in self.people
+            for person in people
         ]
+
+    def sortable(self, at: int) -> SortedTable[Any]:
+        """What the table, the one numbered `at` of its page, is sorted by: names, or a column by its number."""
+        columns = {NAME: SortColumn(lambda person: person.member.annotator.label)}
+        columns |= {
+            str(number): SortColumn(column.value, high_first=column.is_number or column.by is not None)
+            for number, column in enumerate(self.columns, 1)
+        }
+        return SortedTable(f"people-{at}", columns, prefix=f"people{at}-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +128,15 @@ class Remark:
     url: str = ""
     note: str = ""
     badge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Somebody who is at work now, and where they are."""
+
+    name: str
+    note: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +176,7 @@ def progress_columns() -> list[Column]:
             _("Tasks done"),
             lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
             is_number=False,
+            by=lambda row: row.n_done,
         ),
         Column(_("Begun"), lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
         Column(_("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
@@ -151,22 +185,27 @@ def progress_columns() -> list[Column]:
 
 def time_column() -> Column:
     """Active time of a person."""
-    return Column(_("Time"), lambda row: duration(row.active_ms))
+    return Column(_("Time"), lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
 
 
 def median_column() -> Column:
     """Median time of an item that is done."""
-    return Column(_("Median"), lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–")
+    return Column(
+        _("Median"),
+        lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–",
+        by=lambda row: row.speed and row.speed.median_seconds,
+    )
 
 
 def fast_column() -> Column:
     """The share of items that were done faster than looks well, with its interval."""
-    return Column(_("Under %(n)d s") % {"n": TOO_FAST_MS // 1000}, _fast_cell)
+    heading = _("Under %(n)d s") % {"n": TOO_FAST_MS // 1000}
+    return Column(heading, _fast_cell, by=lambda row: row.speed and row.speed.fast.value)
 
 
 def cost_column(currency: str) -> Column:
     """What a person has earned."""
-    return Column(_("Cost"), lambda row: money(row.cost, currency))
+    return Column(_("Cost"), lambda row: money(row.cost, currency), by=lambda row: row.cost)
 
 
 def work_cards(overview: Any, currency: str) -> list[Card]:

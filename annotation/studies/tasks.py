@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
 from annotation.models import Annotator, LabelItem, LabelTask, Study
 from annotation.querysets import LabelTaskQuerySet
@@ -79,6 +80,7 @@ def deal(
         fixed=fixed,
         movable=movable,
         barred=barred,
+        cap=_cap(study),
     )
     _take_back(study, group, dealt.taken)
     given = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
@@ -90,6 +92,12 @@ def deal(
         sum(items.is_for_everyone for items in groups.values()),
         n_short(study, group=group, wanted=wanted, barred=barred),
     )
+
+
+def _cap(study: Study) -> int | None:
+    """The most items that one person gets, where a recruitment link says so."""
+    most: int | None = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
+    return most
 
 
 def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.studies import member_views, text_views, views
+from annotation.studies import member_views, preview_views, text_views, views
 
 STUDY = "studies/<uuid:uid>/"
 
@@ -16,6 +16,9 @@ urlpatterns = [
     path(STUDY + "state/", views.study_state, name="study-state"),
     path(STUDY + "delete/", views.study_delete, name="study-delete"),
     path(STUDY + "clone/", views.study_clone, name="study-clone"),
+    path(STUDY + "preview/", preview_views.preview, name="study-preview"),
+    path(STUDY + "preview/<int:number>/", preview_views.item, name="study-preview-item"),
+    path(STUDY + "preview/<int:number>/<slug:name>/", preview_views.act, name="study-preview-act"),
     path(STUDY + "labels.<slug:file_format>", views.study_labels, name="study-labels"),
     path(STUDY + "annotators/", member_views.study_annotators, name="study-annotators"),
     path(STUDY + "annotators/<uuid:annotator>/remove/", member_views.annotator_remove, name="annotator-remove"),

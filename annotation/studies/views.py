@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Study
-from annotation.studies import lifecycle
-from annotation.studies.forms import CloneForm, copy_name, initial_from
+from annotation.studies import lifecycle, listing
+from annotation.studies.forms import CloneForm, copy_name, initial_from, name_for
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, label_formats, work_of, works
+from annotation.studies.pace import paces
 from annotation.studies.scope import study_of
+from benchmarks.models import Haystack
 from benchmarks.web.downloads import csv_download, download, jsonl_download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.parquet import CONTENT_TYPE, parquet
 from benchmarks.web.permissions import requires
 
 ON_A_PAGE = 50
+LIVE = "annotation/_study_live.html"
+"""The part of an overview that refreshes itself."""
 VERBS = {
     "open": lifecycle.open_study,
     "close": lifecycle.close_study,
@@ -42,8 +46,10 @@ def study_list(request: HttpRequest) -> HttpResponse:
     rows = Study.objects.for_user(request.user).with_progress()
     archived = Study.State.ARCHIVED
     rows = rows.filter(state=archived) if shows_archive else rows.exclude(state=archived)
-    shown = Paginator(rows.order_by("-created_at", "-pk"), ON_A_PAGE).get_page(request.GET.get("page"))
-    context = {"studies": shown, "shows_archive": shows_archive, "works": works()}
+    rows = rows.order_by("-created_at", "-pk")
+    table = listing.table_of(shows_archive=shows_archive).shown(rows, request.GET)
+    shown = Paginator(table.rows, ON_A_PAGE).get_page(request.GET.get("page"))
+    context = {"studies": shown, "table": table, "shows_archive": shows_archive, "works": works()}
     return page(request, "annotation/study_list.html", context)
 
 
@@ -61,6 +67,8 @@ def study_create(request: HttpRequest, kind: str) -> HttpResponse:
         except NotPossible as problem:
             form.add_error(problem.field, str(problem))
         else:
+            if request.POST.get("then") == "open":
+                return _opened(request, study)
             messages.success(request, str(work.made))
             return redirect(work.tasks_page, uid=study.uid)
     return form_page(request, work, form)
@@ -90,18 +98,28 @@ def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How a study goes: progress, answers, time and cost of each annotator."""
     study = study_of(request, uid)
     work = work_of(study)
-    overview = work.overview(study, timezone.now())
+    now = timezone.now()
+    overview = work.overview(study, now)
     context = {
         "study": study,
         "kind": work,
         "overview": overview,
+        "tables": [
+            (table, shown, table.rows_of(shown.rows))
+            for at, table in enumerate(overview.tables, 1)
+            for shown in [table.sortable(at).shown(table.people, request.GET)]
+        ],
+        "on_now": work.on_now(study, now),
+        "pace": paces([study], now)[study.pk],
+        "now": now,
         "has_plan": has_plan(study),
         "short": work.short_of(study),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),
     }
-    return page(request, work.overview_template, context)
+    template = LIVE if wants_fragment(cast("HtmxHttpRequest", request)) else work.overview_template
+    return page(request, template, context)
 
 
 @requires("annotation.change_study")
@@ -111,7 +129,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     verb = VERBS.get(request.POST.get("action", ""))
     if verb is None:
-        messages.error(request, _("Nothing was changed: choose what to do with the study."))
+        messages.error(request, _("Nothing was changed. Choose what to do with the study."))
         return redirect("annotation:study", uid=study.uid)
     try:
         study = verb(study=study, by=request.user, now=timezone.now())
@@ -119,7 +137,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         for text in problem.problems:
             messages.error(request, text)
     else:
-        messages.success(request, _("The study is now: %(state)s.") % {"state": study.get_state_display()})
+        messages.success(request, _("The study is now %(state)s.") % {"state": study.get_state_display()})
     return redirect("annotation:study", uid=study.uid)
 
 
@@ -159,7 +177,7 @@ def study_clone(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
             by=request.user,
             now=timezone.now(),
         )
-        messages.success(request, _("Copied. No task has been given yet."))
+        messages.success(request, _("Copied. No tasks are assigned yet."))
         return redirect("annotation:study-settings", uid=copy.uid)
     context = {"study": study, "form": form}
     return page(request, "annotation/study_clone.html", context, status=422 if form.errors else 200)
@@ -223,9 +241,39 @@ def work_named(value: str) -> Work:
 def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
     source = request.GET.get("from", "")
     if not source:
-        return {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
+        usual = {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
+        return usual | _initial_on(request, work)
     try:
         study = study_of(request, uuid.UUID(source), kind=work.value)
     except ValueError as problem:
         raise Http404 from problem
     return initial_from(study) | (work.initial_of(study) if work.initial_of is not None else {})
+
+
+def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
+    """What the form starts with for the haystack that the address names, else for the only one there is."""
+    if work.initial_on is None:
+        return {}
+    rows = Haystack.objects.for_work()
+    uid = request.GET.get("haystack", "")
+    if uid:
+        try:
+            haystack = get_object_or_404(rows, uid=uuid.UUID(uid))
+        except ValueError as problem:
+            raise Http404 from problem
+        return {"name": name_for(work.label, haystack.title), **work.initial_on(haystack)}
+    only = list(rows[:2])
+    return work.initial_on(only[0]) if len(only) == 1 else {}
+
+
+def _opened(request: HttpRequest, study: Study) -> HttpResponse:
+    """Open a study that was just set up, if nothing is missing."""
+    try:
+        lifecycle.open_study(study=study, by=request.user, now=timezone.now())
+    except NotReady as problem:
+        messages.warning(request, _("The study is set up but not open yet."))
+        for text in problem.problems:
+            messages.error(request, text)
+    else:
+        messages.success(request, _("The study is open."))
+    return redirect("annotation:study", uid=study.uid)

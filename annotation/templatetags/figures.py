@@ -55,17 +55,6 @@ def figure(stat: Stat | None, is_share: bool = False, signed: bool = False, badg
     )
 
 
-@register.simple_tag(takes_context=True)
-def sort_link(context: Any, name: str, title: str, is_share: bool = False) -> SafeString:
-    """The head of a column as a link that sorts by it, or turns the order round."""
-    query = context["request"].GET.copy()
-    query["sort"] = f"-{name}" if context["sort"] == name else name
-    arrow = {name: " ↓", f"-{name}": " ↑"}.get(context["sort"], "")
-    return format_html(
-        '<a href="?{}#judges">{}{}</a>{}', query.urlencode(), title, " %" if is_share else "", arrow
-    )
-
-
 @register.simple_tag
 def decide_url(row: Any, study: Any, deciding: Mapping[tuple[str, str], Any] | None) -> str:
     """Where a row is decided: in its study, else in the one that `deciding` names; empty if nowhere."""

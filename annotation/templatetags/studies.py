@@ -8,21 +8,30 @@ from django.urls import reverse
 
 from annotation.kinds import Text, kind_named
 from annotation.models import Study
-from annotation.studies.kind import Tab, Work, label_formats, tabs_of, work_of
+from annotation.studies.kind import Part, Work, has_plan, label_formats, parts_of, work_of
 
 register = template.Library()
 
 
-@register.simple_tag
-def study_tabs(study: Study) -> list[Tab]:
-    """The pages of a study in their order."""
-    return tabs_of(study)
+@register.simple_tag(takes_context=True)
+def study_parts(context: RequestContext, study: Study, here: str) -> list[Part]:
+    """The parts of a study that this user may see; `here` is the page that is shown."""
+    return parts_of(study, here=here, may=context["request"].user.has_perm)
 
 
 @register.simple_tag
 def study_url(study: Study) -> str:
     """The page of a study, by its kind."""
     return reverse(kind_named(study.kind).study_page, args=[study.uid])
+
+
+@register.simple_tag
+def study_preview(study: Study) -> str:
+    """Where researchers see the page of annotators; empty where there is none."""
+    kind = kind_named(study.kind)
+    if not isinstance(kind, Work) or kind.preview is None or not has_plan(study):
+        return ""
+    return reverse("annotation:study-preview", args=[study.uid])
 
 
 @register.simple_tag

@@ -53,13 +53,13 @@ FIELDS = (
 CHUNK = 1_000
 
 
-def label_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
+def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
     """One row an answer, in the order of `COLUMNS`: current ones, or every one ever made, oldest first."""
     names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
     judge = study.validation_plan.judge
     verdicts = verdicts_on(study)
     rows = study.entailmentlabels.order_by("pk")
-    if not with_history:
+    if which != "history":
         rows = rows.for_figures()
     for row in rows.values_list(*FIELDS).iterator(chunk_size=CHUNK):
         person, response, point, answer, dataset, question, category, domain, uid, text, system, key, *rest = row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -21,7 +21,7 @@ class PairsForm(forms.Form):
         min_value=1,
         max_value=100_000,
         initial=200,
-        help_text=_("By lot, so that each answer of the judge, each category and each system has its share."),
+        help_text=_("A random sample with a share for each answer of the judge, each category and each system."),
     )
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
@@ -34,27 +34,29 @@ class PairsForm(forms.Form):
 class ValidationStudyForm(NewStudyForm, PairsForm):
     """All settings of a new validation study."""
 
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {**NewStudyForm.FOLDS, "more": ("seed", "shows_verdict")}
+
     judge = forms.ModelChoiceField(
         label=_("Judge"), queryset=Judge.objects.none(), empty_label=_("choose a judge")
     )
     people_per_item = forms.IntegerField(
-        label=_("People for each response"),
+        label=_("Annotators per response"),
         min_value=1,
         max_value=50,
         initial=2,
-        help_text=_("Two or more show how far people agree themselves: no judge can be expected to do better."),
+        help_text=_("With two or more you see how far annotators agree; no judge can be expected to do better."),
     )
     shows_verdict = forms.BooleanField(
-        label=_("Show the judge's verdict to people"),
+        label=_("Show the judge's verdict to annotators"),
         required=False,
-        help_text=_("People tend to follow what they see. Figures of such a study say so, and are never pooled."),
+        help_text=_("People tend to follow what they see. Figures of such a study are marked and never pooled."),
     )
     seed = forms.IntegerField(
         label=_("Seed"),
         min_value=0,
         max_value=2**63 - 1,
         required=False,
-        help_text=_("The same seed draws and deals the same. Empty: from the name of the study."),
+        help_text=_("The same seed draws and assigns the same. Blank: taken from the name of the study."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -62,6 +64,8 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
         judged = PointVerdict.objects.filter(premise=PointVerdict.Premise.RESPONSE, repeat=0, is_valid=True)
         judges = Judge.objects.filter(archived_at=None, pk__in=judged.values("judge")).order_by("name", "-version")
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
+        if len(judges) == 1:
+            self.fields["judge"].initial = judges[0]
 
     @property
     def has_judges(self) -> bool:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Words, register
+from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import Tab
 from annotation.validation import exports, planning
 from annotation.validation.forms import PairsForm, ValidationStudyForm
-from annotation.validation.overview import page_of
+from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR, in_words, parse
 
@@ -25,45 +23,47 @@ GUIDELINES = unwrapped(
     """\
 ## Your task
 
-You see a question, a response to it, and one point that a good answer should make. Say whether the response makes
-the point. You judge the response, not the point: whether the point is true or important does not matter here.
+You see a question, a response to it, and one key point that a good answer should make. Decide whether the response
+makes the point. You judge the response, not the point: whether the point is true or important does not matter
+here.
 
 ## The three answers
 
-Each answer has its key, in the order of the page.
+The answers are listed with their keys, in the order of the page.
 
-- **Yes** (`y`): somebody who believes the response must believe the whole point. Other words are fine, and so is a
+- **Yes** (`1`): anyone who believes the response must believe the whole point. Other words are fine, and so is a
   point that several sentences make together.
-- **Neutral** (`0`): the response speaks of it and says less, so that the point may or may not follow: a number, a
-  condition or an exception of the point is missing, or a general remark stands for a particular one.
-- **No** (`n`): the response does not speak of it, or says the opposite.
+- **Neutral** (`2`): the response mentions it but says less, so the point may or may not follow: a number, a
+  condition or an exception is missing, or the response is more general than the point.
+- **No** (`3`): the response does not mention it, or contradicts it.
 
-Only the words of the response count, not what you know. Read it to its end before a no or a neutral. If the point
-has several parts, all of them have to be there for a yes.
+Only the words of the response count, not what you know. Read to the end before you answer no or neutral. If the
+point has several parts, all of them must be there for a yes.
 
 ## The passage
 
-You may mark the passage that decides: select it and press `m`, or use the button. It helps whoever reads your
-answer and is never required.
+You may mark the passage that decided your answer: select it and press `m`, or use the button. Without a mouse,
+press `m` and choose sentences with the arrow keys. The mark helps whoever reads your answer. It is optional.
 
 ## Worked examples
 
 Point: “Some mangrove species excrete salt through glands in their leaves.”
 
-- “A number of these trees take salt in and push it out again through their leaves.” **Neutral**: that glands do it
-  is missing.
+- “A number of these trees take salt in and push it out again through their leaves.” **Neutral**: the glands are
+  missing.
 - “Leaf glands let several kinds get rid of the salt that they took in.” **Yes**.
-- “Mangroves keep salt out at the roots.” **No**: that is another way to cope with it.
+- “Mangroves keep salt out at the roots.” **No**: that is a different mechanism.
 
 Point: “Frost stopped traffic on the canals for weeks.”
 
-- “Boats were often held up by bad weather.” **Neutral**: neither frost nor weeks follow from it.
+- “Boats were often held up by bad weather.” **Neutral**: it mentions neither frost nor
+  weeks.
 - “A hard winter could freeze a canal for a month, and nothing moved.” **Yes**.
 
-## When something is odd
+## If in doubt
 
-If you hesitate, choose the nearest answer and mark *not sure*. Skip a pair that you cannot judge, and say why.
-Flag or comment what the researcher should look at.
+If you hesitate, choose the closest answer and mark *not sure*. Skip a pair that you cannot judge, and say why.
+Flag anything the researcher should look at, or leave a comment.
 """
 )
 
@@ -87,11 +87,6 @@ def add_items(*, form: PairsForm, study: Study, by: Any, now: datetime) -> int:
     """Draw verdicts."""
     data = form.cleaned_data
     return planning.add_pairs(study=study, n=data["n_sample"], dataset=data["dataset"], by=by, now=now)
-
-
-def label_rows(study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-    """Answers that count, or every one ever given."""
-    return exports.label_rows(study, with_history=which == "history")
 
 
 KIND = register(
@@ -120,8 +115,13 @@ KIND = register(
             "learn how far its key point recall can be trusted."
         ),
         tabs=(
-            Tab("annotators", gettext_lazy("People and verdicts"), "annotation:study-annotators"),
-            Tab("results", gettext_lazy("Results"), "annotation:validation-results"),
+            Tab(
+                "results",
+                gettext_lazy("Results"),
+                "annotation:validation-results",
+                "results",
+                "annotation.view_session",
+            ),
         ),
         plan="validation_plan",
         new_form=ValidationStudyForm,
@@ -137,8 +137,11 @@ KIND = register(
         people_template="annotation/validation_more.html",
         answers="entailmentlabels",
         overview=page_of,
+        about=about,
+        about_rows=ABOUT_ROWS,
+        about_label=gettext_lazy("Point"),
         label_columns=exports.COLUMNS,
-        label_rows=label_rows,
+        label_rows=exports.label_rows,
         label_files=(
             ("current", gettext_lazy("Answers")),
             ("history", gettext_lazy("Every answer ever given")),

@@ -28,6 +28,8 @@ from annotation.studies.overview_page import (
 )
 from benchmarks.models import Entailment
 
+ABOUT_ROWS = ("item__response__question", "item__key_point")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRow(Person):
@@ -64,9 +66,7 @@ def overview_of(study: Study) -> Overview:
         )
         for fields in people_of(study)
     ]
-    return Overview(
-        people=people, **counts_of(study), remarks=remarks_of(study, "item__response__question", "item__key_point")
-    )
+    return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
@@ -98,12 +98,13 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             (_("People for each response"), plan.people_per_item),
             (_("Verdict"), _("shown to people") if plan.shows_verdict else _("hidden from people")),
         ],
-        remarks=[_remark(task) for task in found.remarks],
+        remarks=[about(task) for task in found.remarks],
         subject=_("Point"),
         notice=shown if plan.shows_verdict else "",
     )
 
 
-def _remark(task: LabelTask) -> Remark:
+def about(task: LabelTask) -> Remark:
+    """What a task is about, for pages of researchers."""
     question = task.item.response.question
     return Remark(task, str(task.item.key_point), reverse("benchmarks:question-detail", args=[question.uid]))

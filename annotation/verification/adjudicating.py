@@ -56,15 +56,18 @@ def adjudicate(
     note: str = "",
     by: Any,
     now: datetime,
+    is_blind: bool = False,
 ) -> PointAdjudication:
     """Record a decision, which supersedes the one before; the same decision again changes nothing.
+
+    `is_blind` says that the page hid names; only a first decision counts as blind.
 
     Raises:
         NotWhole: a yes without the second judgment, or a no with one.
         NotOfStudy: the study does not verify this key point.
     """
     if (grounded, bool(keyness)) not in {("yes", True), ("no", False)}:
-        raise NotWhole("After a yes say whether it is a key point; after a no there is nothing more to say.")
+        raise NotWhole("After a yes, say whether it is a key point. After a no, leave that open.")
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         items = LabelItem.objects.filter(study=study, key_point=key_point, role=LabelItem.Role.ORDINARY)
@@ -82,6 +85,7 @@ def adjudicate(
             grounded=grounded,
             keyness=keyness,
             note=note,
+            was_blind=is_blind and known is None,
             supersedes=known,
             made_by=by if getattr(by, "pk", None) else None,
             made_at=now,

@@ -128,7 +128,7 @@ def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, table, form, datasets.choice_of(study, table), is_tried=False)
     version = datasets.choose(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)
-    messages.success(request, _("Version %(n)d makes the dataset now.") % {"n": version.number})
+    messages.success(request, _("Version %(n)d is now the dataset.") % {"n": version.number})
     return redirect("annotation:verification-dataset", uid=study.uid)
 
 

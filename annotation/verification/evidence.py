@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from annotation.labelling import blind
 from annotation.models import PointLabel, Study
 from benchmarks.models import KeyPoint, Span
 
@@ -37,6 +38,7 @@ class RaterAnswer:
     is_unsure: bool
     comment: str
     is_chosen: bool = True
+    key: str = ""
 
 
 def passages_of(point: KeyPoint) -> list[Passage]:
@@ -85,6 +87,14 @@ def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = (
                 is_unsure=label.is_unsure,
                 comment=label.task.comment,
                 is_chosen=not wanted or uid in wanted,
+                key=uid,
             )
         )
     return found
+
+
+def blinded(study: Study, point: KeyPoint, answers: Iterable[RaterAnswer]) -> list[RaterAnswer]:
+    """The answers that make the dataset, with letters instead of names."""
+    known = {answer.key: answer for answer in answers if answer.is_chosen}
+    letter_of = blind.letters(study, str(point.uid), known)
+    return [replace(known[key], name=letter) for key, letter in letter_of.items()]

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
 from annotation.models import LabelItem, PointLabel, Study
+from annotation.studies.removed import removed_from
 from annotation.verification.datasets import Dataset, dataset_of
 from benchmarks.exchange import long2rag
 from benchmarks.exchange.questions import QuestionText
@@ -161,6 +162,7 @@ def manifest(
         "dataset_version": found.choice.number,
         "chosen_at": version.made_at.isoformat() if version else None,
         "annotators": people,
+        "removed_on_request": removed_from(study),
         "rule": found.choice.rule.value,
         "autods_threshold": found.choice.threshold,
         "selection_seed": version.selection_seed if version else None,

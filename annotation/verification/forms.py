@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +13,7 @@ from annotation.studies.forms import NewStudyForm
 from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
 
-WAYS = [("all", _("all of them")), ("sample", _("a sample, stratified by category and domain"))]
+WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
 FILTERS = ("category", "domain")
 
 
@@ -25,13 +25,13 @@ class QuestionsForm(forms.Form):
         label=_("Categories"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: all."),
+        help_text=_("None ticked: all."),
     )
     domain = forms.MultipleChoiceField(
         label=_("Domains"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: all."),
+        help_text=_("None ticked: all."),
     )
     way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
     n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
@@ -40,7 +40,7 @@ class QuestionsForm(forms.Form):
         min_value=0,
         max_value=2**63 - 1,
         required=False,
-        help_text=_("The same seed draws and deals the same. Empty: from the name of the study."),
+        help_text=_("The same seed draws and assigns the same. Blank: taken from the name of the study."),
     )
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
@@ -54,7 +54,7 @@ class QuestionsForm(forms.Form):
         """A sample has a size."""
         data = super().clean() or {}
         if data.get("way") == "sample" and not data.get("n_sample"):
-            self.add_error("n_sample", _("Say how many questions to draw."))
+            self.add_error("n_sample", _("How many questions?"))
         return data
 
     def chosen(self, *, seed: int) -> list[Question]:
@@ -71,40 +71,47 @@ class QuestionsForm(forms.Form):
 
 
 class VerificationStudyForm(NewStudyForm, QuestionsForm):
-    """All settings of a new verification study; shares as per cent."""
+    """All settings of a new verification study; shares in percent."""
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        **NewStudyForm.FOLDS,
+        "checks": ("n_attention_checks", "plain_percent"),
+    }
 
     control_percent = forms.DecimalField(
-        label=_("For everyone, per cent of the questions"),
+        label=_("Given to everyone, percent of the questions"),
         min_value=0,
         max_value=100,
         decimal_places=2,
         initial=10,
-        help_text=_("The control group: agreement is measured on it. Nobody can tell which questions it has."),
+        help_text=_(
+            "The control group, on which agreement is measured. Annotators cannot tell which questions are in it."
+        ),
     )
     people_per_question = forms.IntegerField(
-        label=_("People for each other question"), min_value=1, max_value=50, initial=1
+        label=_("Annotators per other question"), min_value=1, max_value=50, initial=1
     )
     n_attention_checks = forms.IntegerField(
         label=_("Attention checks"),
         min_value=0,
         max_value=200,
         initial=0,
-        help_text=_("Key points of other questions, among those that everyone gets. They enter no figure."),
+        help_text=_("Key points of other questions, among those that everyone gets. They count in no figure."),
     )
     plain_percent = forms.DecimalField(
-        label=_("Key points without a highlight, per cent"),
+        label=_("Key points without a highlight, percent"),
         min_value=0,
         max_value=100,
         decimal_places=2,
         initial=0,
-        help_text=_("To measure how much the marked passage steers the answer."),
+        help_text=_("To measure how much the highlight influences answers."),
     )
 
     def clean(self) -> dict[str, Any]:
         """Attention checks sit among questions that everyone gets."""
         data = super().clean()
         if data.get("n_attention_checks") and not data.get("control_percent"):
-            self.add_error("n_attention_checks", _("They need questions that everyone gets."))
+            self.add_error("n_attention_checks", _("Attention checks need questions that everyone gets."))
         return data
 
     @property
@@ -136,6 +143,6 @@ def initial_of(study: Study) -> dict[str, Any]:
 
 
 def _percent(share: Decimal) -> Decimal:
-    """A share of one as per cent, without needless zeros."""
+    """A share of one as percent, without needless zeros."""
     value = (Decimal(share) * 100).quantize(Decimal("0.01"))
     return value.to_integral() if value == value.to_integral() else value

@@ -8,16 +8,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Words, register
+from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import NotPossible, Tab
+from annotation.studies.kind import NotPossible
 from annotation.verification import exports, planning
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
-from annotation.verification.overview import page_of
+from annotation.verification.overview import ABOUT_ROWS, about, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
 
@@ -25,31 +25,31 @@ GUIDELINES = unwrapped(
     """\
 ## Your task
 
-You see a question, the documents that were found for it, and one point that a program took from them. Two
-judgments are asked: can the point be found in the text, and, if it can, is it a key point of an answer?
+You see a question, the documents found for it, and one key point that a program extracted from them. You answer
+two questions: can the point be found in the text, and if so, is it a key point of an answer?
 
 ## 1. Can this point be found in the text?
 
-1. **Begin with the highlight.** It marks the passage that the program says it used. It is a help and it can be
-   wrong: the passage may say something else, or the point may stand in another place, or in another document.
-2. **Before a no, read everything.** If the highlight does not carry the point, read all documents to the end. The
-   search helps, but it finds words and not meanings.
+1. **Begin with the highlight.** It marks the passage that the program says it used. It can be wrong: the passage
+   may say something else, or the point may appear elsewhere, even in another document.
+2. **Before you answer no, read everything.** If the highlight does not support the point, read all documents to
+   the end. The search helps, but it finds words, not meanings.
 
-- **Yes** (`y`): somebody who believes the text must believe the point. Other words are fine; so is a point that
-  puts together what stands in several places.
-- **No** (`n`): the text lacks it, says less, or says something else. A number, a condition or an exception that
-  the text does not give makes it a no. So does a claim that the text only reports in order to reject it.
+- **Yes** (`y`): anyone who believes the text must believe the point. Other words are fine, and so is a point that
+  combines several places.
+- **No** (`n`): the text does not say it, says less, or says something else. A number, a condition or an exception
+  that the text does not give makes it a no. So does a claim that the text reports only to reject it.
 
-Only these documents count, not what you know. You may copy text, and look up words that you do not know.
+Only these documents count, not what you know. You may copy text and look up unfamiliar words.
 
 ## 2. Is it a key point?
 
-This is asked after a yes only, and it is about the question, not about the text.
+You answer this only after a yes. It is about the question, not about the text.
 
-- **Agree** (`1`): it answers the question, or a part of it. An answer without it would lack something.
-- **Neutral** (`2`): it belongs to the subject but does not answer the question, for instance as background. It may
-  stand in an answer and need not.
-- **Disagree** (`3`): it has nothing to do with what is asked, and would be better left out.
+- **Agree** (`1`): it answers the question or a part of it. An answer without it would be incomplete.
+- **Neutral** (`2`): it is on the subject but does not answer the question, for example as background. An answer
+  may include it but need not.
+- **Disagree** (`3`): it is unrelated to the question and should be left out.
 
 ## Worked examples
 
@@ -58,23 +58,23 @@ Question: “How are mangroves able to live in salt water and airless mud?”
 - “Some species take salt in and excrete it through glands in their leaves.” The text: “These trees let in more
   salt and get rid of it again through glands in the leaf.” **Yes**, and **agree**: it is half of how they cope
   with salt.
-- “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is another one.
+- “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is different.
 - “Mangroves get rid of salt mainly by storing it in old leaves which are then shed.” The highlighted sentence says
-  just that. The next ones say that it was once believed and that measurements speak against it. **No**.
+  just that. The next ones say that it was once believed and that measurements contradict it. **No**.
 - “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves
   and does not say how they live in salt and mud: **neutral**.
 
 Question: “Why did Britain's canals lose most of their freight to the railways in the nineteenth century?”
 
 - “Frost and drought interrupted canal traffic for weeks at a time.” One document says it of all canals, another
-  tells of one winter. **Yes**, and **agree**.
-- “The cabins of boat families were painted with roses and castles.” **Yes**, it is in the text; **disagree**, for
-  it has nothing to do with freight.
+  describes one winter. **Yes**, and **agree**.
+- “The cabins of boat families were painted with roses and castles.” **Yes**, it is in the text; **disagree**,
+  because it has nothing to do with freight.
 
-## When something is odd
+## If in doubt
 
-If you hesitate between two answers, choose the nearest and mark *not sure*. Skip a point that you cannot judge,
-and say why. Flag or comment what the researcher should look at.
+If you hesitate between two answers, choose the closest and mark *not sure*. Skip a point that you cannot judge,
+and say why. Flag anything the researcher should look at, or leave a comment.
 """
 )
 
@@ -121,8 +121,23 @@ KIND = register(
             "Questions are dealt whole; nobody sees anybody else's answers."
         ),
         tabs=(
-            Tab("annotators", gettext_lazy("People and questions"), "annotation:study-annotators"),
-            Tab("figures", gettext_lazy("Agreement and dataset"), "annotation:verification-agreement"),
+            Tab("agreement", gettext_lazy("Agreement"), "annotation:verification-agreement", "results"),
+            Tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing", "results"),
+            Tab(
+                "spot",
+                gettext_lazy("Spot checks"),
+                "annotation:verification-spot-checks",
+                "results",
+                "annotation.change_study",
+            ),
+            Tab(
+                "disagreements",
+                gettext_lazy("Disagreements"),
+                "annotation:verification-disagreements",
+                "results",
+            ),
+            Tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods", "results"),
+            Tab("dataset", gettext_lazy("Dataset"), "annotation:verification-dataset", "data"),
         ),
         plan="verification_plan",
         new_form=VerificationStudyForm,
@@ -139,6 +154,9 @@ KIND = register(
         people_template="annotation/verification_more.html",
         answers="pointlabels",
         overview=page_of,
+        about=about,
+        about_rows=ABOUT_ROWS,
+        about_label=gettext_lazy("Key point"),
         files=exports.files_of,
         label_columns=exports.LABEL_COLUMNS,
         label_rows=exports.label_rows,

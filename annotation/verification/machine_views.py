@@ -46,7 +46,9 @@ class MachineRunForm(RunOptionsForm):
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=_("2 asks again what was answered once. The newest AutoDS score counts, the first judgment."),
+        help_text=_(
+            "2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first."
+        ),
     )
 
     def judge_of(self) -> Judge:

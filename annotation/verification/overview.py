@@ -31,6 +31,8 @@ from annotation.studies.overview_page import (
 )
 from annotation.templatetags.work import percent
 
+ABOUT_ROWS = ("item__question", "item__key_point")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRow(Person):
@@ -98,7 +100,7 @@ def overview_of(study: Study) -> Overview:
                 n_checks_right=odd[pk]["right"],
             )
         )
-    remarks = remarks_of(study, "item__question", "item__key_point")
+    remarks = remarks_of(study, *ABOUT_ROWS)
     return Overview(people=people, **counts_of(study), remarks=remarks)
 
 
@@ -132,7 +134,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             (_("Attention checks"), found.n_gold),
             (_("Key points without a highlight"), percent(float(plan.share_without_highlight))),
         ],
-        remarks=[_remark(task) for task in found.remarks],
+        remarks=[about(task) for task in found.remarks],
         subject=_("Key point"),
     )
 
@@ -150,8 +152,9 @@ def _progress(found: Overview, study: Study) -> Table:
         *progress_columns(),
         time_column(),
         Column(
-            _("An hour"),
+            _("Per hour"),
             lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
+            by=lambda row: row.speed and row.speed.per_hour,
         ),
         median_column(),
         fast_column(),
@@ -171,14 +174,15 @@ def _answers(found: Overview) -> Table:
         Column(_("Key points"), lambda row: row.n_labels),
         *share_columns((_("Yes"), _("No")), lambda row: row.grounded_shares, in_text),
         *share_columns((_("Agree"), _("Neutral"), _("Disagree")), lambda row: row.keyness_shares, after_yes),
-        Column(_("Kept"), lambda row: percent(row.keep_share)),
+        Column(_("Kept"), lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
         Column(_("Not sure"), lambda row: row.n_unsure),
         Column(_("Second judgment open"), lambda row: row.n_incomplete),
     ]
     return Table(_("Answers"), caption, columns, found.people)
 
 
-def _remark(task: LabelTask) -> Remark:
+def about(task: LabelTask) -> Remark:
+    """What a task is about, for pages of researchers."""
     item = task.item
     return Remark(
         task,

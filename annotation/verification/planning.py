@@ -145,7 +145,7 @@ def _attention_checks(
     """{question of the control group: foreign key points}, of another domain where there is one."""
     if not control or len(points) < 2:
         raise NoRoomForChecks(
-            _("Attention checks sit among the questions that everyone gets: a share of two or more is needed.")
+            _("Attention checks are placed among questions that everyone gets; that takes two or more.")
         )
     dice = random.Random(f"checks:{seed}")  # noqa: S311  a fair draw, not a secret
     hosts = list(control)

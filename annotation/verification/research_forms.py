@@ -25,14 +25,14 @@ class ChoiceForm(forms.Form):
         label=_("Where they disagree"),
         choices=DatasetVersion.Rule,
         initial=DatasetVersion.Rule.UNANIMOUS,
-        help_text=_("A key point that one of them labelled is decided by that person."),
+        help_text=_("A key point labelled by only one of them is decided by that label."),
     )
     autods_threshold = forms.FloatField(
         label=_("AutoDS threshold"),
         required=False,
         min_value=0,
         max_value=1,
-        help_text=_("Key points under this score are left out; those without one stay. Empty: no filter."),
+        help_text=_("Key points below this score are excluded; those without a score stay. Blank: no filter."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     selection_seed = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
@@ -57,7 +57,7 @@ class DrawForm(forms.Form):
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text=_("Draws the same sample again."),
+        help_text=_("The same seed draws the same sample."),
     )
     note = forms.CharField(label=_("Note"), required=False, max_length=2000)
 

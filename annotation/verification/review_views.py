@@ -14,9 +14,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.labelling import blind
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
 from annotation.verification import adjudicating, datasets, spotchecks
-from annotation.verification.evidence import answers_on, passages_of
+from annotation.verification.evidence import answers_on, blinded, passages_of
 from annotation.verification.labels import collect
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
 from annotation.verification.research_views import verification_study
@@ -140,7 +141,10 @@ def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
 @requires("annotation.view_study")
 @require_safe
 def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Key points on which those who make the dataset disagree, those to adjudicate first."""
+    """Key points on which those who make the dataset disagree, those to adjudicate first.
+
+    With `blind=1` open ones have letters instead of names.
+    """
     study = verification_study(request, uid)
     found, decided, chosen = _queue(study)
     only_open = request.GET.get("open", "1") == "1"
@@ -148,6 +152,10 @@ def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
     points = KeyPoint.objects.select_related("question").in_bulk([one.point for one in shown])
     answers = answers_on(study, points, chosen=chosen)
+    is_blind = blind.is_asked(request)
+    if is_blind:
+        hidden = (point for pk, point in points.items() if pk not in decided)
+        answers |= {point.pk: blinded(study, point, answers[point.pk]) for point in hidden}
     context = {
         "study": study,
         "here": "disagreements",
@@ -156,6 +164,7 @@ def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "n_all": len(found),
         "n_decided": sum(one.point in decided for one in found),
         "only_open": only_open,
+        "is_blind": is_blind,
     }
     return page(request, "annotation/verification_disagreements.html", context)
 
@@ -170,33 +179,46 @@ def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpRe
     if found is None:
         raise Http404
     queue, decided, chosen = _queue(study)
+    rows = PointAdjudication.objects.filter(study=study, key_point=found).select_related("made_by")
+    history = list(rows.order_by("-pk"))
+    answers = answers_on(study, [found.pk], chosen=chosen)[found.pk]
+    is_blind = blind.is_asked(request) and not history
+    names = {answer.key: answer.name for answer in answers}
+    answers = blinded(study, found, answers) if is_blind else answers
+    places = [one.point for one in queue]
+    next_url = _next(request, study, places, decided | {found.pk}, found.pk)
     form = DecisionForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             adjudicating.adjudicate(
-                study=study, key_point=found, by=request.user, now=timezone.now(), **form.cleaned_data
+                study=study,
+                key_point=found,
+                is_blind=is_blind,
+                by=request.user,
+                now=timezone.now(),
+                **form.cleaned_data,
             )
         except adjudicating.NotWhole as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, _("Decided."))
-            return redirect(_next(study, [one.point for one in queue], decided | {found.pk}, found.pk))
-    rows = PointAdjudication.objects.filter(study=study, key_point=found).select_related("made_by")
-    history = list(rows.order_by("-pk"))
+            who = blind.in_words({answer.name: names[answer.key] for answer in answers})
+            messages.success(request, _("Decided. %(letters)s.") % {"letters": who} if is_blind else _("Decided."))
+            return redirect(next_url)
     current = next((row for row in history if row.is_current), None)
-    places = [one.point for one in queue]
     context = {
         "study": study,
         "here": "disagreements",
+        "is_blind": is_blind,
+        "query": _query(request),
         "point": found,
         **_values(request, current),
         "passages": passages_of(found),
-        "answers": answers_on(study, [found.pk], chosen=chosen)[found.pk],
+        "answers": answers,
         "form": form,
         "history": history,
         "place": places.index(found.pk) + 1 if found.pk in places else None,
         "n": len(places),
-        "next_url": _next(study, places, decided | {found.pk}, found.pk),
+        "next_url": next_url,
     }
     return page(request, "annotation/verification_adjudicate.html", context, status=422 if form.errors else 200)
 
@@ -209,11 +231,16 @@ def _values(request: HttpRequest, current: Any) -> dict[str, str]:
     return {name: getattr(current, name, "") for name in names}
 
 
-def _next(study: Study, places: list[int], decided: set[int], at: int) -> str:
+def _query(request: HttpRequest) -> str:
+    """What of an address goes along from page to page."""
+    return f"?{blind.PARAMETER}=1" if blind.is_asked(request) else ""
+
+
+def _next(request: HttpRequest, study: Study, places: list[int], decided: set[int], at: int) -> str:
     """The next disputed key point that nobody decided, after this one and then from the first; else the list."""
     start = places.index(at) + 1 if at in places else 0
     waiting = next((pk for pk in [*places[start:], *places[:start]] if pk not in decided), None)
     if waiting is None:
-        return reverse("annotation:verification-disagreements", args=[study.uid])
+        return reverse("annotation:verification-disagreements", args=[study.uid]) + _query(request)
     uid = KeyPoint.objects.values_list("uid", flat=True).get(pk=waiting)
-    return reverse("annotation:verification-adjudicate", args=[study.uid, uid])
+    return reverse("annotation:verification-adjudicate", args=[study.uid, uid]) + _query(request)

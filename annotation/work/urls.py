@@ -9,6 +9,7 @@ from annotation.work import views
 urlpatterns = [
     path("work/", views.work, name="work"),
     path("work/practice/", views.practice, name="practice"),
+    path("work/help/", views.help_page, name="help"),
     path("work/done/", views.own_work, name="own-work"),
     path("work/earnings/", views.own_earnings, name="earnings"),
     path("work/consent/", views.consent_page, name="consent"),

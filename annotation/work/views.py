@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,17 +14,22 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Membership, Session
+from annotation.recruitment.completion import completions
 from annotation.studies import consent, members
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
 from annotation.studies.guidelines import current_guideline, render_markdown
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
+from annotation.work.earned import earned_by
+from annotation.work.jobs import labelling_jobs
 from annotation.writing import assigning, earnings, settling
 from annotation.writing.page_context import leftovers_config
 from annotation.writing.snapshots import FilledBy
 from benchmarks.web.pages import page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import LOGGED_IN, requires
+
+HELP = Path(__file__).with_name("help.md")
 
 
 @requires("annotation.do_work")
@@ -36,6 +42,7 @@ def work(request: HttpRequest) -> HttpResponse:
     board = tasklist.board(annotator, now)
     context = {
         "board": board,
+        "completions": completions(annotator),
         "contacts": tasklist.contacts(annotator),
         "leftovers_json": leftovers_config(annotator.uid),
     }
@@ -66,7 +73,7 @@ def own_work(request: HttpRequest) -> HttpResponse:
     context = {
         "sessions": tasklist.finished_sessions(annotator),
         "labelling": sorted(
-            (job for job in tasklist.labelling_jobs(annotator) if job.is_begun), key=lambda job: job.study.kind
+            (job for job in labelling_jobs(annotator) if job.is_begun), key=lambda job: job.study.kind
         ),
         "contacts": tasklist.contacts(annotator),
     }
@@ -79,12 +86,10 @@ def own_work(request: HttpRequest) -> HttpResponse:
 def own_earnings(request: HttpRequest) -> HttpResponse:
     """Measured time and pay of this person, per session and study."""
     annotator = annotator_behind(request)
-    rows = tasklist.own_earnings(annotator, timezone.now())
-    labelling = tasklist.labelling_jobs(annotator)
+    earned = earned_by(annotator, timezone.now())
     context = {
-        "rows": rows,
-        "totals": earnings.by_study(rows),
-        "labelling": [job for job in labelling if job.worked_ms],
+        "earned": earned,
+        "totals": earnings.by_study(earned.sessions),
         "contacts": tasklist.contacts(annotator),
     }
     return page(request, "annotation/work_earnings.html", context)
@@ -170,6 +175,13 @@ def consent_withdraw(request: HttpRequest) -> HttpResponse:
             request, _("Your consent is withdrawn. No further task can be opened; what you have earned stays.")
         )
     return redirect("annotation:consent")
+
+
+@requires(LOGGED_IN)
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """What the words mean, how each kind of work goes, and the keys."""
+    return page(request, "annotation/help.html", {"html": render_markdown(HELP.read_text())})
 
 
 def _membership(request: HttpRequest, uid: uuid.UUID, *, current: bool) -> Membership:

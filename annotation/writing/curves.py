@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Session, SessionEvent, Snapshot, Study
 from annotation.writing.contamination import saw_insights_before_the_end
@@ -20,6 +20,7 @@ from benchmarks.models import Judge
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot, Series, inline_svg
+from benchmarks.web.tables import Choice, Column, Table
 
 CURVE_COLUMNS = (
     "series",
@@ -62,6 +63,30 @@ class SessionRow:
     flags: tuple[str, ...]
 
 
+def _score(at: int) -> Column:
+    return Column(lambda row: row.stats[at] and row.stats[at].value, high_first=True)
+
+
+SESSIONS: Table[SessionRow] = Table(
+    "sessions",
+    {
+        "annotator": Column(lambda row: row.pseudonym),
+        "subtopic": Column(lambda row: row.subtopic),
+        "state": Column(lambda row: row.state),
+        "minutes": Column(lambda row: row.minutes, high_first=True),
+        **{name: _score(at) for at, name in enumerate(MEASURES)},
+        "ceiling": Column(lambda row: row.ceiling_f1, high_first=True),
+        "flags": Column(lambda row: len(row.flags), high_first=True),
+    },
+    choices=[
+        Choice("annotator", gettext_lazy("Annotator"), lambda row: row.pseudonym),
+        Choice("subtopic", gettext_lazy("Subtopic"), lambda row: row.subtopic),
+        Choice("state", gettext_lazy("State"), lambda row: row.state),
+    ],
+)
+"""The table of sessions, and what it can be sorted and filtered by."""
+
+
 @dataclass(frozen=True)
 class StudyReport:
     """Everything the results page of a study shows."""
@@ -90,8 +115,10 @@ class StudyReport:
     def rule_text(self) -> str:
         """The rule of the mean, in words."""
         if self.rule is CurveRule.CARRIED_FORWARD:
-            return _("Mean over sessions, ended ones keep their last score; 95 % interval over sessions; percent.")
-        return _("Mean over sessions still at work at the mark; 95 % interval over sessions; percent.")
+            return _(
+                "Mean over sessions in percent; ended sessions keep their last score. 95 % interval over sessions."
+            )
+        return _("Mean in percent over sessions still running at the mark. 95 % interval over sessions.")
 
     @property
     def means(self) -> list[MeanRow]:
@@ -248,7 +275,7 @@ def _caption(report: StudyReport) -> str:
         parts.append(text % {"n": report.n_running})
     elif report.n_running:
         text = ngettext(
-            "%(n)d running session is left out.", "%(n)d running sessions are left out.", report.n_running
+            "%(n)d running session is excluded.", "%(n)d running sessions are excluded.", report.n_running
         )
         parts.append(text % {"n": report.n_running})
     if report.with_late:

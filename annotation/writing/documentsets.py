@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import WritingPlan
 from benchmarks.models import Document, Insight, RetrieverRanking, Subtopic
-from benchmarks.scoring.oracle import select_documents
+from benchmarks.scoring.oracle import select_by_scores, select_documents
 from benchmarks.scoring.summhay import attainable_ceiling
 
 
@@ -90,9 +90,10 @@ def load_material(subtopics: Iterable[Subtopic], *, retriever: str = "") -> dict
         golds[subtopic_id].append(frozenset(gold))
     rankings: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
     if retriever:
-        for ranking in RetrieverRanking.objects.filter(subtopic__in=wanted, retriever=retriever):
+        found = RetrieverRanking.objects.with_reference().filter(subtopic__in=wanted, reference=retriever)
+        for ranking in found.order_by("version"):
             scores = {int(number): float(score) for number, score in ranking.scores.items()}
-            rankings[ranking.subtopic_id][ranking.retriever] = scores
+            rankings[ranking.subtopic_id][retriever] = scores
     return {
         subtopic.pk: Material(
             subtopic_id=subtopic.pk,
@@ -149,10 +150,7 @@ def _by_ranking(material: Material, rule: Rule) -> tuple[int, ...]:
     scores = material.rankings.get(rule.retriever)
     if not scores:
         raise NoDocuments(
-            _("“%(subtopic)s” has no imported ranking of “%(retriever)s”.")
+            _("“%(subtopic)s” has no ranking by “%(retriever)s”.")
             % {"subtopic": material.name, "retriever": rule.retriever}
         )
-    known = [row for row in material.documents if row[0] in scores]
-    worst_first = sorted((number for number, _words in known), key=lambda number: (scores[number], -number))
-    ranks = {number: rank for rank, number in enumerate(worst_first, 1)}
-    return select_documents(known, ranks, token_budget=rule.token_budget, include_zero=True).numbers
+    return select_by_scores(material.documents, scores, token_budget=rule.token_budget).numbers

@@ -27,6 +27,7 @@ from annotation.models import (
     Snapshot,
     Study,
 )
+from annotation.studies.removed import removed_from
 from annotation.writing import curves, sessions
 from annotation.writing.earnings import earning_of
 from annotation.writing.late import new_words
@@ -342,6 +343,7 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
             "revisions": DraftRevision.objects.filter(session__in=sessions).count(),
             "snapshots": Snapshot.objects.filter(session__in=sessions).count(),
         },
+        "removed_on_request": removed_from(study),
         "files": sorted(FILES),
     }
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import register
+from annotation.kinds import Tab, register
 from annotation.models import Study
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import PEOPLE, Tab, Work
-from annotation.writing import planning
+from annotation.studies.kind import NotPossible, Work
+from annotation.writing import assigning, planning
+from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
-from annotation.writing.overview import member_rows, page_of
+from annotation.writing.overview import member_rows, on_now, page_of
+from annotation.writing.preview import PREVIEW
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 
@@ -53,11 +56,18 @@ a fact that several documents tell.
 )
 
 
+@transaction.atomic
 def create(*, form: StudyForm, by: Any, now: datetime) -> Study:
-    """Make the study; its tasks are given later."""
-    return planning.create_study(
+    """Make the study and, where the form says so, assign its tasks."""
+    study = planning.create_study(
         plan=form.plan(), subtopics=form.chosen_subtopics(), by=by, now=now, **form.common()
     )
+    if form.cleaned_data["assign_now"] and form.cleaned_data["annotators"]:
+        try:
+            assigning.assign(study=study, by=by, now=now)
+        except NoDocuments as problem:
+            raise NotPossible(str(problem)) from problem
+    return study
 
 
 def update(*, form: StudyForm, study: Study, by: Any, now: datetime) -> Study:
@@ -81,22 +91,25 @@ KIND = register(
         label=gettext_lazy("timed writing"),
         guidelines=GUIDELINES,
         new_title=gettext_lazy("New writing study"),
-        made=gettext_lazy("The study is set up. Give its tasks to people, then open it."),
-        closing=gettext_lazy("No new session can start then; running ones go on to their end."),
+        made=gettext_lazy("The study is set up. Check who has which task, then open it."),
+        closing=gettext_lazy("No new session can start then; running ones continue to their end."),
         tabs=(
-            Tab("results", gettext_lazy("Scores"), "annotation:study-results"),
-            Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments"),
-            PEOPLE,
+            Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
+            Tab(
+                "results", gettext_lazy("Scores"), "annotation:study-results", "results", "annotation.view_session"
+            ),
         ),
         tasks_page="annotation:study-assignments",
         plan="writing_plan",
         new_form=StudyForm,
         create=create,
+        initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         settings_form=StudyForm,
         update=update,
         form_context=lambda form, study: {"preview": preview_of(form, study)},
         form_template="annotation/writing_form.html",
         settings_template="annotation/writing_form.html",
+        fill=assigning.assign,
         member_rows=member_rows,
         people_template="annotation/writing_annotators.html",
         release=planning.release,
@@ -104,7 +117,9 @@ KIND = register(
         opening_problems=planning.opening_problems,
         archiving_problems=planning.archiving_problems,
         deletion_problems=planning.deletion_problems,
+        preview=PREVIEW,
         overview=page_of,
+        on_now=on_now,
         files=files_of,
         downloads=(("annotation:study-results", gettext_lazy("Scores and files")),),
         overview_template="annotation/writing_study.html",

@@ -9,10 +9,11 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
-from annotation.studies.overview_page import Card, Column, OverviewPage, Table
+from annotation.studies.overview_page import Card, Column, OverviewPage, Presence, Table
 from annotation.templatetags.work import duration, money
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
@@ -38,12 +39,12 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         (_("Under way"), Assignment.State.STARTED),
         (_("Done"), Assignment.State.DONE),
     )
-    totals: list[tuple[str, Callable[[Total], str]]] = [
-        (_("Active time"), lambda total: duration(total.active_ms)),
-        (_("Cost so far"), lambda total: money(total.amount, study.currency)),
+    totals: list[tuple[str, Callable[[Total], str], Callable[[Total], Any]]] = [
+        (_("Active time"), lambda total: duration(total.active_ms), attrgetter("active_ms")),
+        (_("Cost so far"), lambda total: money(total.amount, study.currency), attrgetter("amount")),
     ]
     tasks = [Column(label, attrgetter(f"member.n_{state}")) for label, state in states]
-    work = [Column(label, partial(_total_cell, show)) for label, show in totals]
+    work = [Column(label, partial(_total_cell, show), by=partial(_total_value, of)) for label, show, of in totals]
     rate = money(study.hourly_rate, study.currency)
     caption = _("Cost is active time at %(rate)s an hour, voided sessions included: work is paid.") % {
         "rate": rate
@@ -53,7 +54,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     return OverviewPage(
         cards=[
             *(Card(label, sum(getattr(row.member, f"n_{state}") for row in people)) for label, state in states),
-            *(Card(label, show(total) if total else "–") for label, show in totals),
+            *(Card(label, show(total) if total else "–") for label, show, _of in totals),
         ],
         tables=[
             Table(
@@ -71,6 +72,25 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     )
 
 
+def on_now(study: Study, now: datetime) -> list[Presence]:
+    """Whose session runs or is paused, with the active time that is left."""
+    states = [Session.State.RUNNING, Session.State.PAUSED]
+    rows = Session.objects.filter(assignment__study=study, state__in=states).select_related(
+        "annotator", "assignment__subtopic"
+    )
+    found = []
+    for session in rows.order_by("annotator__label"):
+        left = session.limit_ms - earnings.active_ms(session, now)
+        if left <= 0:
+            continue
+        words = _("%(time)s left") if session.state == Session.State.RUNNING else _("paused, %(time)s left")
+        note = f"{session.assignment.subtopic.name}, {words % {'time': duration(left)}}"
+        found.append(
+            Presence(session.annotator.label, note, reverse("annotation:session-results", args=[session.uid]))
+        )
+    return found
+
+
 def member_rows(study: Study) -> list[dict[str, Any]]:
     """A row for each person with tasks and time limit."""
     plan = study.writing_plan
@@ -82,6 +102,10 @@ def member_rows(study: Study) -> list[dict[str, Any]]:
 
 def _total_cell(show: Callable[[Total], str], row: PersonRow) -> str:
     return show(row.total) if row.total else "–"
+
+
+def _total_value(of: Callable[[Total], Any], row: PersonRow) -> Any:
+    return of(row.total) if row.total else None
 
 
 def _members(study: Study) -> list[Membership]:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
@@ -78,14 +79,14 @@ def leftovers_config(person: UUID) -> str:
     return json.dumps(config, separators=(",", ":"))
 
 
-def client_config(row: Session, now: datetime) -> str:
-    """What the scripts of the page need to know, as JSON for one attribute."""
+def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = None) -> str:
+    """What the scripts of the page need to know, as JSON for one attribute; `urls` if none is stored."""
     state = clock_of(row)
     t = clock.advance(state, to_ms(now))
     config = {
         "session": str(row.uid),
         "person": str(row.annotator.uid),
-        "urls": _urls(row.uid),
+        "urls": urls or _urls(row.uid),
         "state": row.state,
         "rev": row.draft_rev,
         "active_ms": clock.active_ms(state, t),
@@ -97,6 +98,7 @@ def client_config(row: Session, now: datetime) -> str:
         "lease_ms": row.lease_ms,
         "paste_policy": row.config.get("paste_policy", "block"),
         "may_paste": bool(row.config.get("may_paste")) or row.annotator.may_paste,
+        "time_zone": timezone.get_current_timezone_name(),
         "numbers": row.document_numbers,
         "read": row.read_documents,
         "aids": {name: bool(row.config.get(name)) for name in AIDS},
@@ -188,16 +190,16 @@ def why_not(error: NotEligible) -> dict[str, Any]:
     if Code.NO_CONSENT in codes:
         text = _("Please read the page on consent first, and decide whether you agree.")
     elif codes == {Code.NO_PRACTICE}:
-        text = _("First comes a short practice session on other documents, so that the page holds no surprises.")
+        text = _("First do a short practice session on other documents, to get to know the page.")
     elif codes & {Code.EXPOSED, Code.RESEARCH_ROLE}:
         text = _(
-            "You have already been shown what these documents contain, so somebody else has to write this one. "
+            "You have already seen what these documents contain, so somebody else has to write this summary. "
             "You did nothing wrong."
         )
     elif codes & {Code.SECOND_ON_HAYSTACK, Code.SAME_SUBTOPIC}:
         text = _("You have written about these documents before, and a second summary would not be comparable.")
     else:
-        text = _("It is no longer open. What you have done so far stays yours.")
+        text = _("It is no longer open. You keep what you have earned so far.")
     return {
         "obstacle": text,
         "consent_first": Code.NO_CONSENT in codes,

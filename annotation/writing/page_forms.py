@@ -11,7 +11,7 @@ class StartForm(forms.Form):
 
     no_model = forms.BooleanField(
         label=_("I write this myself: no language model, no writing assistant, no help from other people."),
-        error_messages={"required": _("The session can only start with this promise.")},
+        error_messages={"required": _("You can only start with this promise.")},
     )
 
 
@@ -28,10 +28,10 @@ class ReportForm(forms.Form):
         label=_("Did you write it without a language model, as promised?"),
         choices=[("yes", _("Yes")), ("no", _("No, I used one"))],
         widget=forms.RadioSelect,
-        help_text=_("A no costs you nothing; it only keeps the figures honest."),
+        help_text=_("Answering no has no consequences."),
     )
     comment = forms.CharField(
-        label=_("Anything to say about the task, the documents or the page?"),
+        label=_("Any comments on the task, the documents or the page?"),
         required=False,
         max_length=5000,
         widget=forms.Textarea(attrs={"rows": 5}),
@@ -45,12 +45,12 @@ class TimeForm(forms.Form):
         label=_("Remark on the measured time"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("For instance: the connection was gone, somebody was at the door and you could not pause."),
+        help_text=_("For example: the connection was lost, or somebody was at the door and you could not pause."),
     )
     minutes = forms.IntegerField(
-        label=_("Minutes you would like to get back, if any"),
+        label=_("Time to credit (minutes), if any"),
         required=False,
         min_value=1,
         max_value=600,
-        help_text=_("An admin decides and answers here."),
+        help_text=_("An admin decides, and answers on this page."),
     )

@@ -53,7 +53,7 @@ def start(request: HttpRequest, uid: UUID) -> HttpResponse:
     except NotEligible as error:
         obstacle = why_not(error)
     except OtherSession:
-        form.add_error(None, _("Your clock runs in another session. Pause or submit that one first."))
+        form.add_error(None, _("Your clock is running in another session. Pause or submit that one first."))
     context = start_facts(assignment) | obstacle | {"form": form}
     return render(request, "annotation/session_start.html", context, status=422 if form.errors else 200)
 
@@ -97,7 +97,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     if row.assignment.is_practice:
-        messages.success(request, _("That was the practice session. Nothing of it counts; you know the page now."))
+        messages.success(request, _("You have finished the practice session. It is not scored."))
         return redirect("annotation:work")
     if row.state == Session.State.VOIDED or hasattr(row, "report") or row.questions_declined_at:
         return redirect("annotation:session-own", row.uid)
@@ -113,8 +113,9 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
             comment=form.cleaned_data["comment"],
             now=now,
         )
+        messages.success(request, _("Thank you. Your answers are saved."))
         return redirect("annotation:work")
-    context = facts(row, now) | late_facts(row) | {"form": form}
+    context = facts(row, now) | late_facts(row) | _ending(row, now) | {"form": form}
     return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
 
 
@@ -131,9 +132,16 @@ def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     if not row.assignment.is_practice and form.is_valid():
         afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
-    context = facts(row, now) | late_facts(row)
+    context = facts(row, now) | late_facts(row) | _ending(row, now)
     context |= {"form": form, "requests": row.credit_requests.select_related("credit")}
     return render(request, "annotation/session_own.html", context, status=422 if form.errors else 200)
+
+
+def _ending(row: Session, now: datetime) -> dict[str, Any]:
+    return {
+        "earned": afterwards.earned(session=row, now=now),
+        "next_task": afterwards.next_task(session=row),
+    }
 
 
 def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:

@@ -19,6 +19,7 @@ from annotation import clock
 from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
 from annotation.studies.kind import Frozen, NotReady
 from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
+from annotation.studies.members import is_recruiting
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from benchmarks import audit
@@ -117,7 +118,7 @@ def opening_problems(study: Study) -> list[str]:
     subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
     if not subtopics:
         problems.append(_("Choose at least one subtopic."))
-    if not study.memberships.current().exists():
+    if not study.memberships.current().exists() and not is_recruiting(study):
         problems.append(_("Add at least one annotator."))
     rule = rule_of(study.writing_plan)
     for material in load_material(subtopics, retriever=rule.retriever).values():
@@ -218,5 +219,5 @@ def _keep_subtopics_with_tasks(study: Study, wanted: list[Subtopic]) -> None:
     taken = study.assignments.live().exclude(subtopic__in=wanted).select_related("subtopic")
     if names := sorted({assignment.subtopic.name for assignment in taken}):
         raise NotReady(
-            [_("These subtopics have tasks, withdraw them first: %(names)s.") % {"names": ", ".join(names)}]
+            [_("Withdraw the tasks on these subtopics first: %(names)s.") % {"names": ", ".join(names)}]
         )

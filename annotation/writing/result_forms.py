@@ -27,7 +27,7 @@ class CreditForm(ReasonForm):
         """Zero minutes are no credit."""
         minutes: int = self.cleaned_data["minutes"]
         if minutes == 0:
-            raise forms.ValidationError(_("Give a number of minutes other than 0."))
+            raise forms.ValidationError(_("Enter minutes other than 0."))
         return minutes
 
 
@@ -38,13 +38,13 @@ class AnswerForm(forms.Form):
 
     request = forms.ModelChoiceField(CreditRequest.objects.none(), widget=forms.HiddenInput)
     action = forms.ChoiceField(choices=[(GRANT, GRANT), (DECLINE, DECLINE)], widget=forms.HiddenInput)
-    minutes = forms.IntegerField(label=_("Minutes to give back"), required=False, min_value=1, max_value=600)
+    minutes = forms.IntegerField(label=_("Minutes to credit"), required=False, min_value=1, max_value=600)
     answer = forms.CharField(
         label=_("Answer"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("The annotator reads these words."),
-        error_messages={"required": _("An answer needs words: the annotator reads why.")},
+        help_text=_("The annotator reads this."),
+        error_messages={"required": _("Write an answer; the annotator reads it.")},
     )
 
     def __init__(self, *args: Any, session: Session, **kwargs: Any) -> None:
@@ -55,7 +55,7 @@ class AnswerForm(forms.Form):
         """A grant says how much."""
         data = super().clean() or {}
         if data.get("action") == self.GRANT and not data.get("minutes") and "minutes" not in self.errors:
-            self.add_error("minutes", _("Say how many minutes are given back, from 1 to 600."))
+            self.add_error("minutes", _("Enter the minutes to credit, from 1 to 600."))
         return data
 
 
@@ -73,14 +73,14 @@ class ViewForm(forms.Form):
         Judge.objects.none(), required=False, to_field_name="uid", label=_("Judge"), empty_label=None
     )
     insights = forms.ChoiceField(
-        choices=[("all", _("all of the subtopic")), ("present", _("only those in the shown documents"))],
+        choices=[("all", _("all of the subtopic")), ("present", _("only those in the documents shown"))],
         required=False,
         label=_("Insights"),
     )
     average = forms.ChoiceField(
         choices=[
             ("carried", _("ended sessions keep their last score")),
-            ("working", _("only sessions still at work")),
+            ("working", _("only sessions still running")),
         ],
         required=False,
         label=_("Mean"),

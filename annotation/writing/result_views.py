@@ -70,6 +70,7 @@ def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form, judge, shown = _choices(request, study)
     report = curves.study_report(study=study, judge=judge, **shown)
     context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
+    context |= {"table": curves.SESSIONS.shown(report.sessions, request.GET)}
     context |= {"formats": FORMATS, "judge_note": description_of(judge.kind)}
     return page(request, "annotation/results_study.html", context, part="results")
 
@@ -145,7 +146,7 @@ def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = ReasonForm(request.POST)
     if form.is_valid():
         sessions.exclude(session=session, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())
-        messages.success(request, _("The session is left out of figures; its data stays."))
+        messages.success(request, _("The session is excluded from results; its data stays."))
     else:
         messages.error(request, _("An exclusion needs a reason."))
     return redirect("annotation:session-results", uid=session.uid)
@@ -157,7 +158,7 @@ def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Let a session count again."""
     session = _session(request, uid)
     sessions.lift_exclusion(session=session, by=request.user, now=timezone.now())
-    messages.success(request, _("The session counts in figures again."))
+    messages.success(request, _("The session is included in results again."))
     return redirect("annotation:session-results", uid=session.uid)
 
 
@@ -217,7 +218,9 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect("annotation:session-results", uid=session.uid)
     is_over = session.state in clock.OVER
     if is_over and form.cleaned_data["minutes"] < 0:
-        messages.error(request, _("This session is over: minutes can be given back, which opens it, not taken."))
+        messages.error(
+            request, _("This session is over. You can credit minutes, which reopens it, but not deduct them.")
+        )
         return redirect("annotation:session-results", uid=session.uid)
     give = sessions.reopen if is_over else sessions.credit_clock
     values = {"delta_ms": form.cleaned_data["minutes"] * 60_000, "reason": form.cleaned_data["reason"]}
@@ -242,7 +245,7 @@ def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     try:
         messages.success(request, _answer(form, by=request.user))
     except sessions.AlreadyAnswered:
-        messages.error(request, _("Somebody has answered this request already. Nothing was changed."))
+        messages.error(request, _("This request was already answered. Nothing was changed."))
     except sessions.ClockRefused as error:
         messages.error(request, str(error))
     return redirect("annotation:session-results", uid=session.uid)
@@ -256,10 +259,10 @@ def _answer(form: AnswerForm, *, by: Any) -> str:
         row = sessions.grant_request(delta_ms=data["minutes"] * 60_000, **values)
         if row.state == Session.State.PAUSED:
             return _("The minutes were given back. The session is open and paused; the annotator can go on.")
-        return _("The minutes were given back.")
+        return _("The minutes were credited.")
     if not sessions.decline_request(**values):
         raise sessions.AlreadyAnswered
-    return _("The request was answered without giving time back.")
+    return _("The request was answered without a credit.")
 
 
 def _name(study: Study, name: str) -> str:

@@ -48,9 +48,9 @@ from benchmarks import audit
 
 MAX_NOTES_BYTES = 60 * 1024
 REASONS = {
-    Refusal.OVER: _("The session is over; what is over can be reopened or excluded, not changed."),
+    Refusal.OVER: _("The session is over. It can be reopened or excluded, but not changed."),
     Refusal.NOT_OVER: _("The session is not over, so there is nothing to reopen."),
-    Refusal.WOULD_CUT: _("That would leave less time than was already worked."),
+    Refusal.WOULD_CUT: _("That would leave less time than has already been worked."),
 }
 
 

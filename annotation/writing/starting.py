@@ -7,7 +7,7 @@ from typing import Any
 from annotation.models import Assignment, Guideline, WritingPlan
 from annotation.writing.planning import limit_ms_of
 
-PRACTICE_LIMIT_MS = 180_000
+PRACTICE_LIMIT_MS = 300_000
 PRACTICE_MARK_MS = 60_000
 AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
 PLAN_FIELDS = ("setting", "retriever", "token_budget", "include_zero_insight", "preset")

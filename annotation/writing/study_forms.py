@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -17,10 +17,26 @@ from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 
 MS_PER_MINUTE = 60_000
+PRESETS = [
+    (
+        WritingPlan.Preset.PAPER,
+        _("Paper protocol: a text box and plain search, no aids, as in Summary of a Haystack"),
+    ),
+    (WritingPlan.Preset.ASSISTED, _("Assisted: with the aids that you choose")),
+]
 
 
 class StudyForm(NewStudyForm):
-    """All settings of a writing study; `instance` fills it and marks what is frozen."""
+    """All settings of a writing study; `instance` fills it and marks what is frozen.
+
+    A new study starts with the settings of the Summary of a Haystack paper.
+    """
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        **NewStudyForm.FOLDS,
+        "documents": ("token_budget", "include_zero_insight"),
+        "session": ("mark_minutes", "paste_policy", "disconnect_policy"),
+    }
 
     haystacks = forms.ModelMultipleChoiceField(
         queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
@@ -34,19 +50,19 @@ class StudyForm(NewStudyForm):
     retriever = forms.ChoiceField(
         label=_("Retriever"),
         required=False,
-        help_text=_("For an imported ranking only. Those are offered that ranked every chosen subtopic."),
+        help_text=_("Those that ranked every chosen subtopic."),
     )
     token_budget = forms.IntegerField(
         label=_("Token budget"),
         min_value=1,
         max_value=10_000_000,
         initial=15_000,
-        help_text=_("1.25 tokens a word; the document that crosses the budget is shown too."),
+        help_text=_("1.25 tokens per word; the document that crosses the budget is shown too."),
     )
     include_zero_insight = forms.BooleanField(
-        label=_("Fill the budget with documents that hold no insight"),
+        label=_("Fill the budget with documents without an insight"),
         required=False,
-        help_text=_("The published systems were shown them where there was room."),
+        help_text=_("The published systems got them where there was room."),
     )
     limit_minutes = forms.DecimalField(
         label=_("Time limit, minutes"),
@@ -60,7 +76,7 @@ class StudyForm(NewStudyForm):
         },
     )
     mark_minutes = forms.DecimalField(
-        label=_("Snapshot every … minutes of active time"),
+        label=_("Snapshot interval, minutes of active time"),
         min_value=Decimal("0.17"),
         max_value=1440,
         decimal_places=2,
@@ -70,24 +86,26 @@ class StudyForm(NewStudyForm):
         label=_("Sessions per subtopic"), min_value=1, max_value=1000, initial=2
     )
     allow_second_on_haystack = forms.BooleanField(
-        label=_("Let a person write on several subtopics of one haystack"), required=False
+        label=_("An annotator may write on several subtopics of one haystack"), required=False
     )
     preset = forms.ChoiceField(
         label=_("Protocol"),
-        choices=WritingPlan.Preset.choices,
-        initial=WritingPlan.Preset.ASSISTED,
-        help_text=_("The paper protocol switches all aids off."),
+        choices=PRESETS,
+        initial=WritingPlan.Preset.PAPER,
+        widget=forms.RadioSelect,
     )
-    show_hit_counts = forms.BooleanField(label=_("Hits of a search per document"), required=False, initial=True)
+    show_hit_counts = forms.BooleanField(
+        label=_("Show the number of search hits per document"), required=False, initial=True
+    )
     click_to_cite = forms.BooleanField(
-        label=_("A click on a document's number cites it"), required=False, initial=True
+        label=_("Cite a document by clicking its number"), required=False, initial=True
     )
     live_citation_check = forms.BooleanField(
-        label=_("Mark cited numbers that are not shown"), required=False, initial=True
+        label=_("Mark citations of documents that are not shown"), required=False, initial=True
     )
-    show_counters = forms.BooleanField(label=_("Count statements and words"), required=False, initial=True)
+    show_counters = forms.BooleanField(label=_("Count bullets and words"), required=False, initial=True)
     paste_policy = forms.ChoiceField(
-        label=_("Pasted text from elsewhere"),
+        label=_("Text pasted from elsewhere"),
         choices=WritingPlan.PastePolicy.choices,
         initial=WritingPlan.PastePolicy.BLOCK,
     )
@@ -96,6 +114,14 @@ class StudyForm(NewStudyForm):
         choices=WritingPlan.DisconnectPolicy.choices,
         initial=WritingPlan.DisconnectPolicy.KEEP_RUNNING,
     )
+    assign_now = forms.BooleanField(
+        label=_("Assign the sessions to them at once"),
+        required=False,
+        initial=True,
+        help_text=_(
+            "At random and evenly, never to somebody who has seen the insights. You can change it afterwards."
+        ),
+    )
 
     def __init__(self, *args: Any, user: Any, instance: Study | None = None, **kwargs: Any) -> None:
         self.frozen = instance is not None and is_frozen(instance)
@@ -103,7 +129,7 @@ class StudyForm(NewStudyForm):
             kwargs.setdefault("initial", initial_of(instance))
         super().__init__(*args, user=user, instance=instance, **kwargs)
         if instance is not None:
-            del self.fields["guidelines"], self.fields["annotators"]
+            del self.fields["guidelines"], self.fields["annotators"], self.fields["assign_now"]
         self._offer_corpora(instance)
         if self.frozen:
             self._freeze()
@@ -124,13 +150,20 @@ class StudyForm(NewStudyForm):
         """Show those that ranked all chosen subtopics; any known one is read, so that its gaps can be named."""
         rankings = RetrieverRanking.objects.filter(subtopic__in=self.fields["subtopics"].queryset)  # type: ignore[attr-defined]
         ranked: dict[str, set[int]] = {}
-        for name, subtopic in rankings.order_by("retriever").values_list("retriever", "subtopic"):
+        references = (
+            rankings.with_reference().order_by("retriever", "version").values_list("reference", "subtopic")
+        )
+        for name, subtopic in references:
             ranked.setdefault(name, set()).add(subtopic)
         chosen = {row["subtopic"].pk for group in self.corpora for row in group["subtopics"] if row["counts"]}
         field = self.fields["retriever"]
         field.choices = [("", "–"), *((name, name) for name in ranked)]  # type: ignore[attr-defined]
         offered = [name for name, subtopics in ranked.items() if chosen <= subtopics or name == kept]
         field.widget.choices = [("", "–"), *((name, name) for name in offered)]
+        if not ranked:
+            setting = self.fields["setting"]
+            known = [choice for choice in WritingPlan.Setting.choices if choice[0] != WritingPlan.Setting.RANKING]
+            setting.widget.choices = known
         if chosen and not offered:
             field.help_text = _("No retriever has ranked every chosen subtopic.")
 
@@ -176,13 +209,13 @@ class StudyForm(NewStudyForm):
     def _check_ranking(self, data: dict[str, Any]) -> None:
         retriever = data.get("retriever")
         if not retriever:
-            self.add_error("retriever", _("Choose whose ranking is used."))
+            self.add_error("retriever", _("Choose a retriever."))
             return
         subtopics = self.chosen_subtopics()
         ranked = set(
-            RetrieverRanking.objects.filter(retriever=retriever, subtopic__in=subtopics).values_list(
-                "subtopic_id", flat=True
-            )
+            RetrieverRanking.objects.with_reference()
+            .filter(reference=retriever, subtopic__in=subtopics)
+            .values_list("subtopic_id", flat=True)
         )
         missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
         if missing:
@@ -230,7 +263,7 @@ class MemberLimitForm(forms.Form):
         max_value=1440,
         decimal_places=2,
         required=False,
-        help_text=_("Empty: the study's limit times the person's factor."),
+        help_text=_("Blank: the study's limit times the person's factor."),
     )
 
     def limit_ms(self) -> int | None:
@@ -243,7 +276,7 @@ class WithdrawForm(ReasonForm):
     """Take back a task and, if one likes, give its subtopic to somebody else."""
 
     to = forms.ModelChoiceField(
-        label=_("Give it to"),
+        label=_("Reassign to"),
         queryset=Annotator.objects.none(),
         required=False,
         empty_label=_("nobody for now"),
@@ -259,11 +292,11 @@ class AssignForm(forms.Form):
     """Options of automatic assignment."""
 
     max_tasks = forms.IntegerField(
-        label=_("At most … tasks a person"),
+        label=_("Tasks per annotator, at most"),
         min_value=1,
         max_value=10_000,
         required=False,
-        help_text=_("With what they have already. Empty: no cap."),
+        help_text=_("Includes current tasks; blank for no limit."),
     )
 
 
@@ -271,7 +304,7 @@ class AssignOneForm(forms.Form):
     """One person, one subtopic."""
 
     annotator = forms.ModelChoiceField(
-        label=_("Annotator"), queryset=Annotator.objects.none(), empty_label=_("choose a person")
+        label=_("Annotator"), queryset=Annotator.objects.none(), empty_label=_("choose an annotator")
     )
     subtopic = forms.ModelChoiceField(
         label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label=_("choose a subtopic")

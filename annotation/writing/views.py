@@ -49,15 +49,15 @@ Endpoint = Callable[[HttpRequest, OwnSession, datetime], Status | dict[str, Any]
 
 MESSAGES = {
     "conflict": gettext_lazy(
-        "There is a newer text on the server. Both are kept; choose which one to go on with."
+        "There is a newer text on the server. Both are kept; choose the one to continue with."
     ),
-    "tab_lost": gettext_lazy("You went on in another tab. What was typed here is kept."),
-    "empty": gettext_lazy("The text is empty now, but was long. Say that this is meant, or bring it back."),
-    "paused": gettext_lazy("The session is paused. What was typed is kept; resume to go on."),
+    "tab_lost": gettext_lazy("This session is open in another tab. What you typed here is kept."),
+    "empty": gettext_lazy("The text is empty now, but was long. Confirm this, or restore the text."),
+    "paused": gettext_lazy("The session is paused. What you typed is kept; resume to continue."),
     "not_started": gettext_lazy("The session has not been started."),
-    "closed": gettext_lazy("The session is over. What was typed after its end is kept, but not counted."),
-    "consent": gettext_lazy("You have withdrawn your consent. What was typed is kept, but not counted."),
-    "other_session": gettext_lazy("Your clock runs in another session. Pause or finish that one first."),
+    "closed": gettext_lazy("The session is over. What you typed after its end is kept, but not counted."),
+    "consent": gettext_lazy("You have withdrawn your consent. What you typed is kept, but not counted."),
+    "other_session": gettext_lazy("Your clock is running in another session. Pause or submit that one first."),
 }
 HTTP_STATUS = {"closed": 410}
 

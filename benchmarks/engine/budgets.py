@@ -58,8 +58,17 @@ class Account:
 class Budget:
     """The budget of a run, opened for one claim of requests; without a cap everything is admitted."""
 
-    def __init__(self, *, run: JudgeRun, config: ModelConfig, gone: Collection[int], now: datetime) -> None:
+    def __init__(
+        self,
+        *,
+        run: JudgeRun,
+        config: ModelConfig,
+        gone: Collection[int],
+        now: datetime,
+        price_share: Decimal = Decimal(1),
+    ) -> None:
         """Read the account; `gone` are calls in flight whose worker will not come back."""
+        self._price_share = price_share
         self._account: Account | None = None
         self.pause_because = ""
         if run.budget is None:
@@ -78,7 +87,7 @@ class Budget:
         """Reserve the worst case of a request if it fits; if it never will, say why the run pauses."""
         if self._account is None:
             return not self.pause_because
-        worst = max(_dollars(price, tokens) for price in self._price_of)
+        worst = self._price_share * max(_dollars(price, tokens) for price in self._price_of)
         if self._account.admit(worst):
             return True
         if not self._account.may_fit_later(worst):
@@ -96,14 +105,14 @@ class Budget:
 def account_of(
     run: JudgeRun, *, prices: costs.Prices, now: datetime, gone: Collection[int] | None = None
 ) -> Account:
-    """What counts against a run's budget; three queries.
+    """What counts against a run's budget; four queries.
 
     Raises:
         CostUnknown: a price or a count is missing.
     """
-    settled = reserved = Decimal(0)
+    settled, reserved = Decimal(0), _on_file(run, prices, now)
     # In flight first: what is answered between two queries is counted twice, never left out
-    rows = run.calls.filter(state=JudgeCall.State.ASKED).values_list(
+    rows = run.calls.filter(state=JudgeCall.State.ASKED, batch=None).values_list(
         "pk", "base_url", "model", "most_prompt_tokens", "most_completion_tokens"
     )
     for pk, base_url, model, prompt, completion in rows:
@@ -121,6 +130,22 @@ def account_of(
     return Account(cap=run.budget or Decimal(0), settled=settled, reserved=reserved)
 
 
+def _on_file(run: JudgeRun, prices: costs.Prices, now: datetime) -> Decimal:
+    """The worst case of all requests that wait in files, which may be many."""
+    rows = run.calls.filter(state=JudgeCall.State.ASKED).exclude(batch=None).order_by()
+    sums = rows.values("base_url", "model", "price_share").annotate(
+        prompt=Coalesce(Sum("most_prompt_tokens"), 0), completion=Coalesce(Sum("most_completion_tokens"), 0)
+    )
+    total = Decimal(0)
+    for row in sums:
+        both = _worst_price(prices, base_url=row["base_url"], model=row["model"], now=now)
+        if not both:
+            raise CostUnknown(_("There is no price for %s.") % row["model"])
+        sides = ((row["prompt"], 0), (0, row["completion"]))
+        total += row["price_share"] * sum(max(_dollars(price, side) for price in both) for side in sides)
+    return total
+
+
 def _answered(run: JudgeRun) -> list[Any]:
     """Tokens by address, model and day: the server's count, else the worst case."""
     return list(
@@ -131,7 +156,7 @@ def _answered(run: JudgeRun) -> list[Any]:
             sent=Coalesce("prompt_tokens", "most_prompt_tokens"),
             back=Coalesce("completion_tokens", "most_completion_tokens"),
         )
-        .values("base_url", "model", "day")
+        .values("base_url", "model", "day", "price_share")
         .annotate(
             n_unknown=Count("pk", filter=Q(sent=None) | Q(back=None)),
             prompt=Coalesce(Sum("sent"), 0),
@@ -145,8 +170,13 @@ def _lost(run: JudgeRun) -> list[Any]:
     return list(
         LostReply.objects.filter(run=run)
         .order_by()
-        .annotate(day=TruncDate("sent_at", tzinfo=UTC), base_url=F("call__base_url"), model=F("call__model"))
-        .values("base_url", "model", "day")
+        .annotate(
+            day=TruncDate("sent_at", tzinfo=UTC),
+            base_url=F("call__base_url"),
+            model=F("call__model"),
+            price_share=F("call__price_share"),
+        )
+        .values("base_url", "model", "day", "price_share")
         .annotate(
             n_unknown=Count("pk", filter=Q(most_prompt_tokens=None) | Q(most_completion_tokens=None)),
             prompt=Coalesce(Sum("most_prompt_tokens"), 0),
@@ -163,7 +193,7 @@ def _priced(rows: list[Any], prices: costs.Prices) -> Decimal:
             raise CostUnknown(_("%d requests have neither a token count nor a worst case.") % row["n_unknown"])
         if price is None:
             raise CostUnknown(costs.no_price(row["model"], row["day"]))
-        total += costs.price_of_tokens(
+        total += row["price_share"] * costs.price_of_tokens(
             price, prompt=row["prompt"], cached=row.get("cached", 0), completion=row["completion"]
         )
     return total

@@ -73,7 +73,8 @@ def cost_of_call(call: JudgeCall, prices: Prices) -> Decimal | None:
     price = prices.of(base_url=call.base_url, model=call.model, day=day)
     if price is None:
         return None
-    return price_of_tokens(price, prompt=sent, cached=call.cached_tokens or 0, completion=back)
+    dollars = price_of_tokens(price, prompt=sent, cached=call.cached_tokens or 0, completion=back)
+    return call.price_share * dollars
 
 
 def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
@@ -92,7 +93,7 @@ def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
         calls.filter(state=JudgeCall.State.ANSWERED)
         .order_by()
         .annotate(day=TruncDate("answered_at", tzinfo=UTC))
-        .values("base_url", "model", "day", *by)
+        .values("base_url", "model", "day", "price_share", *by)
         .annotate(
             n=Count("pk"),
             n_uncounted=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
@@ -119,7 +120,7 @@ def _total(rows: list[Any], prices: Prices) -> Cost:
         elif price is None:
             dollars, reason = None, no_price(row["model"], row["day"])
         elif dollars is not None:
-            dollars += price_of_tokens(
+            dollars += row["price_share"] * price_of_tokens(
                 price, prompt=row["prompt"], cached=row["cached"], completion=row["completion"]
             )
     sums = {name: sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning")}

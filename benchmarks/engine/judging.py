@@ -26,7 +26,7 @@ from benchmarks.engine.tasks import TASKS
 from benchmarks.judges import registry
 from benchmarks.judges.jury import JuryConfig, WrongJury
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summarizer
 from benchmarks.scoring.summhay import Score
 
 BATCH = 200
@@ -75,15 +75,25 @@ def config_hash(config: Mapping[str, Any]) -> str:
 
 
 @transaction.atomic
-def ensure_judge(*, name: str, kind: str, config: Mapping[str, Any], now: datetime, note: str = "") -> Judge:
-    """Return the judge of this name and configuration; a new configuration is a new version."""
+def ensure_judge(
+    *,
+    name: str,
+    kind: str,
+    config: Mapping[str, Any],
+    now: datetime,
+    note: str = "",
+    role: str = Judge.Role.JUDGE,
+) -> Judge:
+    """Return the judge or summarizer of this name and configuration; a new configuration is a new version."""
     digest = config_hash(config)
-    versions = Judge.objects.filter(name=name)
-    found = versions.filter(kind=kind, config_sha256=digest).first()
+    rows = Summarizer.objects if role == Judge.Role.SUMMARIZER else Judge.objects
+    versions = rows.filter(name=name)
+    found: Judge | None = versions.filter(kind=kind, config_sha256=digest).first()
     if found is not None:
         return found
     latest = versions.aggregate(latest=Max("version"))["latest"] or 0
-    return Judge.objects.create(
+    return rows.create(
+        role=role,
         name=name,
         version=latest + 1,
         kind=kind,
@@ -221,6 +231,8 @@ def request_again(*, run: JudgeRun, by: Any, now: datetime) -> JudgeRun | None:
 def _check_available(judge: Judge, task: str) -> None:
     if judge.kind == Judge.Kind.IMPORTED:
         raise JudgeUnavailable(f"{judge} was imported; it cannot be asked again.")
+    if judge.role != TASKS[task].role:
+        raise JudgeUnavailable(f"{judge} is a {judge.role}; this task is for a {TASKS[task].role}.")
     if judge.archived_at is not None:
         raise JudgeUnavailable(f"{judge} was archived; it asks nothing more.")
     if judge.kind == Judge.Kind.OPENAI:

@@ -7,9 +7,10 @@ of a run, and no request is sent by two of them. Locks are taken in one order: s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -21,7 +22,7 @@ from benchmarks.engine.leases import Lease, my_name
 from benchmarks.engine.runs import GOING
 from benchmarks.judges.openai import Failure, Reply, Trouble
 from benchmarks.judges.questions import ModelConfig, Question, ResponseFormat, cache_key, request_body
-from benchmarks.models import Endpoint, JudgeCall, JudgeRun, LostReply
+from benchmarks.models import Batch, Endpoint, JudgeCall, JudgeRun, LostReply
 
 CALL_LEASE = Lease(timedelta(minutes=15))
 """Longer than any request may take."""
@@ -51,12 +52,14 @@ class Claim:
     """What became of the requests that a worker wanted to send.
 
     `is_stopped`: the run is not going any more. `pause_because`: its budget, or its judge, lets nothing more.
-    `is_short`: its budget has no room before answers come that are on their way.
+    `is_short`: its budget has no room before answers come that are on their way. `on_file` was written to a file
+    and waits for its reply.
     """
 
     to_send: list[tuple[Request, JudgeCall]] = field(default_factory=list)
     answered: list[tuple[Request, JudgeCall]] = field(default_factory=list)
     held: list[Request] = field(default_factory=list)
+    on_file: list[Request] = field(default_factory=list)
     no_room: list[Request] = field(default_factory=list)
     rests_until: datetime | None = None
     is_stopped: bool = False
@@ -69,26 +72,38 @@ def most_in_flight() -> int:
     return int(settings.OPENAI_MAX_IN_FLIGHT)
 
 
-def claim(*, run: JudgeRun, config: ModelConfig, wanted: Sequence[Request], room: int, now: datetime) -> Claim:
+def claim(
+    *,
+    run: JudgeRun,
+    config: ModelConfig,
+    wanted: Sequence[Request],
+    room: int,
+    now: datetime,
+    batch: Batch | None = None,
+    states: Collection[str] = GOING,
+) -> Claim:
     """Claim requests in order, as many as `room`, the server's limit and the run's budget let; in a transaction.
 
     What was answered before costs nothing. What another worker is sending is held: ask again later. A request
     that failed, or whose worker ended, is claimed anew. State and budget of the run are read under its lock, so
-    that nothing is sent after a pause or beyond a budget that was lowered.
+    that nothing is sent after a pause or beyond a budget that was lowered. With a `batch` they are claimed for its
+    files, whatever the server's limit.
     """
     endpoint = _locked(config.base_url)
     rows = JudgeRun.objects.select_for_update(no_key=True, of=("self",)).select_related("judge")
     current = rows.get(pk=run.pk)
-    if current.state not in GOING:
+    if current.state not in states:
         return Claim(no_room=list(wanted), is_stopped=True)
     if current.judge.archived_at is not None:
         return Claim(no_room=list(wanted), pause_because=_("The judge was archived; it asks nothing more."))
     found = Claim()
-    if endpoint.rests_until is not None and endpoint.rests_until > now:
-        found.rests_until, room = endpoint.rests_until, 0
-    alive, gone = _in_flight(config.base_url, now)
-    room = min(room, endpoint.limit_now - len(alive))
-    budget = budgets.Budget(run=current, config=config, gone=set(gone.values()), now=now)
+    flight = _in_flight(config.base_url, now)
+    if batch is None:
+        if endpoint.rests_until is not None and endpoint.rests_until > now:
+            found.rests_until, room = endpoint.rests_until, 0
+        room = min(room, endpoint.limit_now - len(flight.alive))
+    share = Decimal(1) if batch is None else batch.price_share
+    budget = budgets.Budget(run=current, config=config, gone=set(flight.gone.values()), now=now, price_share=share)
     # Without the replies, which are long: they are read when the locks are gone
     calls = JudgeCall.objects.filter(cache_key__in={r.key for r in wanted}).defer("reply")
     known = {call.cache_key: call for call in calls}
@@ -97,7 +112,9 @@ def claim(*, run: JudgeRun, config: ModelConfig, wanted: Sequence[Request], room
         call = known.get(request.key)
         if call is not None and call.state == JudgeCall.State.ANSWERED:
             found.answered.append((request, call))
-        elif request.key in alive or request.key in fresh:
+        elif call is not None and call.batch_id is not None and call.state == JudgeCall.State.ASKED:
+            found.on_file.append(request)
+        elif request.key in flight.alive or request.key in fresh:
             found.held.append(request)
         elif room <= 0:
             found.no_room.append(request)
@@ -107,10 +124,11 @@ def claim(*, run: JudgeRun, config: ModelConfig, wanted: Sequence[Request], room
             found.pause_because, found.is_short = budget.pause_because, not budget.pause_because
         else:
             room -= 1
+            holder = _Holder(run, batch, now, most)
             if call is not None:
-                found.to_send.append((request, _taken_over(call, run=run, most=most, now=now)))
+                found.to_send.append((request, _taken_over(call, holder)))
             else:
-                fresh[request.key] = (request, _new(run=run, config=config, request=request, most=most, now=now))
+                fresh[request.key] = (request, _new(config, request, holder))
     JudgeCall.objects.bulk_create([call for _, call in fresh.values()])
     found.to_send += fresh.values()
     return found
@@ -121,24 +139,48 @@ def _locked(base_url: str) -> Endpoint:
     return Endpoint.objects.select_for_update().get(base_url=base_url)
 
 
-def _in_flight(base_url: str, now: datetime) -> tuple[dict[str, int], dict[str, int]]:
-    """{cache key: pk} of requests whose worker still waits for them, and of those whose worker ended."""
-    alive: dict[str, int] = {}
-    gone: dict[str, int] = {}
-    asked = JudgeCall.objects.filter(state=JudgeCall.State.ASKED, base_url=base_url)
+@dataclass(frozen=True)
+class _Flight:
+    """{cache key: pk} of live requests to a server without a reply: a worker waits for it, or has ended."""
+
+    alive: dict[str, int]
+    gone: dict[str, int]
+
+
+def _in_flight(base_url: str, now: datetime) -> _Flight:
+    flight = _Flight({}, {})
+    asked = JudgeCall.objects.filter(state=JudgeCall.State.ASKED, base_url=base_url, batch=None)
     for pk, key, is_gone in asked.annotate(is_gone=CALL_LEASE.free(now)).values_list("pk", "cache_key", "is_gone"):
-        (gone if is_gone else alive)[key] = pk
-    return alive, gone
+        (flight.gone if is_gone else flight.alive)[key] = pk
+    return flight
 
 
-def _taken_over(call: JudgeCall, *, run: JudgeRun, most: tuple[int, int], now: datetime) -> JudgeCall:
+@dataclass(frozen=True)
+class _Holder:
+    """Who sends a request: a worker for a run, now or with the files of a batch, at most so many tokens."""
+
+    run: JudgeRun
+    batch: Batch | None
+    now: datetime
+    most: tuple[int, int]
+
+    def take(self, call: JudgeCall) -> JudgeCall:
+        """Write it on a call that is not stored yet."""
+        call.state, call.run, call.claimed_at = JudgeCall.State.ASKED, self.run, self.now
+        call.batch, call.claimed_by = self.batch, my_name() if self.batch is None else ""
+        call.price_share = Decimal(1) if self.batch is None else self.batch.price_share
+        call.most_prompt_tokens, call.most_completion_tokens = self.most
+        return call
+
+
+def _taken_over(call: JudgeCall, holder: _Holder) -> JudgeCall:
     if call.state == JudgeCall.State.ASKED:  # its worker ended; the server may have answered
         _lost(call).save()
-    call.state, call.run, call.claimed_at, call.claimed_by = JudgeCall.State.ASKED, run, now, my_name()
-    call.most_prompt_tokens, call.most_completion_tokens = most
+    holder.take(call)
     call.n_sent += 1
     call.save(update_fields=[
-        "state", "run", "claimed_at", "claimed_by", "most_prompt_tokens", "most_completion_tokens", "n_sent",
+        "state", "run", "batch", "price_share", "claimed_at", "claimed_by", "most_prompt_tokens",
+        "most_completion_tokens", "n_sent",
     ])  # fmt: skip
     return call
 
@@ -153,12 +195,9 @@ def _lost(call: JudgeCall) -> LostReply:
     )
 
 
-def _new(
-    *, run: JudgeRun, config: ModelConfig, request: Request, most: tuple[int, int], now: datetime
-) -> JudgeCall:
-    return JudgeCall(
+def _new(config: ModelConfig, request: Request, holder: _Holder) -> JudgeCall:
+    call = JudgeCall(
         cache_key=request.key,
-        run=run,
         base_url=config.base_url,
         model=config.model,
         prompt_sha256=hashlib.sha256(
@@ -169,11 +208,8 @@ def _new(
         is_repair=request.question.repair is not None,
         temperature=request.body.get("temperature"),
         seed=request.body.get("seed"),
-        claimed_at=now,
-        claimed_by=my_name(),
-        most_prompt_tokens=most[0],
-        most_completion_tokens=most[1],
     )
+    return holder.take(call)
 
 
 _CLOSED = [
@@ -232,6 +268,42 @@ def _fill(call: JudgeCall, outcome: Reply | Failure, now: datetime) -> None:
     )
 
 
+def close_on_file(*, batch: Batch, outcomes: Mapping[str, Reply | Failure], now: datetime) -> set[str]:
+    """Write down what came back for the files of a batch, by cache key; the keys that had no answer before.
+
+    A reply to a request that was given up counts; one to a request that was sent again since does not. Call inside
+    a transaction.
+    """
+    _locked(batch.base_url)
+    open_calls = JudgeCall.objects.filter(batch=batch, cache_key__in=outcomes).exclude(
+        state=JudgeCall.State.ANSWERED
+    )
+    closed: set[str] = set()
+    for call in open_calls.select_for_update():
+        outcome = outcomes[call.cache_key]
+        if isinstance(outcome, Failure) and call.state == JudgeCall.State.FAILED:
+            continue
+        call.lost_replies.filter(sent_at=call.claimed_at).delete()
+        if isinstance(outcome, Failure) and outcome.may_be_paid:
+            _lost(call).save()
+        _fill(call, outcome, now)
+        call.latency_ms = None
+        call.save(update_fields=_CLOSED)
+        closed.add(call.cache_key)
+    return closed
+
+
+@transaction.atomic
+def give_up(*, batch: Batch, message: str, may_be_paid: bool) -> int:
+    """Requests of a batch without a reply may be sent again; how many there were."""
+    _locked(batch.base_url)
+    waiting = list(JudgeCall.objects.select_for_update().filter(batch=batch, state=JudgeCall.State.ASKED))
+    if may_be_paid:
+        LostReply.objects.bulk_create([_lost(call) for call in waiting])
+    rows = JudgeCall.objects.filter(pk__in=[call.pk for call in waiting])
+    return rows.update(state=JudgeCall.State.FAILED, error=message)
+
+
 def _slow_down(endpoint: Endpoint, refused: Sequence[tuple[JudgeCall, Failure]], now: datetime) -> None:
     """Rest as long as the server says; halve the limit, once for all requests sent since it was last halved."""
     waits = [timedelta(seconds=out.wait_s) for _call, out in refused if out.wait_s is not None]
@@ -239,8 +311,8 @@ def _slow_down(endpoint: Endpoint, refused: Sequence[tuple[JudgeCall, Failure]],
     endpoint.rests_until = max(until, endpoint.rests_until or until)
     last = endpoint.last_halved_at
     if last is None or any(call.claimed_at > last for call, _out in refused):
-        alive, _gone = _in_flight(endpoint.base_url, now)
-        endpoint.limit_now = max(1, min(endpoint.limit_now, len(alive) + len(refused)) // 2)
+        n_alive = len(_in_flight(endpoint.base_url, now).alive)
+        endpoint.limit_now = max(1, min(endpoint.limit_now, n_alive + len(refused)) // 2)
         endpoint.last_halved_at = now
     endpoint.save(update_fields=["rests_until", "limit_now", "last_halved_at"])
 

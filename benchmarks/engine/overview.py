@@ -16,7 +16,7 @@ from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Task, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.questions import ModelConfig, estimated_tokens
-from benchmarks.models import Judge, JudgeCall, JudgeRunItem
+from benchmarks.models import Judge, JudgeCall, JudgeRunItem, Summarizer
 
 IN_A_QUERY = 500
 MOST_LOOKED_AT = 500
@@ -50,6 +50,38 @@ def judge_rows() -> list[JudgeRow]:
         JudgeRow(
             judge=judge,
             n_verdicts=judge.n,
+            n_invalid=judge.n_bad,
+            cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
+        )
+        for judge in rows
+    ]
+
+
+@dataclass(frozen=True)
+class SummarizerRow:
+    """A summarizer with its finished summaries; `n_invalid` of them are not bullets with citations."""
+
+    judge: Judge
+    n_summaries: int
+    n_invalid: int
+    cost: costs.Cost | None
+
+
+def summarizer_rows() -> list[SummarizerRow]:
+    """All summarizers that are not archived, in three queries."""
+    finished = Q(drafts__texts__number=0)
+    rows = list(
+        Summarizer.objects.filter(archived_at=None).annotate(
+            n=Count("drafts__texts", filter=finished),
+            n_bad=Count("drafts__texts", filter=finished & Q(drafts__texts__is_valid=False)),
+        )
+    )
+    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
+    spent = costs.cost_by_judge(models) if models else {}
+    return [
+        SummarizerRow(
+            judge=judge,
+            n_summaries=judge.n,
             n_invalid=judge.n_bad,
             cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
         )
@@ -157,7 +189,7 @@ def requests_on(
     kind, remembered = TASKS[task], ledger.remembered_format(config)
     for part in parts(subjects, IN_A_QUERY):
         items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in part]
-        asked = kind.questions(judge=judge, config=config, items=items, repeats=repeats)
+        asked = kind.foreseen(judge=judge, config=config, items=items, repeats=repeats)
         for questions in asked.values():
             yield from (Request.of(config, one, ledger.format_of(one, remembered)) for one in questions)
 

@@ -1,11 +1,12 @@
 """Who works on what of a run, whatever its task: claims with a lease, putting back, closing, pause and resume.
 
-A batch is claimed for the length of `LEASE`; when its worker dies, another takes it over after that.
+Items are claimed for the length of `LEASE`; when their worker dies, another takes them over after that. Those
+whose requests are in a file (`batches`) wait for its replies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,8 @@ from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 LEASE = Lease(timedelta(minutes=10))
 MAX_ATTEMPTS = 3
 GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
+OPEN = [*GOING, JudgeRun.State.PAUSED]
+"""Neither done nor cancelled."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,19 @@ class RunProgress:
 
 
 @transaction.atomic
-def claim(*, run: JudgeRun, now: datetime, passed_over: Iterable[int], n_most: int) -> list[JudgeRunItem]:
-    """Take the next batch, unless another worker holds it; SQLite's writers are alone, PostgreSQL skips locked."""
+def claim(
+    *, run: JudgeRun, now: datetime, passed_over: Iterable[int], n_most: int, states: Collection[str] = GOING
+) -> list[JudgeRunItem]:
+    """Take the next items that no worker and no file of requests holds, while the run is in one of the states.
+
+    SQLite's writers are alone, PostgreSQL skips locked rows.
+    """
     state = JudgeRun.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
-    if state not in GOING:
+    if state not in states:
         return []
     task = TASKS[run.task]
     items = list(
-        run.items.filter(LEASE.free(now), state=JudgeRunItem.State.PENDING)
+        run.items.filter(LEASE.free(now), state=JudgeRunItem.State.PENDING, batch=None)
         .exclude(pk__in=list(passed_over))
         .select_for_update(skip_locked=True, of=("self",))
         .select_related(task.related)
@@ -98,11 +106,11 @@ def put_back(*, item: JudgeRunItem, error: Exception) -> None:
 
 
 @transaction.atomic
-def finish(*, run: JudgeRun, now: datetime) -> RunProgress:
+def finish(*, run: JudgeRun, now: datetime, states: Collection[str] = GOING) -> RunProgress:
     """Close the run when nothing is pending; items held by another worker leave it open."""
     done = run_progress(run)
     if done.n_pending == 0:
-        JudgeRun.objects.filter(pk=run.pk, state__in=GOING).update(state=JudgeRun.State.DONE, finished_at=now)
+        JudgeRun.objects.filter(pk=run.pk, state__in=states).update(state=JudgeRun.State.DONE, finished_at=now)
     run.refresh_from_db(fields=["state", "finished_at"])
     return done
 
@@ -120,7 +128,7 @@ def run_progress(run: JudgeRun) -> RunProgress:
 @transaction.atomic
 def cancel_run(*, run: JudgeRun, now: datetime, by: Any = None) -> bool:
     """Stop a run after the batch in flight; True if it was still going."""
-    changed = JudgeRun.objects.filter(pk=run.pk, state__in=[*GOING, JudgeRun.State.PAUSED]).update(
+    changed = JudgeRun.objects.filter(pk=run.pk, state__in=OPEN).update(
         state=JudgeRun.State.CANCELLED, finished_at=now
     )
     if changed:
@@ -169,7 +177,7 @@ def unfinished_runs(*, now: datetime, judge: Judge | None = None, task: str = ""
     Also those that only want closing, since their worker died after the last batch.
     """
     waiting = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.PENDING)
-    free = waiting.filter(LEASE.free(now))
+    free = waiting.filter(LEASE.free(now), batch=None)
     runs = JudgeRun.objects.filter(Exists(free) | ~Exists(waiting), state__in=GOING)
     if judge is not None:
         runs = runs.filter(judge=judge)
@@ -193,6 +201,8 @@ class RunState:
     cost: costs.Cost
     n_lost: int = 0
     lost_dollars: Decimal | None = None
+    n_on_file: int = 0
+    """Requests that wait in batch files for their replies."""
 
     @property
     def task(self) -> Task:
@@ -226,4 +236,5 @@ def run_state(run: JudgeRun) -> RunState:
     n_answers, n_invalid = TASKS[run.task].results_of(run)
     failed = run.calls.filter(state=JudgeCall.State.FAILED).count()
     progress, cost = run_progress(run), costs.cost_of(run.calls.all())
-    return RunState(run, progress, n_answers, n_invalid, failed, cost, *budgets.lost_dollars(run))
+    on_file = run.calls.filter(state=JudgeCall.State.ASKED).exclude(batch=None).count()
+    return RunState(run, progress, n_answers, n_invalid, failed, cost, *budgets.lost_dollars(run), on_file)

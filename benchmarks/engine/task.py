@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop, ngettext
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import (
     AutodsScore,
+    DraftText,
     Extraction,
     Judge,
     JudgeCall,
@@ -56,7 +57,7 @@ class Labels:
     unanswered: str = gettext_noop("Responses without an answer")
 
 
-A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore)
+A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore, DraftText)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     """What `JudgeRun.task` holds."""
-    subject: ClassVar[Literal["summary", "response", "key_point"]]
+    subject: ClassVar[Literal["summary", "response", "key_point", "draft"]]
     """What a run item is about, by its field."""
     subjects: ClassVar[str]
     """The same in the plural, for people."""
@@ -92,8 +93,12 @@ class Task(ABC):
     """What is read with the subjects."""
     order_by: ClassVar[str]
     """What keeps items together that share texts."""
+    role: ClassVar[str] = Judge.Role.JUDGE
+    """Who does it."""
     has_repeats: ClassVar[bool] = False
     """Whether a model may be asked the same several times."""
+    has_steps: ClassVar[bool] = False
+    """Whether answers lead to further questions on the same subject: it is asked for them until there are none."""
     has_offline: ClassVar[bool] = False
     """Whether judges that are no models can do it."""
     labels: ClassVar[Labels] = Labels()
@@ -143,6 +148,12 @@ class Task(ABC):
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> Mapping[int, Sequence[Question]]:
         """What a model has not answered on the items: {item key: questions}; a fixed number of queries."""
+
+    def foreseen(
+        self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
+    ) -> Mapping[int, Sequence[Question]]:
+        """All that will be asked as far as it can be known, for estimates."""
+        return self.questions(judge=judge, config=config, items=items, repeats=repeats)
 
     @abstractmethod
     def store(self, question: Any, answers: Mapping[str, Any], origin: Origin) -> None:

@@ -278,7 +278,8 @@ class HaystackPlan(Plan[TopicFile]):
         return found
 
     def _plan_rankings(self, subtopics: dict[str, Subtopic]) -> None:
-        rows = RetrieverRanking.objects.filter(subtopic__haystack=self.haystack) if not self.is_new else ()
+        stored = RetrieverRanking.objects.imported()
+        rows = stored.filter(subtopic__haystack=self.haystack) if not self.is_new else ()
         old = {(row.subtopic_id, row.retriever): row for row in rows}
         for subtopic in self.topic.subtopics:
             owner = subtopics[subtopic.key]

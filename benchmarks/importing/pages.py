@@ -187,7 +187,7 @@ def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     except jobs.JobMovedOn as moved_on:
         messages.warning(request, str(moved_on))
         return redirect("benchmarks:import-job", job.uid)
-    messages.success(request, _("“%(name)s” is removed from the list.") % {"name": job.file_name})
+    messages.success(request, _("“%(name)s” was removed from the list.") % {"name": job.file_name})
     return redirect("benchmarks:import-new")
 
 

@@ -10,11 +10,11 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 
@@ -114,12 +114,18 @@ def check_address(base_url: str) -> str:
 @asynccontextmanager
 async def open_client(config: ModelConfig) -> AsyncIterator[AsyncOpenAI]:
     """A client for this judge's server; the key comes from the environment and goes nowhere else."""
+    async with _connected(config.base_url, config.timeout_s) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _connected(base_url: str, timeout_s: float) -> AsyncIterator[AsyncOpenAI]:
     from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 
     async with AsyncOpenAI(
-        base_url=check_address(config.base_url),
+        base_url=check_address(base_url),
         api_key=os.environ.get(KEY_VARIABLE, "").strip() or NO_KEY,
-        timeout=config.timeout_s,
+        timeout=timeout_s,
         max_retries=0,
         http_client=DefaultAsyncHttpx2Client(follow_redirects=False),
     ) as client:
@@ -128,16 +134,45 @@ async def open_client(config: ModelConfig) -> AsyncIterator[AsyncOpenAI]:
 
 async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
     """Send one request, once."""
+    began = time.perf_counter()
+
+    async def send() -> Reply:
+        # As extra body, since the SDK would walk through every word of the messages and the schema
+        raw = await client.chat.completions.with_raw_response.create(
+            model=body["model"], messages=[], extra_body=dict(body)
+        )
+        return read_body(raw.http_response.content, raw.headers, _ms(began))
+
+    return await _sent(client, send, began, what="a chat completion")
+
+
+async def post(base_url: str, path: str, body: Mapping[str, Any], *, timeout_s: float) -> Any | Failure:
+    """Send one request to another endpoint of a server, once; gives its JSON.
+
+    Raises:
+        AddressNotAllowed: the settings do not list it.
+    """
+    began = time.perf_counter()
+    async with _connected(base_url, timeout_s) as client:
+
+        async def send() -> Any:
+            return await client.post(path, body=dict(body), cast_to=object)
+
+        return await _sent(client, send, began, what="JSON")
+
+
+Got = TypeVar("Got")
+
+
+async def _sent(
+    client: AsyncOpenAI, send: Callable[[], Awaitable[Got]], began: float, *, what: str
+) -> Got | Failure:
+    """What `send` gives, or why there is no answer."""
     import openai
 
-    began = time.perf_counter()
     try:
         async with asyncio.timeout(float(client.timeout) if isinstance(client.timeout, int | float) else None):
-            # As extra body, since the SDK would walk through every word of the messages and the schema
-            raw = await client.chat.completions.with_raw_response.create(
-                model=body["model"], messages=[], extra_body=dict(body)
-            )
-        return read_body(raw.http_response.content, raw.headers, _ms(began))
+            return await send()
     except openai.APIStatusError as error:
         return _failure(error, _ms(began))
     except (openai.APIConnectionError, TimeoutError) as error:
@@ -147,7 +182,7 @@ async def ask(client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | Failure:
             Trouble.TRANSIENT, clean_text(message), _ms(began), may_be_paid=not _was_never_connected(error)
         )
     except Exception as error:  # whatever a server sends, it is one failed attempt and no more
-        message = f"The server's answer is no chat completion ({type(error).__name__})."
+        message = f"The server's answer is not {what} ({type(error).__name__})."
         return Failure(Trouble.TRANSIENT, message, _ms(began), may_be_paid=True)
 
 

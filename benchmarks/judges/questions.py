@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from benchmarks.judges.base import ItemRef, digest
@@ -124,8 +123,11 @@ class Question(ABC):
 
     task: ClassVar[str]
     """Whose prompt it has."""
-    overrides: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """Fields of the request that are as the task needs them, whatever the judge's configuration says."""
+
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """Fields of the request that are as the task needs them, whatever the judge's configuration says."""
+        return {}
 
     @property
     def keys(self) -> tuple[str, ...]:

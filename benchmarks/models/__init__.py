@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from benchmarks.models.audit import AuditEvent
-from benchmarks.models.calls import Endpoint, JudgeCall, LostReply, ModelPrice
+from benchmarks.models.calls import Batch, Endpoint, JudgeCall, LostReply, ModelPrice
 from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
+from benchmarks.models.drafts import Draft, DraftText
 from benchmarks.models.entailment import (
     Entailment,
     Extraction,
@@ -12,15 +13,20 @@ from benchmarks.models.entailment import (
     ResponsePoint,
     ResponsePointCheck,
 )
-from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Verdict
+from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Summarizer, Verdict
 from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
+from benchmarks.models.positions import TextPosition
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
+from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
 from benchmarks.models.summaries import Summary, System
 
 __all__ = [
     "AuditEvent",
     "AutodsScore",
+    "Batch",
     "Document",
+    "Draft",
+    "DraftText",
     "Endpoint",
     "Entailment",
     "Extraction",
@@ -41,10 +47,14 @@ __all__ = [
     "Response",
     "ResponsePoint",
     "ResponsePointCheck",
+    "Retrieval",
+    "RetrieverAnswer",
     "RetrieverRanking",
     "Span",
     "Subtopic",
+    "Summarizer",
     "Summary",
     "System",
+    "TextPosition",
     "Verdict",
 ]

@@ -27,6 +27,41 @@ class Endpoint(models.Model):
         return self.base_url
 
 
+class Batch(models.Model):
+    """Requests of a run that were written to files, and wait there for their replies.
+
+    A process that writes or reads them holds it. `price_share` is the part of the usual price that replies cost.
+    """
+
+    class State(models.TextChoices):
+        WRITING = "writing", "being written"
+        OUT = "out", "waiting for replies"
+        CLOSED = "closed", "closed"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="batches")
+    base_url = models.CharField(max_length=300)
+    state = models.CharField(max_length=7, choices=State, default=State.WRITING)
+    n_requests = models.PositiveIntegerField(default=0)
+    price_share = models.DecimalField(max_digits=4, decimal_places=3, default=1)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    claimed_by = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=["writing", "out", "closed"]), name="batch_state_known"),
+            models.CheckConstraint(
+                condition=Q(price_share__gte=0, price_share__lte=1), name="batch_price_share_in_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} ({self.get_state_display()})"
+
+
 class JudgeCall(models.Model):
     """One distinct request, claimed before it is sent; its answer serves whoever asks the same again.
 
@@ -45,6 +80,15 @@ class JudgeCall(models.Model):
     base_url = models.CharField(max_length=300)
     model = models.CharField(max_length=200)
     prompt_sha256 = models.CharField(max_length=64)
+    batch = models.ForeignKey(
+        Batch,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="calls",
+        help_text="The files that it was last sent with.",
+    )
+    price_share = models.DecimalField(max_digits=4, decimal_places=3, default=1)
     repeat = models.PositiveSmallIntegerField(default=0)
     response_format = models.CharField(max_length=12, blank=True)
     is_repair = models.BooleanField(default=False)

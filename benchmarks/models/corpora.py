@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from benchmarks.querysets import HaystackQuerySet, ImportJobQuerySet, SubtopicQuerySet
+from benchmarks.querysets import HaystackQuerySet, ImportJobQuerySet, RankingQuerySet, SubtopicQuerySet
 
 
 class Haystack(models.Model):
@@ -121,20 +121,30 @@ class Insight(models.Model):
 
 
 class RetrieverRanking(models.Model):
-    """What one retriever thinks of the documents for one subtopic: {document number: score}."""
+    """What one retriever thinks of the documents for one subtopic: {document number: score}.
+
+    What was imported has no version; what was computed here has that of its `Retrieval`. Whoever refers to either
+    in one word takes the `reference`: `keywords`, `keywords@609c279f1505`.
+    """
 
     subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="rankings")
     retriever = models.CharField(max_length=120)
+    version = models.CharField(max_length=12, blank=True)
+    inputs_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of the texts the scores were made from."
+    )
     scores: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    objects = RankingQuerySet.as_manager()
 
     class Meta:
         ordering = ["subtopic", "retriever"]
         constraints = [
-            models.UniqueConstraint(fields=["subtopic", "retriever"], name="ranking_retriever_unique"),
+            models.UniqueConstraint(fields=["subtopic", "retriever", "version"], name="ranking_retriever_unique"),
         ]
 
     def __str__(self) -> str:
-        return self.retriever
+        return f"{self.retriever}@{self.version}" if self.version else self.retriever
 
 
 class ImportJob(models.Model):

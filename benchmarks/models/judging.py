@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -19,8 +19,28 @@ MOST_IN_ALL = 1.001
 """Probabilities may be rounded."""
 
 
+class RoleManager(models.Manager["Judge"]):
+    """Whoever has one role; rows are found by foreign keys whatever their role."""
+
+    def __init__(self, role: str = "judge") -> None:
+        super().__init__()
+        self.role = role
+
+    def get_queryset(self) -> models.QuerySet[Judge, Judge]:
+        """Rows of this role."""
+        return super().get_queryset().filter(role=self.role)
+
+
 class Judge(models.Model):
-    """Whoever gives verdicts, at one version of its configuration."""
+    """Whoever gives verdicts, at one version of its configuration; `Summarizer` has those who write summaries.
+
+    Both are rows of one table, so that runs, calls, budgets and batch files are the same for both.
+    `Judge.objects` has judges only.
+    """
+
+    class Role(models.TextChoices):
+        JUDGE = "judge", "judge"
+        SUMMARIZER = "summarizer", "summarizer"
 
     class Kind(models.TextChoices):
         LEXICAL = "lexical", "offline, lexical"
@@ -29,6 +49,7 @@ class Judge(models.Model):
         JURY = "jury", "jury of other judges"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    role = models.CharField(max_length=10, choices=Role, default=Role.JUDGE)
     name = models.CharField(max_length=120)
     version = models.PositiveIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind)
@@ -45,10 +66,13 @@ class Judge(models.Model):
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 
+    objects: ClassVar[RoleManager] = RoleManager()
+
     class Meta:
         ordering = ["name", "-version"]
         constraints = [
-            models.UniqueConstraint(fields=["name", "version"], name="judge_version_unique"),
+            models.UniqueConstraint(fields=["role", "name", "version"], name="judge_version_unique"),
+            models.CheckConstraint(condition=Q(role__in=["judge", "summarizer"]), name="judge_role_known"),
             models.CheckConstraint(
                 condition=Q(kind__in=["lexical", "openai", "imported", "jury"]), name="judge_kind_known"
             ),
@@ -60,6 +84,16 @@ class Judge(models.Model):
 
     def __str__(self) -> str:
         return self.name if self.version == 1 else f"{self.name} v{self.version}"
+
+
+class Summarizer(Judge):
+    """Whoever writes summaries, at one version of its configuration."""
+
+    objects: ClassVar[RoleManager] = RoleManager(Judge.Role.SUMMARIZER)
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
 
 
 class JudgeRun(models.Model):
@@ -74,6 +108,7 @@ class JudgeRun(models.Model):
         SUPPORT = "support", "support of the responses' points"
         AUTODS = "autods", "AutoDS scores of key points"
         VERIFICATION = "verification", "key points as annotators verify them"
+        SUMMARIES = "summaries", "summaries of haystacks"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -130,7 +165,7 @@ class JudgeRun(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """A summary, response or key point of a run: pending, claimed by a worker for a while, then done or failed."""
+    """A summary, response, key point or draft of a run: pending, claimed for a while, then done or failed."""
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"
@@ -147,9 +182,20 @@ class JudgeRunItem(models.Model):
     key_point: models.ForeignKey[Any, Any] = models.ForeignKey(
         KeyPoint, null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
     )
+    draft: models.ForeignKey[Any, Any] = models.ForeignKey(
+        "benchmarks.Draft", null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    )
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
     claimed_by = models.CharField(max_length=64, blank=True)
+    batch: models.ForeignKey[Any, Any] = models.ForeignKey(
+        "benchmarks.Batch",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="items",
+        help_text="The files whose replies it waits for.",
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     error = models.TextField(blank=True)
 
@@ -160,10 +206,12 @@ class JudgeRunItem(models.Model):
             models.UniqueConstraint(fields=["run", "summary"], name="runitem_unique"),
             models.UniqueConstraint(fields=["run", "response"], name="runitem_response_unique"),
             models.UniqueConstraint(fields=["run", "key_point"], name="runitem_key_point_unique"),
+            models.UniqueConstraint(fields=["run", "draft"], name="runitem_draft_unique"),
             models.CheckConstraint(
-                condition=Q(summary__isnull=False, response=None, key_point=None)
-                | Q(summary=None, response__isnull=False, key_point=None)
-                | Q(summary=None, response=None, key_point__isnull=False),
+                condition=Q(summary__isnull=False, response=None, key_point=None, draft=None)
+                | Q(summary=None, response__isnull=False, key_point=None, draft=None)
+                | Q(summary=None, response=None, key_point__isnull=False, draft=None)
+                | Q(summary=None, response=None, key_point=None, draft__isnull=False),
                 name="runitem_one_subject",
             ),
             models.CheckConstraint(
@@ -173,8 +221,8 @@ class JudgeRunItem(models.Model):
 
     @property
     def subject_id(self) -> int:
-        """The summary, response or key point."""
-        return self.summary_id or self.response_id or self.key_point_id or 0
+        """The summary, response, key point or draft."""
+        return self.summary_id or self.response_id or self.key_point_id or self.draft_id or 0
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.subject_id} ({self.state})"

@@ -41,7 +41,7 @@ class ResponseRunForm(RunOptionsForm):
     task = forms.ChoiceField(
         label=_("Task"),
         choices=[
-            (JudgeRun.Task.RECALL, _("recall: which key points does a response say?")),
+            (JudgeRun.Task.RECALL, _("recall: which key points does a response contain?")),
             (JudgeRun.Task.EXTRACTION, _("extraction: which points does a response make?")),
             (JudgeRun.Task.SUPPORT, _("support: are those points in the documents, and among the key points?")),
         ],
@@ -53,7 +53,7 @@ class ResponseRunForm(RunOptionsForm):
     )
     sample = forms.IntegerField(
         label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Responses, drawn from the above. Empty: all of them."),
+        help_text=_("Responses, drawn from the above. Blank: all."),
     )  # fmt: skip
     seed = forms.IntegerField(
         label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -18,9 +16,8 @@ from benchmarks.recall.systems import PARTS, Compared, CrossTable, JudgePair, co
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
-
-KEPT_FOR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +75,8 @@ def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
 
     They are kept for an hour by all counts that they are made of.
     """
-    facts = repr((table, judge, only_common, get_language()))
-    key = "recall-" + hashlib.sha256(facts.encode("utf-8", "replace")).hexdigest()
-    known: Page | None = cache.get(key)
-    if known is None:
-        known = _page_of(table, judge, only_common=only_common)
-        cache.set(key, known, KEPT_FOR_S)
-    return known
+    facts = (table, judge, only_common, get_language())
+    return remembered("recall", facts, lambda: _page_of(table, judge, only_common=only_common))
 
 
 def _page_of(table: Table, judge: str, *, only_common: bool) -> Page:

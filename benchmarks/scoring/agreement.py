@@ -110,7 +110,7 @@ def krippendorff_alpha(
     stat = _estimated(
         Figure(method, formula, ONE_USED, COEFFICIENT),
         ratings,
-        _coincidences,
+        coincidences,
         n_items=n_items,
         n_pairs=n_pairs,
         resampling=resampling,
@@ -319,12 +319,9 @@ def _scale(ratings: Ratings, values: Mapping[str, float] | None) -> list[float]:
     return [float(values[category]) for category in ratings.categories]
 
 
-def coincidences(counts: Floats) -> Floats:
+def coincidences(counts: Floats, squares: Floats | None = None) -> Floats:
     """Each item's coincidence matrix, flat: shape (items, q²); zero under two ratings."""
-    return _coincidences(counts, counts)
-
-
-def _coincidences(counts: Floats, squares: Floats) -> Floats:
+    squares = counts if squares is None else squares
     n = counts.sum(axis=-1)
     q = counts.shape[-1]
     pairs = counts[..., :, None] * counts[..., None, :] - squares[..., :, None] * np.eye(q)

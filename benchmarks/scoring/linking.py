@@ -79,6 +79,12 @@ def link_hits(first: Column, second: Column, *, has_covered: bool) -> dict[str, 
 def chance_shares(first: Column, n_lines: Ints, counted: Bools) -> Floats:
     """Of each counted item the share of its `n_lines` lines that the first rater linked, else 0, shape (n,)."""
     shares = np.zeros(len(counted))
-    n_linked = np.array([mask.bit_count() for mask in first.links[counted]])
-    shares[counted] = np.minimum(1.0, n_linked / n_lines[counted])
+    shares[counted] = np.minimum(1.0, _n_bits(first.links[counted]) / n_lines[counted])
     return shares
+
+
+def _n_bits(masks: Masks) -> Ints:
+    try:
+        return np.bitwise_count(masks.astype(np.uint64)).astype(np.int64)
+    except OverflowError:  # more than 64 lines
+        return np.array([mask.bit_count() for mask in masks], dtype=np.int64)

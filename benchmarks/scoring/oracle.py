@@ -53,6 +53,20 @@ def select_documents(
     return Selection(numbers=tuple(chosen), tokens=n_words * tokens_per_word, n_words=n_words, n_zero=n_zero)
 
 
+def select_by_scores(
+    documents: Iterable[tuple[int, int]], scores: Mapping[int, float], *, token_budget: float = TOKEN_BUDGET
+) -> Selection:
+    """Fill the token budget by a retriever's scores, the best first, whatever their scale and sign.
+
+    `documents` are (number, words); those without a score are left out; ties go to the lower number; the document
+    that crosses the budget is included and is the last.
+    """
+    known = [document for document in documents if document[0] in scores]
+    worst_first = sorted((number for number, _words in known), key=lambda number: (scores[number], -number))
+    ranks = {number: rank for rank, number in enumerate(worst_first, 1)}
+    return select_documents(known, ranks, token_budget=token_budget, include_zero=True)
+
+
 def reading_minutes(n_words: int, *, words_per_minute: int = WORDS_PER_MINUTE) -> float:
     """Minutes to read `n_words` once; the paper's 12,000 words are one hour (§5.3)."""
     return n_words / words_per_minute

@@ -80,6 +80,8 @@ class Ratings:
 
     def items(self, mask: Bools) -> Ratings:
         """The items for which `mask`, shape (items,), is true."""
+        if mask.all():
+            return self
         return Ratings(self.codes[mask], self.categories, self.raters, self.clusters_of(mask))
 
     def clusters_of(self, mask: Bools) -> tuple[Hashable, ...] | None:

@@ -20,6 +20,8 @@ Insights = Sequence[tuple[str, frozenset[int]]]
 """Key and gold document numbers of each reference insight of a subtopic."""
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
+OF_CITATION = {"citation": "f1", "precision": "precision", "recall": "recall"}
+"""Measures that are figures of an insight's `CitationScore`."""
 
 
 HALF = 0.5
@@ -136,15 +138,9 @@ class InsightScore:
             return self.value
         if name == "joint":
             return self.joint
-        if name not in MEASURES:
+        if name not in OF_CITATION:
             raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
-        if self.citation is None:
-            return None
-        return {
-            "citation": self.citation.f1,
-            "precision": self.citation.precision,
-            "recall": self.citation.recall,
-        }[name]
+        return None if self.citation is None else getattr(self.citation, OF_CITATION[name])
 
 
 @dataclass(frozen=True, slots=True)

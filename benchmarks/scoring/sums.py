@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +23,16 @@ def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
         return np.arange(n_rows, dtype=np.int64)
     if len(clusters) != n_rows:
         raise BadShape(f"{len(clusters)} cluster keys for {n_rows} rows")
+    return _numbered(tuple(clusters))
+
+
+@lru_cache(maxsize=16)
+def _numbered(keys: tuple[Hashable, ...]) -> Ints:
+    """Remembered, because a page asks for many figures of the same items."""
     numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in clusters], dtype=np.int64)
+    index = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    index.flags.writeable = False
+    return index
 
 
 def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:

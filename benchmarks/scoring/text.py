@@ -6,7 +6,7 @@ Links and verdicts point at 1-based line numbers. Standard library only: pages t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,6 +35,8 @@ _CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
 _WORD = re.compile(r"\S*[^\W_]\S*")
 """A run of signs between spaces with a letter or a digit among them."""
+_SIGNS = re.compile(r"(?<!\S)(?:[^\w\s]|_)+(?!\S)")
+"""The other runs: they are no words."""
 _TO_JOIN = re.compile(r"\s[*_]*[.,;:!?]\S")
 """What follows a citation and belongs to the word before it, with more than itself."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
@@ -90,8 +92,13 @@ def citation_mentions(text: str) -> tuple[int, ...]:
     Brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges `[1-3]`
     with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
     """
+    return _numbers(_CITATION.findall(text))
+
+
+def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
+    """What stands in citation brackets, as numbers."""
     found: list[int] = []
-    for group in _CITATION.findall(text):
+    for group in groups:
         if group.isdecimal():
             found.append(int(group))
             continue
@@ -99,11 +106,6 @@ def citation_mentions(text: str) -> tuple[int, ...]:
             first, last = int(part[1]), int(part[2] or part[1])
             found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
     return tuple(found)
-
-
-def parse_citations(text: str) -> tuple[int, ...]:
-    """Numbers cited in `text`, in order of first mention, each once."""
-    return tuple(dict.fromkeys(citation_mentions(text)))
 
 
 def without_citations(text: str) -> str:
@@ -167,7 +169,8 @@ def _numbered(
     for index, text in enumerate(texts):
         heading = _HEADING.match(text)
         start = heading.end() if heading else marked[index]
-        n_words = _n_words(text, start)
+        apart = _CITATION.split(text) if "[" in text else [text]
+        n_words = _n_words(text, start, " ".join(apart[::2]))
         if n_words == 0 or _NOTE.match(text):
             kind = LineKind.OTHER
         elif heading or (not marked[index] and _BOLD_ONLY.match(text)):
@@ -187,7 +190,7 @@ def _numbered(
             kind=kind,
             bullet=n_bullets if kind is LineKind.BULLET else None,
             start=start,
-            mentions=citation_mentions(text) if "[" in text else (),
+            mentions=_numbers(apart[1::2]),
             n_words=n_words,
         )
 
@@ -196,14 +199,12 @@ def _plain(text: str, start: int) -> str:
     return without_citations(text[start:].replace("**", "").replace("__", ""))
 
 
-def _n_words(text: str, start: int) -> int:
+def _n_words(text: str, start: int, uncited: str) -> int:
     """The words of the plain line, mostly counted without making it: bold marks part no words."""
-    rest = text[start:]
-    if "[" in rest:
-        rest = _CITATION.sub(" ", rest)
-        if "[" in rest or _TO_JOIN.search(rest):
-            return len(_WORD.findall(_plain(text, start)))
-    return len(_WORD.findall(rest))
+    if "[" in text and ("[" in uncited or _TO_JOIN.search(uncited)):
+        return len(_WORD.findall(_plain(text, start)))
+    rest = uncited[start:]
+    return len(rest.split()) - len(_SIGNS.findall(rest))
 
 
 def _marker_end(text: str) -> int:

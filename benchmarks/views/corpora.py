@@ -22,8 +22,23 @@ from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_haystack"
+HAYSTACKS: Table[Haystack] = Table(
+    "haystacks",
+    {
+        "title": Column("title"),
+        "dataset": Column("dataset"),
+        "documents": Column("n_documents", high_first=True),
+        "words": Column("n_words", high_first=True),
+        "subtopics": Column("n_subtopics", high_first=True),
+        "insights": Column("n_insights", high_first=True),
+        "summaries": Column("n_summaries", high_first=True),
+        "added": Column("created_at", high_first=True),
+    },
+    default="title",
+)
 
 
 @require_safe
@@ -33,11 +48,9 @@ def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
     find = request.GET.get("q", "").strip()
     archived = request.GET.get("archived") == "1"
     rows = Haystack.objects.archived() if archived else Haystack.objects.current()
-    sort = request.GET.get("sort", "title")
     context = {
-        "haystacks": rows.search(find).with_counts().sorted_by(sort),
+        "table": HAYSTACKS.shown(rows.search(find).with_counts().order_by("title", "pk"), request.GET),
         "find": find,
-        "sort": sort,
         "archived": archived,
         "n_archived": 0 if archived else Haystack.objects.archived().count(),
     }
@@ -83,16 +96,14 @@ def subtopic_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     saw_insights(request.user, subtopic.haystack)
     judges = browse.judges_of(subtopic.summaries.of_systems())
     judge = _chosen(judges, request.GET.get("judge", ""))
-    sort = request.GET.get("sort", "system")
     context = {
         "haystack": subtopic.haystack,
         "subtopic": subtopic,
         "insights": subtopic.insights.order_by("number"),
         "judges": judges,
         "judge": judge,
-        "sort": sort,
-        "rows": browse.summary_rows(subtopic, judge=judge, sort=sort),
-        "retrievers": subtopic.rankings.values_list("retriever", flat=True),
+        "table": browse.SUMMARIES.shown(browse.summary_rows(subtopic, judge=judge), request.GET),
+        "retrievers": subtopic.rankings.with_reference().values_list("reference", flat=True),
     }
     return page(request, "benchmarks/subtopic_detail.html", context, part="summaries")
 
@@ -176,7 +187,7 @@ def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         messages.success(request, _("“%(title)s” is archived.") % {"title": haystack.title})
     else:
         corpora.restore(haystack=haystack, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(title)s” is back.") % {"title": haystack.title})
+        messages.success(request, _("“%(title)s” is restored.") % {"title": haystack.title})
     return redirect("benchmarks:haystack-detail", haystack.uid)
 
 
@@ -189,7 +200,7 @@ def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         try:
             corpora.delete(haystack=haystack, actor=request.user, now=timezone.now())
         except corpora.HaystackInUse as in_use:
-            messages.error(request, _("It was not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
             return redirect("benchmarks:haystack-delete", haystack.uid)
         messages.success(request, _("“%(title)s” is deleted.") % {"title": haystack.title})
         return redirect("benchmarks:corpora")

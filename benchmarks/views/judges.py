@@ -33,7 +33,8 @@ ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 @requires(VIEW)
 def judge_list(request: HtmxHttpRequest) -> HttpResponse:
     """All judges and the latest runs."""
-    latest = shown_runs(JudgeRun.objects.select_related("judge")[:20], request.user)
+    runs = JudgeRun.objects.filter(judge__role=Judge.Role.JUDGE).select_related("judge")
+    latest = shown_runs(runs[:20], request.user)
     return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": latest})
 
 
@@ -164,11 +165,11 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
     form = PublishedCostForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("The cost is a number of US dollars, 0 or more, or empty."))
+        messages.error(request, _("Enter US dollars, 0 or more, or leave it blank."))
     else:
         dollars = form.cleaned_data["published_cost"]
         judging.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
-        messages.success(request, _("The cost is stored."))
+        messages.success(request, _("The cost was saved."))
     return redirect("benchmarks:judge-detail", judge.uid)
 
 

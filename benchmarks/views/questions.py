@@ -21,9 +21,23 @@ from benchmarks.models import Question
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_question"
 ON_A_PAGE = 100
+QUESTIONS: Table[Question] = Table(
+    "questions",
+    {
+        "question": Column("text"),
+        "category": Column("category"),
+        "domain": Column("domain"),
+        "dataset": Column("dataset"),
+        "documents": Column("n_documents", high_first=True),
+        "words": Column("n_words", high_first=True),
+        "points": Column("n_key_points", high_first=True),
+        "responses": Column("n_responses", high_first=True),
+    },
+)
 
 
 @require_safe
@@ -32,19 +46,19 @@ def question_list(request: HttpRequest) -> HttpResponse:
     """All questions, filtered and sorted by the address."""
     find = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in ("dataset", "category", "domain")}
-    sort = request.GET.get("sort", "")
     archived, sets = request.GET.get("archived") == "1", question_sets.sets()
-    rows = Question.objects.in_archive(archived).search(find).of(**chosen).with_counts().sorted_by(sort)
+    rows = Question.objects.in_archive(archived).search(find).of(**chosen).with_counts().order_by("dataset", "pk")
+    table = QUESTIONS.shown(rows, request.GET)
     context = {
         "archived": archived,
         "sets": [row for row in sets if row.is_archived == archived],
         "n_archived": sum(row.is_archived for row in sets),
-        "questions": Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page")),
+        "questions": Paginator(table.rows, ON_A_PAGE).get_page(request.GET.get("page")),
         "choices": choices(archived=archived),
         "chosen": chosen,
         "is_filtered": bool(find or any(chosen.values())),
         "find": find,
-        "sort": sort,
+        "table": table,
     }
     return page(request, "benchmarks/question_list.html", context, part="table")
 
@@ -77,7 +91,7 @@ def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
     found = _set(dataset)
     if found.is_archived:
         question_sets.restore(dataset=dataset, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(name)s” is back.") % {"name": dataset})
+        messages.success(request, _("“%(name)s” is restored.") % {"name": dataset})
     else:
         question_sets.archive(dataset=dataset, actor=request.user, now=timezone.now())
         messages.success(request, _("“%(name)s” is archived.") % {"name": dataset})
@@ -93,7 +107,7 @@ def question_set_delete(request: HttpRequest, dataset: str) -> HttpResponse:
         try:
             question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
         except question_sets.QuestionSetInUse as in_use:
-            messages.error(request, _("It was not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
             return redirect("benchmarks:question-set-delete", dataset)
         messages.success(request, _("“%(name)s” is deleted.") % {"name": dataset})
         return redirect("benchmarks:questions")

@@ -31,7 +31,7 @@ RUN_TASK = "benchmarks.tasks.run_judge"
 STOP_POLLING = 286
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
-NOTHING_MISSING = gettext_lazy("Nothing is missing: all of it was judged or is being judged.")
+NOTHING_MISSING = gettext_lazy("Nothing is missing: everything has a verdict or is in a run.")
 
 
 def shown_runs(found: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
@@ -81,7 +81,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
     state = runs.run_state(run)
     failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
-        "summary__system", "response__system", "key_point__question"
+        "summary__system", "response__system", "key_point__question", "draft__subtopic"
     )[:20]
     is_last = wants_fragment(request) and not state.is_working
     context = {
@@ -170,7 +170,7 @@ def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:
         return True
     form = BudgetForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("The budget is a number of US dollars, or empty for no limit."))
+        messages.error(request, _("Enter US dollars, or leave it blank for no limit."))
         return False
     budget = form.cleaned_data["budget"]
     if budget == run.budget:

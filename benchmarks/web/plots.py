@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree as ET
 
-from django.core.cache import cache
 from django.db.models import Model
 from django.http import HttpResponse
-from django.utils.crypto import salted_hmac
 from django.utils.safestring import SafeString
 
 from benchmarks.web.downloads import as_file
+from benchmarks.web.memory import remembered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +46,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 ON_THE_AXIS = 0.1
 """Spokes whose sine is smaller point up or down; their names are centred."""
 TIPS = "tips-"
+MAX_TIPS = 1_000
+"""Points of a series above which none has a tip: they lie too close for the mouse."""
 """The id of a drawn group whose points get the values of a series, by the place of the series."""
 STYLE = {
     "svg.hashsalt": "summhay",
@@ -62,7 +63,6 @@ THEME = {colour: f"var(--plot-{at})" for at, colour in enumerate(COLOURS)} | {
     "#000000": "currentColor",
 }
 """What a colour becomes in a page, where the theme decides."""
-KEEP_S = 3_600
 SVG = "http://www.w3.org/2000/svg"
 NAMESPACES = {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}
 _drawing = threading.Lock()
@@ -73,7 +73,8 @@ class Series:
     """Points in x and y; a band has lows and highs; `faint` series (single sessions) have no legend entry.
 
     A line that `is_marked` has a marker and, with lows and highs, an interval at each of its points. With
-    `is_across` lows and highs are along x. `panel` is the place of a panel of the plot.
+    `is_across` lows and highs are along x. `panel` is the place of a panel of the plot; in panels lines are solid
+    unless one `is_dashed`.
     """
 
     label: str
@@ -87,6 +88,7 @@ class Series:
     faint: bool = False
     is_across: bool = False
     is_marked: bool = False
+    is_dashed: bool = False
     panel: int = 0
 
 
@@ -129,11 +131,7 @@ def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
 
 def inline_svg(plot: Plot) -> SafeString:
     """Draw for a page, whose heading and caption stand beside it; drawn once an hour at most."""
-    key = "plot:" + salted_hmac("benchmarks.web.plots", repr(plot), algorithm="sha256").hexdigest()
-    found: str | None = cache.get(key)
-    if found is None:
-        found = _for_page(_draw(plot, "svg", is_page=True), plot)
-        cache.set(key, found, KEEP_S)
+    found = remembered("plot", plot, lambda: _for_page(_draw(plot, "svg", is_page=True), plot))
     # What matplotlib drew, parsed and written again as XML: names in it are text, never markup.
     return SafeString(found)
 
@@ -283,7 +281,11 @@ def _draw_on(axes: Axes, one: Series, *, tips: str, is_named: bool) -> None:
     else:
         # With more series than colours a colour comes again, with another dash.
         is_solid = one.is_human or not is_named
-        dash = DASHES[0 if is_solid else (one.colour + one.colour // len(COLOURS)) % len(DASHES)]
+        dash = (
+            DASHES[1]
+            if one.is_dashed
+            else DASHES[0 if is_solid else (one.colour + one.colour // len(COLOURS)) % len(DASHES)]
+        )
         width, alpha = (0.8, 0.35) if one.faint else (1.8, 1.0)
         dots = "o" if one.is_marked else None
         axes.plot(
@@ -326,7 +328,7 @@ def _fonts() -> list[str]:
 
 def _drawable(text: str) -> str:
     """A name as matplotlib can draw it: no control characters, which would break SVG, and no hiding underscore."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    shown = text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
     return f" {shown}" if shown.startswith("_") else shown
 
 
@@ -354,7 +356,10 @@ def _add_tips(group: ET.Element, plot: Plot, name: str) -> None:
     """Give the points of a series their values as titles, which browsers show under the mouse."""
     if not name.startswith(TIPS):
         return
-    values, points = _values(plot, plot.series[int(name.removeprefix(TIPS))]), group.findall(f".//{{{SVG}}}use")
+    points = group.findall(f".//{{{SVG}}}use")
+    if len(points) > MAX_TIPS:
+        return
+    values = _values(plot, plot.series[int(name.removeprefix(TIPS))])
     if len(values) == len(points):
         for value, point in zip(values, points, strict=True):
             ET.SubElement(point, f"{{{SVG}}}title").text = _drawable(value)

@@ -1,4 +1,4 @@
-// Light, dark or as the system says; remembered in this browser.
+// Light, dark or as the system says; remembered in this browser. Runs before the page is drawn.
 const themes = ["auto", "light", "dark"];
 const root = document.documentElement;
 try {
@@ -8,8 +8,7 @@ try {
 }
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
-    const base = button.textContent.trim();
-    const show = () => { button.textContent = `${base}: ${root.dataset.theme}`; };
+    const show = () => { button.textContent = button.dataset[root.dataset.theme]; };
     button.hidden = false;
     show();
     button.addEventListener("click", () => {

@@ -26,7 +26,7 @@ def _wants_json(request: HttpRequest) -> bool:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The form's token is missing or old, mostly after a new login in another tab."""
     if _wants_json(request):
-        return JsonResponse({"code": "csrf", "message": "Your page is out of date; reload it."}, status=403)
+        return JsonResponse({"code": "csrf", "message": "This page is out of date; reload it."}, status=403)
     return render(request, "403_csrf.html", {"reason": reason}, status=403)
 
 
@@ -42,7 +42,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if error is not None and _is_out_of_reach(error):
         return _unavailable(request, "database")
     if _wants_json(request):
-        message = _("Something broke on our side; the error was logged.")
+        message = _("Something went wrong on our side; the error was logged.")
         return JsonResponse({"code": "server_error", "message": message}, status=500)
     return HttpResponse(render_to_string("500.html"), status=500, headers={"Cache-Control": "no-store"})
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, requires
-from summhay_site.home import read_admin, read_annotator, read_researcher
+from summhay_site.home import read_admin, read_researcher
 from summhay_site.system import read_alarm
 
 
 @requires(LOGGED_IN)
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show each role its next steps."""
+    """Show each role its next steps; annotators find theirs on the page of their work."""
     user = request.user
     context: dict[str, Any] = {}
-    if user.has_perm("annotation.do_work") and not user.is_superuser:
-        context["work"] = read_annotator(user)
+    if user.has_perm("annotation.do_work") and not user.has_perm("annotation.view_study"):
+        return redirect("annotation:work")
     if user.has_perm("annotation.view_study"):
         context["research"] = read_researcher(user)
     if user.has_perm("summhay_site.view_user"):

@@ -15,10 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Removal
+from annotation.removal.finding import going_of
+from annotation.studies.removed import in_words
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
-from summhay_site import accounts
+from summhay_site import accounts, erasing
 from summhay_site.audit_log import Wanted, read_events
 from summhay_site.audit_words import tell
 from summhay_site.forms import AccommodationForm, DetailsForm, EraseForm, RoleForm
@@ -97,7 +99,7 @@ def person_role(request: HttpRequest, uid: UUID) -> HttpResponse:
     elif shown.has_usable_password() or not shown.is_active:
         messages.success(request, _("The role was changed. The person is logged out and has to log in again."))
     else:
-        messages.success(request, _("The role was changed. It begins with a new password, set by this link."))
+        messages.success(request, _("The role was changed. The person sets a new password with this link."))
         link = make_link(actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=now)
         return show_links(request, [link], is_new=False)
     return redirect("person", uid=uid)
@@ -114,9 +116,9 @@ def person_active(request: HttpRequest, uid: UUID) -> HttpResponse:
             messages.success(request, _("The account is active again."))
         else:
             accounts.deactivate(actor=actor(request), user=shown, now=timezone.now())
-            messages.success(request, _("The account is switched off; what this person did stays."))
+            messages.success(request, _("The account is deactivated. The work of this person stays."))
     except accounts.OwnAccount:
-        messages.error(request, _("You cannot switch off your own account."))
+        messages.error(request, _("You cannot deactivate your own account."))
     except accounts.LastAdmin:
         messages.error(request, _say_last_admin())
     return redirect("person", uid=uid)
@@ -157,30 +159,41 @@ def person_accommodation(request: HttpRequest, uid: UUID) -> HttpResponse:
         note=data["accommodation_note"],
         now=timezone.now(),
     )
-    messages.success(request, _("Saved. It applies to sessions that have not begun."))
+    messages.success(request, _("Saved. It applies to sessions that have not started."))
     return redirect("person", uid=uid)
 
 
 @requires("summhay_site.delete_user")
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_erase(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """Remove a person for good; the work stays without the name."""
+    """Remove a person for good, after a look at what goes; the work stays without the name, or goes too."""
     shown = _person(request, uid)
-    form = EraseForm(request.POST or None, person=shown)
+    annotator = Annotator.objects.filter(user=shown).first()
+    form = EraseForm(request.POST or None, person=shown, has_work=annotator is not None)
     if request.method == "POST" and form.is_valid():
+        mode = form.cleaned_data.get("mode", Removal.Mode.ANONYMOUS)
         try:
-            accounts.erase(actor=actor(request), user=shown, now=timezone.now())
+            erasing.erase(actor=actor(request), user=shown, mode=mode, now=timezone.now())
         except accounts.OwnAccount:
             form.add_error(None, _("You cannot erase yourself; another admin can."))
         except accounts.LastAdmin:
             form.add_error(None, _say_last_admin())
+        except OSError as error:
+            form.add_error(
+                None, _("Nothing was erased: the list of removals cannot be written (%s).") % error.strerror
+            )
         else:
             messages.success(request, _("The person was erased."))
             return redirect("people")
-    return page(
-        request, "site/person_erase.html", {"person": shown, "form": form}, status=422 if form.errors else 200
-    )
+    going = going_of(annotator) if annotator is not None else None
+    context = {
+        "person": shown,
+        "form": form,
+        "going": going,
+        "rows": in_words(going.totals) if going else [],
+    }
+    return page(request, "site/person_erase.html", context, status=422 if form.errors else 200)
 
 
 def _say_last_admin() -> str:
-    return _("This is the last active admin; make another one first.")
+    return _("This is the last active admin. Make another person an admin first.")

@@ -93,14 +93,14 @@ def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(client: Client, 
     )
     shown = text(client, address(small))
     assert "too few to interpret" in shown
-    assert "No item has labels of two people" in shown
+    assert "No item has labels from two annotators" in shown
     assert "imported predictions come without their usage" in shown
 
 
 def test_without_labels_the_page_says_what_to_do(client: Client, ada: Any) -> None:
     assert "manage.py import_labels" in text(client, ALL)
     empty = make_labelled_study(summaries=[], people=(), judges=(), name="Empty", researcher=ada)
-    assert "as soon as somebody has labelled" in text(client, address(empty))
+    assert "Figures appear with the first labels" in text(client, address(empty))
 
 
 def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
@@ -121,10 +121,10 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
 
 
 def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:
-    assert "Judges by" not in text(client, address(study))
+    assert "Judges scored by" not in text(client, address(study))
     Verdict.objects.filter(judge__name="strict", coverage="partial").update(p_partial=0.3, p_full=0.1)
     cache.clear()
-    assert "Judges by" in text(client, f"{address(study)}?score=luck")
+    assert "Judges scored by" in text(client, f"{address(study)}?score=luck")
     url = address(study, "-file", "figures.json")
     found = {score: client.get(f"{url}?score={score}").json() for score in ("label", "expected")}
 
@@ -383,7 +383,7 @@ def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any,
     study = Study.objects.get(name="Elsewhere")
     shown = text(client, address(study))
     assert "12 items" in shown
-    assert "labelled elsewhere and have no text here" in shown
+    assert "imported without texts" in shown
     assert "item-1" in text(client, address(study, "-rows"))
 
 
@@ -408,13 +408,13 @@ def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n:
 def test_the_page_takes_the_same_queries_whatever_the_size(
     client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    queries(client, address(study), django_assert_num_queries, 24)
+    queries(client, address(study), django_assert_num_queries, 26)
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
-    queries(client, address(larger), django_assert_num_queries, 24)
-    queries(client, f"{ALL}?dataset=boats", django_assert_num_queries, 25)  # its studies have to be asked for
+    queries(client, address(larger), django_assert_num_queries, 26)
+    queries(client, f"{ALL}?dataset=boats", django_assert_num_queries, 26)  # its studies have to be asked for
 
 
 def test_views_do_not_load_scipy_or_matplotlib_before_somebody_looks() -> None:

@@ -72,7 +72,7 @@ def test_a_ranking_goes_by_score_then_number_within_the_budget() -> None:
 
 
 def test_a_set_without_documents_says_why() -> None:
-    with pytest.raises(NoDocuments, match=r"“Fares” has no imported ranking of “bm25”"):
+    with pytest.raises(NoDocuments, match=r"“Fares” has no ranking by “bm25”"):
         choose(MATERIAL, Rule(setting="ranking", retriever="bm25"))
     with pytest.raises(NoDocuments, match="none holds an insight"):
         choose(Material(1, "Fares", MATERIAL.documents, ()), Rule())

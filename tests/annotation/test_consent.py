@@ -67,13 +67,13 @@ def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, login: Any, 
     text = consent.ensure_default_consent(now=now)
     client, url = login(ben), reverse("annotation:consent")
     work = reverse("annotation:work")
-    assert "after your consent" in client.get(work).content.decode()
+    assert "after you agree" in client.get(work).content.decode()
     assert "What is recorded" in client.get(url).content.decode()
     assert client.post(url, {"version": text.version}).status_code == 422
     assert not consent.is_given(annotator_of(ben))
     assert client.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
     assert consent.is_given(annotator_of(ben))
-    assert "after your consent" not in client.get(work).content.decode()
+    assert "after you agree" not in client.get(work).content.decode()
 
 
 def test_an_answer_to_an_old_page_leads_to_the_new_text(ben: Any, ada: Any, login: Any, now: datetime) -> None:
@@ -119,19 +119,20 @@ def words(html: str) -> str:
     return " ".join(html.split())
 
 
-def test_the_default_text_promises_no_deletion_of_work(
+def test_the_default_text_promises_what_the_pages_do(
     ada: Any, eve: Any, ben: Any, login: Any, now: datetime
 ) -> None:
     """The consent, the page that deletes a study and the one that erases a person say the same."""
     text = consent.ensure_default_consent(now=now)
-    assert "want your past work to be deleted" not in text.body
-    assert "stays in the study and cannot be deleted" in words(text.body)
+    assert "You choose whether your texts and labels are deleted too" in words(text.body)
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
     make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
     page = login(ada).get(reverse("annotation:study-delete", args=[task.study.uid])).content.decode()
     assert "What people wrote cannot be deleted" in page
-    page = login(eve).get(reverse("person-erase", args=[ben.uid])).content.decode()
-    assert "it cannot be deleted" in page
+    page = words(login(eve).get(reverse("person-erase", args=[ben.uid])).content.decode())
+    for choice in ("Keep, without a name", "Delete"):
+        assert f"</label>{choice}" in page or f"{choice}</label>" in page or f"> {choice}" in page
+    assert 'writing sessions, with their times</th><td class="num">1<' in page
 
 
 def test_a_former_default_stays_as_agreed_and_the_new_wording_is_offered(

@@ -37,4 +37,4 @@ def test_a_pause_that_goes_on_is_one(ada: Any, ben: Any, login: Any) -> None:
     session = make_session(assignment=task, state="paused", revisions=[(60_000, "- Boats. [1]")])
     page = login(ada).get(reverse("annotation:session-results", args=[session.uid])).content.decode()
     assert "1 pause ·" in page
-    assert "goes on" in page
+    assert "Paused now" in page

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from annotation.figures.collect import coverage_table, data_version, gold_of
 from annotation.figures.people import agreement
+from annotation.labelling import blind
 from annotation.linking import adjudicating, choosing, disputes, exports
 from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
@@ -85,7 +86,7 @@ def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> No
 def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study, now: Any) -> None:
     def seen() -> Any:
         table = coverage_table(study.coverage_labels.all(), study=study)
-        return repr(agreement(table)), list(exports.label_rows(study, with_history=True)), table.n_people
+        return repr(agreement(table)), list(exports.label_rows(study, "history")), table.n_people
 
     before, version = seen(), data_version(study.coverage_labels.all())
     decide(study, ada, now)
@@ -178,6 +179,38 @@ def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, lo
     judge = study.coverage_labels.first().summary.verdicts.first().judge
     between = client.get(reverse("annotation:disagreements", args=[study.uid]), {"between": str(judge.uid)})
     assert between.context["judge"] == judge.name
+
+
+def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(
+    ada: Any, study: Study, login: Any
+) -> None:
+    client: Client = login(ada)
+    url = reverse("annotation:disagreements", args=[study.uid])
+    open_rows = client.get(url, {"blind": "1"})
+    names = {one.name for _place, row in open_rows.context["rows"] for one in row.answers}
+    assert names <= {"A", "B", "C"}
+    assert b"alpha" not in open_rows.content.split(b"<tbody>")[1]
+    item = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"}).url
+    found = client.get(item).context["dispute"]
+    assert ([one.name for one in found.people], found.judges) == (["A", "B", "C"], ())
+    assert [one.key for one in found.people] == [one.key for one in client.get(item).context["dispute"].people]
+    shown = {one.key: one.name for one in client.get(item.split("?")[0]).context["dispute"].people}
+    assert set(shown.values()) == {"anna", "bert", "cora"}
+    client.post(item, {"coverage": "full", "line": ["2"]})
+    assert CoverageAdjudication.objects.get().was_blind
+    after = client.get(item).context["dispute"]
+    assert ({one.name for one in after.people}, bool(after.judges)) == ({"anna", "bert", "cora"}, True)
+    client.post(item, {"coverage": "none"})
+    assert not CoverageAdjudication.objects.get(is_current=True).was_blind, "names were shown by then"
+
+
+def test_letters_are_drawn_anew_for_each_item_and_stay(study: Study) -> None:
+    people = ["anna", "bert", "cora"]
+    orders = [tuple(blind.letters(study, f"item {n}", people)) for n in range(60)]
+    assert len(set(orders)) == 6, "every order occurs"
+    assert orders == [tuple(blind.letters(study, f"item {n}", people[::-1])) for n in range(60)]
+    many = list(blind.letters(study, "item", [f"person {n}" for n in range(28)]).values())
+    assert (many[0], many[25], many[26:]) == ("A", "Z", ["A2", "B2"])
 
 
 def test_the_queue_takes_the_same_queries_whatever_the_size(

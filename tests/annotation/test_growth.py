@@ -85,4 +85,4 @@ def test_the_researcher_sees_it_with_its_numbers(
     assert study_report(study=study, judge=None).n_counted == 1
     shown = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", login(ada).get(f"/sessions/{writer.session.uid}/").text))
     assert "Many words at once" in shown
-    assert ("put back" in shown) is bool(more)
+    assert ("restored from the browser" in shown) is bool(more)

@@ -43,7 +43,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     shown = client.get(create).content.decode()
     assert "People for each summary" in shown
     assert "Be fair." in shown
-    assert "Set up and deal" in shown
+    assert "Set up and open" in shown
     data = {
         "name": "Grades",
         "hourly_rate": "30",
@@ -63,7 +63,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     assert client.post(url("study-settings", study), renamed).status_code == 302
     people = client.get(url("study-annotators", study)).content.decode()
     assert "3 summaries are short of people." in people
-    assert people.count("Add and deal") == 2
+    assert people.count("Add and assign") == 2
     client.post(url("study-annotators", study), {"action": "people", "annotators": [annotator_of(cleo).pk]})
     client.post(url("study-annotators", study), {"action": "items", "summaries": [summaries[3].pk]})
     assert study.label_tasks.count() == 8

@@ -18,7 +18,7 @@ from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
 from benchmarks.engine import judging
 from benchmarks.models import AuditEvent
-from summhay_site import accounts
+from summhay_site import erasing
 from tests.annotation.test_session_endpoints import Browser
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW
@@ -69,7 +69,7 @@ def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer,
         shown = client.get(reverse(f"annotation:{name}", args=[writer.session.uid])).text
         assert "9 words arrived too late" in shown
         assert "The new pier opens" in shown
-        assert "Last key at 2026-03-02 09:00:55" in shown
+        assert "Last typed at 2026-03-02 09:00:55" in shown
         assert "Arrived at 2026-03-02 09:01:30" in shown
         assert "not counted unless a researcher accepts it" in shown
 
@@ -235,7 +235,7 @@ def test_the_work_of_an_erased_person_keeps_its_late_text(
     writer: Writer, researcher: Any, ben: Any, eve: Any
 ) -> None:
     op_id = say_late(writer, LATER)
-    accounts.erase(actor=eve, user=ben, now=NOW)
+    erasing.erase(actor=eve, user=ben, now=NOW)
     assert "9 words arrived too late" in researcher.get(f"/sessions/{writer.session.uid}/").text
     decide(researcher, writer, op_id)
     assert writer.row().late_text is not None
@@ -291,7 +291,7 @@ def test_open_questions_come_back_until_they_are_answered_or_declined(
     client, url = login(ben), reverse("annotation:session-after", args=[writer.session.uid])
 
     def asks() -> list[bool]:
-        return [url in client.get("/work/").text, "finished task are open" in client.get("/").text]
+        return [url in client.get("/work/").text, url in client.get("/", follow=True).text]
 
     assert asks() == [True, True]
     client.get(url)

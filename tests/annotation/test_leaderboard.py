@@ -172,7 +172,7 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     html = flat(client.get(PAGE).text)
-    assert "People: 2 sessions, writers: 2, subtopics: 1." in html
+    assert "People: 2 sessions (writers: 2, subtopics: 1)." in html
     board = client.get(PAGE).context["board"]
     assert [line.entry.system for line in board.lines if not line.is_people] == ["heron", "wren", "jay"]
     line = board.people
@@ -197,7 +197,7 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert latex.startswith(r"\begin{tabular}{llrrrrrr}")
     assert "people & oracle &" in latex
     assert row["citation_ceiling"] == pytest.approx(70)
-    assert "allow a citation score of at most 70.0." in flat(client.get(PAGE).text)
+    assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines())
     assert head == ["System", "Retriever", *files.COLUMNS.values()]
@@ -241,7 +241,7 @@ def test_a_new_verdict_or_exclusion_changes_what_is_kept(
 
 
 def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
-    assert "No judge has judged a system" in login(ada).get(PAGE).text
+    assert "No judge has been run on system summaries" in login(ada).get(PAGE).text
 
 
 def test_names_of_systems_are_escaped_in_latex() -> None:

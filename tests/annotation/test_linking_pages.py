@@ -108,7 +108,7 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any,
     Study.objects.update(state="closed")
     assert client.get(url("label-task", task)).status_code == 404
     shown = client.get(url("label-task", begun)).content.decode()
-    assert "to read only" in shown
+    assert "read only" in shown
     assert "<fieldset disabled>" in shown
     assert choose(client, begun, "full", 3).status_code == 409
     own = client.get(reverse("annotation:own-work")).content.decode()
@@ -163,7 +163,7 @@ def test_everything_works_as_plain_forms(study: Study, ben: Any, login: Any) -> 
     assert "Say why you skip it" in answer.content.decode()
     answer = client.post(url("label-skip", task), {"reason": "not English"})
     assert answer.headers["Location"] == url("label-task", label_task(study, ben, position=2))
-    assert "An answer brings it back" in client.get(url("label-task", task)).content.decode()
+    assert "Answer it to put it back" in client.get(url("label-task", task)).content.decode()
     client.post(url("label-skip", task), {"undo": "1"})
     client.post(url("label-undo", task))
     task.refresh_from_db()
@@ -219,9 +219,9 @@ def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: A
     client = login(ben)
     html = client.get(reverse("annotation:work")).content.decode()
     assert "Ferry links" in html
-    assert "three minutes of practice" not in html
+    assert "Practise for five minutes" not in html
     assert "4 summaries left, about 16 min" in html
-    assert "1 task waits for you" in client.get("/").content.decode()
+    assert html.count(reverse("annotation:label-go", args=[study.uid])) == 1
     LabelTask.objects.filter(annotator=annotator_of(ben)).update(active_ms=900_000)
     assert "25.00 USD" in client.get(reverse("annotation:earnings")).content.decode()
     Study.objects.update(state="draft")
@@ -287,6 +287,46 @@ def test_a_list_and_a_sample_can_be_taken(ada: Any, ben: Any, login: Any) -> Non
     assert not Study.objects.filter(name="Bad").exists()
 
 
+def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
+    ada: Any, ben: Any, login: Any
+) -> None:
+    haystack, other = make_haystack(), make_haystack(key="mole", title="The mole")
+    first, second = haystack.subtopics.order_by("number")
+    rows = [make_summary(subtopic=topic, system=name) for topic in (first, second) for name in ("ant", "bee")]
+    make_summary(subtopic=other.subtopics.get(number=1), system="cat")
+    client, url_ = login(ada), reverse("annotation:linking-summaries")
+
+    def asked(**chosen: Any) -> Any:
+        data = form_data(haystack, ben, **chosen)
+        return client.post(url_, data, headers={"HX-Request": "true"})
+
+    found = asked()
+    assert found.context["count"].n == 4
+    names = {
+        field.name: [label for _value, label in field.field.choices] for field in found.context["form"].narrowing
+    }
+    assert names == {"subtopics": [first.name, second.name], "systems": ["ant", "bee"]}
+    assert "cat" not in found.content.decode()
+    assert asked(systems=["bee"]).context["count"].systems == [("bee · full", 2)]
+    assert asked(subtopics=[second.pk], systems=["bee"]).context["count"].n == 1
+    drawn = asked(way="sample", n_sample="3").context["count"]
+    assert (drawn.n, drawn.n_matching) == (3, 4)
+    assert asked(way="list", list_text=f"{rows[0].uid}\n{rows[1].uid}").context["count"].n == 2
+    assert asked(way="sample").context["count"] is None
+    gone = client.post(
+        url_, form_data(other, ben, systems=["bee"], subtopics=[first.pk]), headers={"HX-Request": "true"}
+    )
+    assert gone.context["count"].systems == [("cat · full", 1)], "what another haystack had no longer narrows"
+    whole = client.post(url_, form_data(haystack, ben, systems=["ant"]))
+    assert "<html" in whole.content.decode()
+    assert whole.context["count"].n == 2
+    create = reverse("annotation:study-create", args=["linking"])
+    client.post(create, form_data(haystack, ben, systems=["bee"], subtopics=[second.pk]))
+    assert [item.summary for item in Study.objects.get().label_items.all()] == [rows[3]]
+    pasted = client.post(create, form_data(haystack, ben, way="list", list_text="hello\nworld", name="Bad"))
+    assert "Row 2: “world” is not a summary id." in pasted.content.decode()
+
+
 def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     study: Study, ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
 ) -> None:
@@ -344,7 +384,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
     worker.post(url("label-remark", task), {"flag": "1", "comment": "see line 3"}, headers=JSON)
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
     client = login(ada)
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(24):
         html = client.get(reverse("annotation:study", args=[study.uid])).content.decode()
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html

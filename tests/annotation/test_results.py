@@ -146,7 +146,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     judge = judging.default_judge(now=now)
     without = study_report(study=study, judge=judge)
     assert (without.n_counted, without.n_running) == (2, 1)
-    assert "1 running session is left out." in without.plot.caption
+    assert "1 running session is excluded." in without.plot.caption
     report = study_report(study=study, judge=judge, with_running=True)
     n = {point.mark_ms: point.n_sessions for point in report.curves[0].points}
     assert (report.n_counted, n[20 * MINUTE], n[30 * MINUTE]) == (3, 3, 2)
@@ -361,7 +361,7 @@ def test_a_writer_who_saw_insights_before_the_end_is_flagged(
     flags = [row.flags for row in study_report(study=study, judge=None).sessions]
     assert flags == [("saw insights before the end",) if flagged else (), ()]
     shown = login(ada).get(f"/sessions/{session.uid}/").text
-    assert ("shown reference insights of the haystack before" in shown) is flagged
+    assert ("saw reference insights of the haystack before" in shown) is flagged
 
 
 def test_the_time_of_a_running_session_is_what_the_server_last_heard(
@@ -381,7 +381,7 @@ def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, eve: Any,
     response = login(eve).post(
         f"/sessions/{session.uid}/credit/", {"minutes": "-5", "reason": "A slip"}, follow=True
     )
-    assert "not taken" in response.text
+    assert "not deduct them" in response.text
     session.refresh_from_db()
     assert (session.state, session.credits.count()) == ("submitted", 0)
 
@@ -420,5 +420,5 @@ def test_my_earnings_the_overview_and_the_export_tell_the_same_time_and_pay(
     total = overview["overview"].tables[0].people[0].total
     assert (str(total.amount), total.active_ms) == (amount, 25 * MINUTE)
     assert [str(card.value) for card in overview["overview"].cards[-2:]] == ["25 min", f"{amount} USD"]
-    [earning] = own["rows"]
+    [earning] = own["earned"].sessions
     assert (str(earning.amount), earning.active_ms, earning.paid_ms) == (amount, 25 * MINUTE, paid)

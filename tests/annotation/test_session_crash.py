@@ -41,16 +41,6 @@ class Scene:
         return [json.loads(line) for line in out.splitlines()]
 
 
-@pytest.fixture(scope="module")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated SQLite file; migrating takes longer than the tests."""
-    folder = tmp_path_factory.mktemp("empty")
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=_env(folder), check=True
-    )
-    return folder / "db.sqlite3"
-
-
 @pytest.fixture
 def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     env = _env(tmp_path)

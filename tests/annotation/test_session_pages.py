@@ -8,6 +8,7 @@ import os
 import re
 import zlib
 from datetime import timedelta
+from decimal import Decimal
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, login: A
         disconnect_policy="auto_pause",
         lease_ms=180_000,
     )
-    assert "paused by itself" in page_of(login(ben), session).content.decode()
+    assert "paused automatically" in page_of(login(ben), session).content.decode()
 
 
 # What the work page holds
@@ -234,7 +235,7 @@ def test_two_clocks_never_run_at_once(ben: Any, login: Any) -> None:
     practice = makers.make_assignment(annotator=ben, is_practice=True)
     response = login(ben).post(reverse("annotation:session-start", args=[practice.uid]), {"no_model": "on"})
     assert response.status_code == 422
-    assert "Your clock runs in another session" in response.content.decode()
+    assert "Your clock is running in another session" in response.content.decode()
 
 
 def test_the_questions_after_a_session_are_answered_once(ben: Any, login: Any) -> None:
@@ -249,6 +250,27 @@ def test_the_questions_after_a_session_are_answered_once(ben: Any, login: Any) -
     own = client.post(url, answers | {"comment": "changed"})
     assert own.headers["Location"] == reverse("annotation:session-own", args=[session.uid])
     assert SessionReport.objects.get().comment == "A bit short"
+
+
+def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> None:
+    study = makers.make_writing_study(annotators=[ben])
+    study.hourly_rate = Decimal(24)
+    study.save()
+    session = makers.make_session(
+        assignment=makers.make_assignment(annotator=ben, study=study), state="submitted", acc_ms=3_600_000
+    )
+    client, name = login(ben), "session-after"
+    page = page_of(client, session, name).content.decode()
+    assert "24.00 USD" in page
+    assert "You have no other summary to write." in page
+    elsewhere = makers.make_writing_study(
+        annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
+    )
+    other = makers.make_assignment(annotator=ben, study=elsewhere)
+    assert reverse("annotation:session-start", args=[other.uid]) in page_of(client, session, name).content.decode()
+    study.hourly_rate = Decimal(0)
+    study.save()
+    assert "Earned" not in page_of(client, session, name).content.decode()
 
 
 def test_practice_asks_nothing_afterwards(ben: Any, login: Any) -> None:

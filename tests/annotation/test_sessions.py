@@ -110,13 +110,13 @@ def test_a_limit_of_ones_own_in_the_study_goes_before_the_factor(ben: Any) -> No
     assert sessions.start(assignment=task, attested=True, now=NOW).limit_ms == 600_000
 
 
-def test_a_practice_session_takes_three_minutes_and_leaves_no_exposure(ben: Any) -> None:
+def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) -> None:
     give_consent(ben)
     task = make_assignment(annotator=ben, is_practice=True)
     session = sessions.start(assignment=task, attested=True, now=NOW)
-    assert (session.limit_ms, session.config["is_practice"]) == (180_000, True)
+    assert (session.limit_ms, session.config["is_practice"]) == (300_000, True)
     assert not Exposure.objects.exists()
-    Writer(session).settle(190_000)
+    Writer(session).settle(310_000)
     assert Assignment.objects.get(pk=task.pk).state == "done"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -151,7 +151,7 @@ def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
         lifecycle.open_study(study=study, by=ada, now=now)
     assert len(refused.value.problems) == 3
     assert "at least one annotator" in str(refused.value)
-    assert "no imported ranking of “bm25”" in str(refused.value)
+    assert "no ranking by “bm25”" in str(refused.value)
 
 
 def test_a_study_opens_closes_and_goes_to_the_archive_and_back(ada: Any, ben: Any, now: datetime) -> None:
@@ -297,15 +297,15 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) ->
     ("change", "message"),
     [
         ({"limit_minutes": "-5"}, "needs at least 1 minute"),
-        ({"limit_minutes": "soon"}, "Enter a number"),
+        ({"limit_minutes": "soon"}, "A number, such as 2.5."),
         ({"mark_minutes": "300"}, "longer than the time limit"),
-        ({"token_budget": "0"}, "greater than or equal to 1"),
-        ({"hourly_rate": "-1"}, "greater than or equal to 0"),
+        ({"token_budget": "0"}, "1 or more."),
+        ({"hourly_rate": "-1"}, "0 or more."),
         ({"currency": "dollars"}, "Three capital letters"),
         ({"haystacks": []}, "at least one subtopic"),
-        ({"setting": "ranking"}, "whose ranking"),
-        ({"contact": "nowhere"}, "valid email"),
-        ({"name": ""}, "required"),
+        ({"setting": "ranking"}, "Choose a retriever."),
+        ({"contact": "nowhere"}, "A mail address, such as"),
+        ({"name": ""}, "Fill this in."),
     ],
 )
 def test_wrong_settings_get_a_sentence_and_change_nothing(
@@ -319,8 +319,51 @@ def test_wrong_settings_get_a_sentence_and_change_nothing(
     assert not Study.objects.exists()
 
 
-def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(ada: Any, login: Any) -> None:
+def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(ada: Any, login: Any) -> None:
+    ferry, _other = make_haystack(), make_haystack(key="mole", title="The mole")
+    client, new = login(ada), reverse("annotation:study-create")
+    found = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    chosen = {field.name: field.value() for field in found if field.name not in {"guidelines", "contact"}}
+    assert (chosen["preset"], chosen["haystacks"], chosen["name"]) == (
+        "paper",
+        [ferry.pk],
+        f"Timed writing: {ferry.title}",
+    )
+    Study.objects.create(name=chosen["name"], kind="writing", created_at=NOW)
+    again = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    assert again["name"].value() == f"Timed writing: {ferry.title} (2)"
+    assert client.get(new).context["form"]["haystacks"].value() is None, "two to choose from"
+    assert client.get(new, {"haystack": "x"}).status_code == 404
+    sent = {name: value for name, value in chosen.items() if value not in (None, False)}
+    client.post(new, {**sent, "name": "As it came", "guidelines": "Write.", "subtopics": []})
+    plan = Study.objects.get(name="As it came").writing_plan
+    paper = PlanValues(preset="paper", **dict.fromkeys(planning.AIDS, False))
+    assert {name: getattr(plan, name) for name in asdict(paper)} == asdict(paper)
+
+
+def test_a_study_is_set_up_assigned_and_opened_with_one_button(ada: Any, ben: Any, login: Any) -> None:
     haystack = make_haystack()
+    sent = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open")
+    answer = login(ada).post(reverse("annotation:study-create"), sent, follow=True)
+    study = Study.objects.get()
+    assert (study.state, study.assignments.count()) == ("open", 1)
+    assert "The study is open." in answer.content.decode()
+    nobody = form_data(haystacks=[haystack.pk], assign_now="on", then="open", name="Nobody")
+    answer = login(ada).post(reverse("annotation:study-create"), nobody, follow=True)
+    assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)
+
+
+def test_a_folded_part_is_open_where_a_field_in_it_is_wrong(ada: Any, login: Any) -> None:
+    make_haystack()
+    client, new = login(ada), reverse("annotation:study-create")
+    folded = client.get(new).content.decode()
+    assert (folded.count('<details class="fold">'), folded.count('<details class="fold" open>')) == (5, 0)
+    wrong = client.post(new, form_data(token_budget="0", currency="euro")).content.decode()
+    assert (wrong.count('<details class="fold">'), wrong.count('<details class="fold" open>')) == (3, 2)
+
+
+def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(ada: Any, login: Any) -> None:
+    haystack, _other = make_haystack(), make_haystack(key="mole", title="The mole")
     RetrieverRanking.objects.create(subtopic=haystack.subtopics.get(number=1), retriever="bm25", scores={"1": 1.0})
     client = login(ada)
     assert b'<option value="bm25">' in client.get(reverse("annotation:study-create")).content
@@ -540,12 +583,12 @@ def test_the_overview_counts_time_and_cost_per_person(ada: Any, ben: Any, cleo: 
 def test_assigning_by_page_shows_first_and_gives_then(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     client, url = login(ada), reverse("annotation:study-assign", args=[study.uid])
-    assert "Give these 2 tasks" in client.get(url).content.decode()
+    assert "Assign these 2 tasks" in client.get(url).content.decode()
     assert not Assignment.objects.exists()
     client.post(url)
     assert Assignment.objects.count() == 2
-    assert "may write on these" in client.get(url).content.decode()
-    assert "greater than or equal to 1" in client.get(url + "?max_tasks=-1").content.decode()
+    assert "Too few annotators are eligible for these" in client.get(url).content.decode()
+    assert "1 or more." in client.get(url + "?max_tasks=-1").content.decode()
 
 
 def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, ben: Any, login: Any) -> None:
@@ -558,7 +601,7 @@ def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, ben: A
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
     refused = client.post(reverse("annotation:study-assign-one", args=[study.uid]), data)
     assert refused.status_code == 422
-    assert "The task was not given" in refused.content.decode()
+    assert "The task was not assigned" in refused.content.decode()
     assert not Assignment.objects.exists()
 
 

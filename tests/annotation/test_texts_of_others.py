@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.models import CoverageLabel, Study
 from annotation.writing import scoring
 from benchmarks.models import Summary
-from summhay_site import accounts
+from summhay_site import erasing
 from tests.conftest import make_user
 from tests.makers import (
     annotator_of,
@@ -85,7 +85,7 @@ def test_a_list_of_ids_names_no_text_of_a_study_of_others(
     create = reverse("annotation:study-create", args=["linking"])
     outside = login(rita).post(create, form_of(handed_in, **list_of(handed_in)))
     assert outside.status_code == 422
-    assert "there is no summary" in outside.content.decode()
+    assert "no summary" in outside.content.decode()
     for name, person in (("of a member", ada), ("of an admin", eve)):
         login(person).post(create, form_of(handed_in, name=name, **list_of(handed_in)))
         assert Study.objects.get(name=name).label_items.count() == 1
@@ -161,7 +161,7 @@ def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
 def test_an_erased_researcher_leaves_no_study_open_to_everybody(
     labelled: Study, ada: Any, rita: Any, eve: Any, login: Any, now: datetime
 ) -> None:
-    accounts.erase(actor=eve, user=ada, now=now)
+    erasing.erase(actor=eve, user=ada, now=now)
     rows = reverse("annotation:study-agreement-rows", args=[labelled.uid])
     assert login(rita).get(rows).status_code == 404
     assert login(eve).get(rows).status_code == 200

@@ -185,7 +185,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
     for task in study.label_tasks.filter(annotator__user=ben):
         html = client.get(label_url("label-task", task)).content.decode()
         assert "&lt;b&gt;stands&lt;/b&gt;" in html
-        assert not [word for word in ("Dread", "alpha", "beta", "The judge says") if word in html]
+        assert not [word for word in ("Dread", "alpha", "beta", "The judge answered") if word in html]
         answer = client.post(
             label_url("label-choice", task),
             {"answer": "no"},
@@ -203,7 +203,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
     shown = make([ben], judge, shows_verdict=True)
     task = first(shown, ben)
     html = client.get(label_url("label-task", task)).content.decode()
-    assert "The judge says" in html
+    assert "The judge answered" in html
     say(task, "yes")
     assert EntailmentLabel.objects.get(task=task).verdict_shown
     assert results_of(shown).is_shown
@@ -289,7 +289,7 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
 def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     client: Client = login(ada)
     new = reverse("annotation:study-create", args=["validation"])
-    assert b"No judge has said yet" in client.get(new).content
+    assert b"No judge has verdicts on responses yet" in client.get(new).content
     judge = make_judged()
     form = client.get(new).context["form"]
     data = {name: value for name, value in form.initial.items() if value is not None} | {
@@ -308,7 +308,7 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
     assert made.url == reverse("annotation:study", args=[study.uid])
     lifecycle.open_study(study=study, by=ada, now=NOW)
     results = reverse("annotation:validation-results", args=[study.uid])
-    assert b"Nobody has answered yet" in client.get(results).content
+    assert b"There are no answers yet" in client.get(results).content
     say(first(study, ben), "yes", snippet=(0, 16))
     assert b"Accuracy of the judge" in client.get(results).content
     assert client.get(made.url).status_code == 200

@@ -208,7 +208,7 @@ def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: N
     text = page.content.decode()
     assert page.redirect_chain
     assert "Can it be found in the text?" in text
-    assert "No key point has answers of two people" in text  # of the second judgment
+    assert "No key point has two answers" in text  # of the second judgment
     for name in ("dataset", "choosing"):
         assert client.get(reverse(f"annotation:verification-{name}", args=[made.uid])).status_code == 404
     made.external_labels.all().delete()

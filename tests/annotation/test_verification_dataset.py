@@ -229,10 +229,10 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -
     for name, words in (
         ("dataset", "No labels yet"),
         ("agreement", "No labels yet"),
-        ("choosing", "nothing to rank"),
+        ("choosing", "No sets to rank"),
         ("autods", "No scores"),
         ("disagreements", "No disagreements"),
-        ("spot-checks", "Nobody has labelled yet"),
+        ("spot-checks", "There are no labels to check yet"),
     ):
         response = client.get(reverse(f"annotation:verification-{name}", args=[empty.uid]))
         assert (response.status_code, words in response.content.decode()) == (200, True), name

@@ -219,7 +219,7 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
     make_questions(1, dataset="other")
     asked = {"judge": str(judge.uid), "task": "verification", "repeats": 1, "concurrency": 4}
     looked = flat(client.get(url, asked).text)
-    assert "12, 0 of them answered before" in looked, "six key points, two judgments"
+    assert "12, 0 cached or duplicate" in looked, "six key points, two judgments"
     assert server.n_asked == 0
     run = JudgeRun.objects.get(uid=client.post(url, asked).headers["Location"].split("/")[-2])
     assert (run.task, run.requested_by, run.items.count()) == ("verification", ada, 6)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.models import PointLabel, SpotCheck, Study
+from annotation.models import PointAdjudication, PointLabel, SpotCheck, Study
 from annotation.verification import adjudicating, spotchecks
 from annotation.verification.labels import collect
 from benchmarks.models import AuditEvent
@@ -101,6 +101,28 @@ def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
     assert [(one.keep, one.grounded, one.keyness) for one in found] == [(1, 1, None), (1, 0, 1), (1, 0, 1)]
 
 
+def test_a_blind_decision_on_a_key_point_sees_letters_and_is_kept_as_blind(
+    study: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    names = set(study.memberships.values_list("annotator__label", flat=True))
+    here = reverse("annotation:verification-disagreements", args=[study.uid])
+    listed = client.get(here, {"blind": "1"})
+    assert {one.name for _d, _p, answers, _done in listed.context["rows"] for one in answers} == {"A", "B"}
+    point = [item.key_point for item in study.label_items.order_by("pk")][2]
+    url = reverse("annotation:verification-adjudicate", args=[study.uid, point.uid]) + "?blind=1"
+    page = client.get(url)
+    assert [one.name for one in page.context["answers"]] == ["A", "B"]
+    assert not any(f">{name}<" in page.content.decode() for name in names)
+    assert "blind=1" in page.context["next_url"]
+    answer = client.post(url, {"grounded": "yes", "keyness": "agree"}, follow=True)
+    assert PointAdjudication.objects.get().was_blind
+    assert "Decided. A = " in answer.content.decode()
+    assert {one.name for one in client.get(url).context["answers"]} == names
+    client.post(url, {"grounded": "no"})
+    assert not PointAdjudication.objects.get(is_current=True).was_blind
+
+
 def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     here = reverse("annotation:verification-disagreements", args=[study.uid])
@@ -118,7 +140,7 @@ def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any
     assert first.headers["Location"] == urls[1]
     assert client.post(urls[1], {"grounded": "no"}).headers["Location"] == urls[2]
     assert client.post(urls[2], {"grounded": "no"}).headers["Location"] == here
-    assert "Everything in dispute is decided" in client.get(here).content.decode()
+    assert "Everything is decided" in client.get(here).content.decode()
     assert "it is there" in client.get(urls[0]).content.decode()
     assert client.get(here, {"open": "0"}).content.decode().count("badge good") >= 3
     assert study.point_adjudications.count() == 3

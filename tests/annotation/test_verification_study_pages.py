@@ -78,12 +78,15 @@ def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": ""}, "This field is required"),
-        ({"dataset": "elsewhere"}, "Select a valid choice"),
-        ({"way": "sample"}, "Say how many questions to draw."),
-        ({"control_percent": "0", "n_attention_checks": "2"}, "They need questions that everyone gets."),
-        ({"control_percent": "101"}, "less than or equal to 100"),
-        ({"guidelines": ""}, "This field is required"),
+        ({"name": ""}, "Fill this in."),
+        ({"dataset": "elsewhere"}, "Choose from the list; “elsewhere” is not in it."),
+        ({"way": "sample"}, "How many questions?"),
+        (
+            {"control_percent": "0", "n_attention_checks": "2"},
+            "Attention checks need questions that everyone gets.",
+        ),
+        ({"control_percent": "101"}, "100 or less."),
+        ({"guidelines": ""}, "Fill this in."),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_made(ada: Any, login: Any, changes: Any, words: str) -> None:
@@ -143,7 +146,7 @@ def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login
     shown = login(ada).get(url("study", study)).content.decode()
     assert "1 of 1" in shown
     assert "1 attention check" in shown
-    assert "New study with these settings" in shown
+    assert "Copy the study…" in shown
 
 
 def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
@@ -157,7 +160,7 @@ def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
     client = login(ada)
     with django_assert_max_num_queries(22):
         shown = client.get(url("study", study)).content.decode()
-    for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Agreement and dataset"):
+    for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Results"):
         assert words in shown
 
 
@@ -255,6 +258,6 @@ def test_both_pages_on_speed_mean_the_same_by_fast(
     overview = login(ada).get(url("study", study)).content.decode()
     agreement = login(ada).get(url("verification-agreement", study)).content.decode()
     assert "Under 5 s" in overview
-    assert "fast is under 5 s" in agreement
+    assert "fast means under 5 s" in agreement
     assert [row.speed.fast.value for row in overview_of(study).people] == [1, 0]
     assert '<td class="num">1 / 1</td>' in agreement

@@ -93,7 +93,7 @@ def test_a_closed_study_is_to_read_only(study: Study, ben: Any, login: Any) -> N
     Study.objects.update(state="closed")
     assert client.get(url("label-task", waiting)).status_code == 404
     html = shown(client, begun)
-    assert "to read only" in html
+    assert "read only" in html
     assert html.count(" disabled data-first") == html.count(" disabled data-second") == 1
     assert choose(client, begun, grounded="no").json()["code"] == "closed"
 
@@ -169,7 +169,7 @@ def test_the_last_open_one_leads_to_the_end(study: Study, ben: Any, login: Any) 
 def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben: Any, login: Any) -> None:
     html = shown(login(ben), label_task(study, ben, position=3))
     assert "no such words" in html
-    assert "there is no highlight for it" in html
+    assert "so it is not highlighted" in html
     assert not MARK.findall(html)
 
 

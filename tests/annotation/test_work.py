@@ -13,13 +13,17 @@ from django.utils import timezone
 from annotation.models import Assignment, Study
 from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
+from annotation.work.earned import earned_by
 from annotation.writing import earnings
 from tests.makers import (
     NOW,
     annotator_of,
     give_consent,
+    label_task,
+    label_url,
     make_assignment,
     make_haystack,
+    make_linking_study,
     make_session,
     make_writing_study,
 )
@@ -44,9 +48,9 @@ def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben:
         ceiling={"recall": 0.8421, "f1": 0.9},
     )
     page = page_of(login(ben))
-    assert "at most 2 h 00 min" in page
+    assert "up to 2 h 00 min" in page
     assert "about 1 h 00 min to read" in page
-    assert "25.00 USD an hour, at most 50.00 USD" in page
+    assert "up to 50.00 USD (25.00 USD an hour)" in page
     assert "due 2126-03-09 18:00" in page
     assert "study@example.org" in page
     for secret in ("Insight 1.1", "the ferry leaves", "0.8421", "84 %", "eiling"):
@@ -56,7 +60,8 @@ def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben:
 def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any, cleo: Any, login: Any) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     make_assignment(study=study, annotator=cleo)
-    assert "No task waits for you" in page_of(login(ben))
+    give_consent(ben)
+    assert "No task is waiting for you" in page_of(login(ben))
     make_assignment(study=study, annotator=ben)
     assert "Subtopic 1" in page_of(login(ben))
     Study.objects.update(state="draft")
@@ -84,7 +89,7 @@ def test_practice_comes_before_the_first_timed_task(ben: Any, login: Any, now: d
     client = login(ben)
     start = reverse("annotation:session-start", args=[task.uid])
     page = page_of(client)
-    assert "three minutes of practice" in page
+    assert "Practise for five minutes" in page
     assert start not in page
     response = client.post(reverse("annotation:practice"))
     practice = Assignment.objects.get(is_practice=True)
@@ -114,20 +119,21 @@ def test_a_task_on_material_one_has_seen_meanwhile_cannot_be_opened_and_says_so(
     task = make_assignment(annotator=ben)
     record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
     page = page_of(login(ben))
-    assert "No longer open to you" in page
+    assert "You have already seen what these documents contain" in page
     assert reverse("annotation:session-start", args=[task.uid]) not in page
 
 
 def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime) -> None:
-    study = make_writing_study(haystack=make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]]), annotators=[ben])
+    haystack = make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]])
+    study = make_writing_study(haystack=haystack, annotators=[ben], allow_second_on_haystack=True)
     late, soon, open_end, begun = study.writing_plan.subtopics.order_by("number")
     for subtopic, due in ((late, now + timedelta(days=9)), (soon, now + timedelta(days=1)), (open_end, None)):
         make_assignment(study=study, annotator=ben, subtopic=subtopic, due_at=due)
     make_session(
         assignment=make_assignment(study=study, annotator=ben, subtopic=begun, state="started"), state="paused"
     )
-    rows = tasklist.board(annotator_of(ben), now).todo
-    assert [task.assignment.subtopic for task in rows] == [begun, soon, late, open_end]
+    rows = tasklist.board(annotator_of(ben), now).rows
+    assert [row.assignment.subtopic for row in rows if row.assignment] == [begun, soon, late, open_end]
 
 
 def test_the_list_asks_no_more_with_more_tasks(ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
@@ -137,7 +143,7 @@ def test_the_list_asks_no_more_with_more_tasks(ben: Any, login: Any, django_asse
     for subtopic in study.writing_plan.subtopics.all():
         make_assignment(study=study, annotator=ben, subtopic=subtopic)
     client = login(ben)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(23):
         page_of(client)
 
 
@@ -167,7 +173,7 @@ def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: 
     )
     make_session(assignment=make_assignment(study=study, annotator=ben, subtopic=second), state="running")
     make_session(assignment=make_assignment(study=study, annotator=cleo), state="submitted", acc_ms=1_000)
-    rows = tasklist.own_earnings(annotator_of(ben), now + timedelta(minutes=10))
+    rows = earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions
     total = earnings.by_study(rows)[study]
     assert (total.n_sessions, total.active_ms) == (2, 3_600_000)
     assert total.amount == Decimal("30.00")
@@ -180,7 +186,7 @@ def test_a_running_clock_earns_no_more_than_its_limit(ben: Any, now: datetime) -
 
 def test_practice_is_not_paid(ben: Any, now: datetime) -> None:
     make_session(assignment=make_assignment(annotator=ben, is_practice=True), state="submitted", acc_ms=180_000)
-    assert tasklist.own_earnings(annotator_of(ben), now) == []
+    assert earned_by(annotator_of(ben), now).sessions == ()
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,7 @@ def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, cli
     for name in (WORK, "annotation:own-work", "annotation:earnings"):
         assert login(ada).get(reverse(name)).status_code == 403
         assert client.get(reverse(name)).status_code == 302
-    assert "No task waits" in page_of(login(dot))
+    assert "No task is waiting" in page_of(login(dot))
 
 
 def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, login: Any) -> None:
@@ -247,3 +253,13 @@ def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, login: Any) -> N
 def test_pages_of_work_are_not_kept_by_caches(ben: Any, login: Any) -> None:
     make_assignment(annotator=ben, due_at=timezone.now())
     assert "no-store" in login(ben).get(reverse(WORK)).headers["Cache-Control"]
+
+
+def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(ben: Any, login: Any) -> None:
+    client, url = login(ben), reverse("annotation:help")
+    page = page_of(client, "annotation:help")
+    for word in ("Subtopic", "Key point", "pair", "Active time", "offline judge", "Verifying key points"):
+        assert word in page
+    assert url in page_of(client)
+    task = label_task(make_linking_study(annotators=[ben]), ben)
+    assert url in client.get(label_url("label-task", task)).content.decode()

@@ -1,4 +1,4 @@
-"""Tasks are counted alike on the home page and on My work; what cannot be opened is named and not counted."""
+"""The same number for the same thing on an annotator's pages; what cannot be opened is named, with the reason."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import re
 from datetime import datetime
 from typing import Any
 
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
+from annotation.models import Study
 from annotation.studies.exposures import record_exposure
+from annotation.work import tasklist
 from tests.annotation.points import make_points_question, make_points_study
 from tests.makers import (
+    NOW,
+    annotator_of,
+    flat,
     label_task,
     label_url,
     make_assignment,
     make_haystack,
     make_linking_study,
     make_session,
+    make_summary,
     make_writing_study,
 )
 
@@ -26,30 +33,105 @@ def shown(client: Client, name: str) -> str:
     return client.get(reverse(name)).content.decode()
 
 
-def test_home_and_my_work_count_the_same_tasks_without_practice(ben: Any, login: Any) -> None:
+def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(ben: Any, login: Any) -> None:
     client = login(ben)
     make_points_study(annotators=[ben])  # three key points, one task
     writing = make_writing_study(annotators=[ben], haystack=make_haystack(key="one"))
-    make_assignment(annotator=ben, study=writing)
+    task = make_assignment(annotator=ben, study=writing)
     make_session(assignment=make_assignment(annotator=ben, is_practice=True, state="done"), state="submitted")
-    home, work = shown(client, "home"), shown(client, "annotation:work")
-    counts = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", home))
-    assert counts == {"To do": "2", "Begun of these": "0", "Done": "0"}
-    assert 'To do <span class="muted">(2)</span>' in work
-    assert work.count('<li class="card task') == 2
-    assert not re.search(r"What I have handed in</a> <span", work)
+    work = shown(client, "annotation:work")
+    assert work.count('<li class="task') == 1
+    starts = re.findall(r'<a class="button(?: primary)?" href="([^"]+)">\s*Start', work)
+    assert sorted(starts) == sorted(
+        [
+            reverse("annotation:session-start", args=[task.uid]),
+            reverse("annotation:label-go", args=[Study.objects.get(kind="verification").uid]),
+        ]
+    )
+    assert "0 of 3 done" in work
+    assert "All done" not in work
 
 
 def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, login: Any, now: datetime) -> None:
     client, task = login(ben), make_assignment(annotator=ben)
     record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
     work = shown(client, "annotation:work")
-    assert "No longer open to you" in work
-    assert 'To do <span class="muted">(0)</span>' in work
-    assert "at most 50.00" not in work
+    assert "You have already seen what these documents contain" in work
+    assert "data-blocked" in work
+    assert "No task is waiting for you" in work
     assert "USD" not in work
-    assert ">Open<" not in work
-    assert "<dt>To do</dt><dd>0</dd>" in shown(client, "home")
+    assert not re.search(r">\s*(Open|Start|Resume)\s*<", work)
+
+
+def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_page_gives(
+    ben: Any, login: Any
+) -> None:
+    study = make_writing_study(annotators=[ben])
+    first, second = study.writing_plan.subtopics.order_by("number")
+    make_session(
+        assignment=make_assignment(study=study, annotator=ben, subtopic=first, state="done"), state="submitted"
+    )
+    task = make_assignment(study=study, annotator=ben, subtopic=second)
+    client, reason = login(ben), "You have written about these documents before"
+    assert reason in shown(client, "annotation:work")
+    assert reason in client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    assert tasklist.board(annotator_of(ben), NOW).rows == ()
+    study.writing_plan.allow_second_on_haystack = True
+    study.writing_plan.save()
+    assert reason not in shown(client, "annotation:work")
+
+
+def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_opened(ben: Any, login: Any) -> None:
+    free, taken = make_haystack(key="free"), make_haystack(key="taken")
+    links = make_linking_study(
+        annotators=[ben],
+        summaries=[make_summary(subtopic=each.subtopics.first()) for each in (taken, free) if each],
+    )
+    make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], haystack=taken))
+    client = login(ben)
+    assert "1 opens after your writing task" in flat(shown(client, "annotation:work"))
+    free_task = links.label_tasks.get(item__summary__haystack=free)
+    taken_task = links.label_tasks.get(item__summary__haystack=taken)
+    go = reverse("annotation:label-go", args=[links.uid])
+    assert client.get(go).headers["Location"] == label_url("label-task", free_task)
+    assert client.get(label_url("label-task", taken_task)).status_code == 409
+    type(free_task).objects.filter(pk=free_task.pk).update(state="skipped", skip_reason="odd")
+    work = shown(client, "annotation:work")
+    assert "You still have a writing task on the same documents" in work
+    assert go not in work
+    assert "The rest is blocked" in client.get(go, follow=True).content.decode()
+
+
+def test_a_text_that_can_never_be_written_blocks_no_linking(ben: Any, login: Any, now: datetime) -> None:
+    haystack = make_haystack()
+    links = make_linking_study(annotators=[ben], haystack=haystack)
+    make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], haystack=haystack))
+    record_exposure(user=ben, haystack=haystack, reason="page", now=now)
+    assert login(ben).get(label_url("label-task", label_task(links, ben))).status_code == 200
+
+
+def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time_and_money(
+    ben: Any, login: Any
+) -> None:
+    study = make_points_study(annotators=[ben])
+    study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=600_000)
+    n = study.label_tasks.count()
+    make_session(
+        assignment=make_assignment(annotator=ben, study=make_writing_study(annotators=[ben]), state="done"),
+        state="submitted",
+        acc_ms=3_600_000,
+    )
+    amount, hours = f"{25 + n * 25 / 6:.2f} USD", "1 h 30 min"
+    assert n == 3
+    client = login(ben)
+    for name in ("annotation:work", "annotation:earnings"):
+        page = shown(client, name)
+        assert amount in page
+        assert hours in page
+    end = client.get(reverse("annotation:label-finished", args=[study.uid])).content.decode()
+    assert "All done. Thank you!" in end
+    assert "30 min of active time" in end
+    assert "12.50 USD earned" in end
 
 
 def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, login: Any) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.apps import apps
@@ -149,11 +150,11 @@ def test_the_list_is_searched_and_sorted_by_the_address(now: datetime, ada: Any,
 
 def test_empty_pages_say_what_to_do_next(now: datetime, ada: Any, login: Login) -> None:
     client = login(ada)
-    assert "There is no corpus yet." in text_of(client, reverse("benchmarks:corpora"))
-    assert "Nothing is archived." in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
+    assert "No corpora yet." in text_of(client, reverse("benchmarks:corpora"))
+    assert "The archive is empty." in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
     search = reverse("benchmarks:corpora-search")
-    assert "Type at least two characters." in text_of(client, f"{search}?q=a")
-    assert "The search is literal" in text_of(client, f"{search}?q=nowhere")
+    assert "Enter at least two characters." in text_of(client, f"{search}?q=a")
+    assert "The search looks for exactly this text" in text_of(client, f"{search}?q=nowhere")
     bare = make_haystack()
     assert "No system has summarized this haystack yet." in text_of(client, addresses_of_bare(bare)[0])
     assert "No system has summarized this subtopic yet." in text_of(client, addresses_of_bare(bare)[1])
@@ -173,6 +174,17 @@ def test_documents_are_found_by_what_they_hold(now: datetime, ada: Any, login: L
     assert "1 document" in part
     assert "Report 7." in part
     assert "Subtopics" not in part
+
+
+def test_the_search_ignores_accents_and_ends_of_paragraphs(now: datetime, ada: Any, login: Login) -> None:
+    haystack = imported(now)
+    haystack.documents.filter(number=2).update(text="They met at the “Café\n\nde l’Île” in nai\u0308ve hope.")
+    client, search = login(ada), reverse("benchmarks:corpora-search")
+    for words in ('"cafe de l\'ile"', "ÎLE” IN NAÏVE"):
+        assert "They met at the" in text_of(client, f"{search}?in=documents&q={quote(words)}")
+        part = text_of(client, f"{addresses(haystack)['haystack']}?q={quote(words)}", **{"HX-Request": "true"})
+        assert "1 document" in part
+    assert "Nothing here contains" in text_of(client, f"{search}?in=documents&q=l.ile")
 
 
 def test_text_is_always_escaped(now: datetime, ada: Any, login: Login) -> None:
@@ -210,7 +222,7 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
     ]
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
     page = text_of(login(ada), addresses(Haystack.objects.get())["summary"])
-    assert "1 citation of no document" in page
+    assert "1 citation without a document" in page
     assert "99: no such document" in page
     assert 'id="line-2"' in page
     assert 'href="#line-2"' in page
@@ -229,7 +241,7 @@ def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, ad
     client = login(ada)
     text_of(client, reverse("benchmarks:summary-detail", args=[written.uid]), status=404)
     assert str(written.uid) not in text_of(client, addresses(haystack)["subtopic"])
-    assert "No corpus holds" in text_of(client, reverse("benchmarks:corpora-search") + "?q=Secret sentence")
+    assert "No corpus contains" in text_of(client, reverse("benchmarks:corpora-search") + "?q=Secret sentence")
 
 
 def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, ada: Any, login: Login) -> None:
@@ -258,7 +270,7 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
     assert "is archived" in text_of(client, reverse("benchmarks:corpora"))
     assert haystack.title not in text_of(client, reverse("benchmarks:corpora"))
     assert haystack.title in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
-    assert "No corpus holds" in text_of(client, reverse("benchmarks:corpora-search") + "?q=harbour")
+    assert "No corpus contains" in text_of(client, reverse("benchmarks:corpora-search") + "?q=harbour")
     client.post(archive)
     assert haystack.title in text_of(client, reverse("benchmarks:corpora"))
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [

@@ -165,7 +165,7 @@ def url(name: str, *args: Any) -> str:
 def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada: Any, login: Login) -> None:
     wren, owl = judge("<script>wren</script>"), judge("owl")
     client = login(ada)
-    assert "No judge has judged a summary yet" in client.get(url("jury-new")).text
+    assert "No judge has verdicts on summaries yet" in client.get(url("jury-new")).text
     give(wren, summary, 1, "full", 2)
     give(owl, summary, 1, "full", 3)
     form = client.get(url("jury-new")).text

@@ -82,7 +82,7 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
     assert "<i>then" not in html
     assert "&lt;u&gt;Cold" in html
     assert 'href="#span-1-2"' in html
-    assert "93 % like the quote" in html
+    assert "93 % match" in html
     assert "Rails were laid down" in html
     assert "AutoDS 0.81" in html
 

@@ -95,7 +95,7 @@ def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(
     assert "judge owl" in body(client, RECALL)
     chosen = body(client, RECALL + "?judge=tern")
     assert "judge tern" in chosen
-    assert "3 responses were not judged" in chosen
+    assert "3 responses have no verdict" in chosen
 
 
 def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login: Login) -> None:
@@ -148,7 +148,7 @@ def test_a_models_run_is_estimated_before_it_costs_anything(ada: Any, login: Log
     model = judging.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     address = f"{RUN}?judge={model.uid}&task=recall&concurrency=4&repeats=2&dataset="
     html = flat(body(login(ada), address))
-    assert "6, 0 of them answered before" in html
+    assert "6, 0 cached or duplicate (free)" in html
     assert "there is no price for this model" in html
     settings.OPENAI_BASE_URLS = []
     refused = body(login(ada), address)
@@ -166,7 +166,7 @@ def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(
     html = body(login(ada), f"/questions/responses/{response.uid}/")
     assert "sentence 4:" in html
     assert "&lt;b&gt;bold" in html
-    assert html.count("Not right") == 2
+    assert html.count(">Wrong<") == 2
     jay = Response.objects.get(system__key="jay")
     assert "unusable answer" in body(login(ada), f"/questions/responses/{jay.uid}/")
 
@@ -182,7 +182,7 @@ def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
     assert plain.headers["Location"].endswith("#point-1")
     fragment = client.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment
-    assert "1 right, 0 not" in fragment
+    assert "1 right, 0 wrong" in fragment
     login(eve).post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
     assert ResponsePointCheck.objects.count() == 3
     share = checking.share_right(judge="owl")

@@ -258,7 +258,7 @@ def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
     judge: Judge, ada: Any, ben: Any, login: Login, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client = login(ada)
-    assert "Nobody has checked verdicts of this judge" in flat(client.get(RECALL).text)
+    assert "No validation study of yours has checked this judge" in flat(client.get(RECALL).text)
     study = make_validation([ben], judge, n=8, by=ada)
     assert report(capsys)["validation"] == [], "nobody has answered"
     tasks = list(LabelTask.objects.filter(study=study).order_by("position"))

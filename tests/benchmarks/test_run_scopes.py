@@ -177,7 +177,7 @@ def test_the_offline_judge_runs_from_the_browser_on_a_scope(
     text = flat(shown.text)
     assert "subtopic Part 1; systems alpha, beta" in text
     assert "2 to judge of 2" in text
-    assert "works on this server" in text
+    assert "runs on this server" in text
     assert 'name="concurrency"' not in text
     assert not JudgeRun.objects.exists()
     started = client.post(start_url(judge), dict_of(shown.context["form"].carried()), follow=True)
@@ -224,7 +224,7 @@ def test_an_empty_scope_is_told_apart_from_nothing_missing(
     other = make_haystack(key="mill", title="The mill")
     form = {"haystack": other.pk, "subtopics": [summaries[0].subtopic_id], "estimate": "1"}
     shown = client.post(start_url(offline(client)), form)
-    assert "There is no summary of this kind" in shown.text
+    assert "No summary matches" in shown.text
     for wrong in ({"sample": "0"}, {"sample": "many"}, {"study": UNKNOWN}, {"subtopics": ["x"]}, {"seed": "-1"}):
         assert client.post(start_url(offline(client)), {**wrong, "estimate": "1"}).status_code == 422
         assert client.post(start_url(offline(client)), wrong).status_code == 422

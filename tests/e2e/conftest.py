@@ -31,7 +31,8 @@ expect.set_options(timeout=SECONDS * 1000)
 class Site:
     """The site under test; it can be killed without mercy and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, play: bool = True) -> None:
+        """Make its database in `folder`, with the scene of the stories if `play`."""
         self.folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -48,7 +49,7 @@ class Site:
         }
         self.manage("migrate", "--no-input", "--verbosity", "0")
         self.manage("collectstatic", "--no-input", "--verbosity", "0")
-        self.scene = self.play("prepare")
+        self.scene = self.play("prepare") if play else {}
 
     def manage(self, *args: str) -> None:
         subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -76,7 +77,7 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     olga, otto, ada = sit("olga"), sit("otto"), sit("ada")
     for page in (olga, otto):
         page.goto("/work/")
-        page.get_by_role("link", name="Open", exact=True).focus()
+        page.get_by_role("link", name="Start", exact=True).focus()
         press(page, "Enter")
     link(olga, 1, "3 a Enter 1 Enter 1")
     press(olga, "Enter")
@@ -93,15 +94,26 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     main = ada.get_by_role("main")
     expect(main).to_contain_text("0 of 1 decided")
     assert serious(ada) == []
-    press(ada, "j Enter")
     expect(main).to_contain_text("Olga")
-    expect(main).to_contain_text("Otto")
-    expect(ada.get_by_text("strict", exact=False).first).to_be_hidden()
+    ada.get_by_label("Hide names, systems and judges until decided").check()
+    ada.get_by_role("button", name="Show", exact=True).click()
+    expect(main).not_to_contain_text("Olga")
+    press(ada, "j Enter")
+    expect(main).to_contain_text("Which bullet covers it?")
+    for hidden in ("Olga", "Otto", "strict", "system-", "the whole summary"):
+        expect(main).not_to_contain_text(hidden)
+    assert ada.locator(".said strong").all_inner_texts() == ["A", "B"]
     assert serious(ada) == []
     press(ada, "s")
     ada.keyboard.type(NOTE)
     press(ada, "Escape 2 b Enter")
     expect(main).to_contain_text("1 of 1 decided")
+    expect(ada.locator("body")).to_contain_text(re.compile("Decided. A = (Olga, B = Otto|Otto, B = Olga)"))
+    ada.get_by_role("link", name="Show decisions").click()
+    expect(main).to_contain_text("Olga")
+    press(ada, "j Enter")
+    for shown in ("Olga", "Otto", "blind", "Verdicts of 2 judges"):
+        expect(main).to_contain_text(shown)
 
     assert agreement(ada, study, "?reference=adjudicated") == "83.3", "a decision is nobody's label"
     table = ada.locator(".judge-table")
@@ -116,9 +128,10 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     labels = rows_of(ada, "Labels, CSV", tmp_path / "labels.csv")
     assert len(labels) == 12
     assert {row["annotator"] for row in labels} == {"annotator1", "annotator2"}
-    ada.get_by_role("link", name="Disagreements").click()
+    ada.goto(f"/studies/{study}/disagreements/")
     [gold] = rows_of(ada, "Decisions, CSV", tmp_path / "gold.csv")
     assert (gold["annotator"], gold["label"], gold["lines"], gold["note"]) == ("adjudicated", "partial", "4", NOTE)
+    assert gold["was_blind"] == "True"
     said = {row["label"] for row in labels if row["item"] == gold["item"]}
     assert said == {"none", "partial"}
 
@@ -145,7 +158,7 @@ def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
     expect(main).to_contain_text("partial from a mean of 0.25, full from 0.75")
     expect(main.get_by_role("link", name="strict")).to_be_visible()
     assert serious(ada) == []
-    ada.get_by_role("button", name="Judge what its members have judged since").click()
+    ada.get_by_role("button", name="Update from its members' new verdicts").click()
     expect(ada.get_by_text("Nothing is missing")).to_be_visible()
 
     ada.goto("/corpora/")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.literal import pattern_of
 from benchmarks.scoring.text import lines_from_text
 from tests.e2e.conftest import begin
 
@@ -42,6 +44,35 @@ SUMMARIES = [
     "-\n- [3]\n- word",
     "Summary:\nFirst\nSecond [9]",
 ]
+# A text, and what is to be looked at in it: line, kind, the piece, the numbers.
+CHECKED = [
+    ("- Fact [3, 7]\n- Two (2) of (2031)", [(2, "round", "(2)", [2])]),
+    (
+        "- Fact (12).\n- In 2031 (2031)\n- Ten (10) boats [2]",
+        [(1, "round", "(12)", [12]), (2, "uncited", "- In 2031 (2031)", [])],
+    ),
+    ("- Fact (2, 3)", [(1, "round", "(2, 3)", [2, 3])]),
+    ("- Fact [2 and 9]", [(1, "words", "[2 and 9]", [2, 9])]),
+    (
+        "- Fact [doc 2]\n\n- Next [doc. 77, no 78]",
+        [(1, "words", "[doc 2]", [2]), (3, "words", "[doc. 77, no 78]", [77, 78])],
+    ),
+    ("- Fact [3, 7", [(1, "open", "[3, 7", [3, 7])]),
+    ("- Fact [2-4]", [(1, "range", "[2-4]", [2, 3, 4])]),
+    ("- Fact [2-9]", [(1, "unknown", "[2-9]", [5, 6, 8, 9])]),
+    ("- Fact\nloose [2]", [(1, "uncited", "- Fact", []), (2, "loose", "loose [2]", [])]),
+    ("(2) First [3]\n(3) Second [see the 40 tables]", [(2, "uncited", "(3) Second [see the 40 tables]", [])]),
+]
+# A text with the caret at |, and what Enter makes of it; None where it is a plain new line.
+ENTERED = [
+    ("- Fact [3]|", "- Fact [3]\n- |"),
+    ("  * a|b", "  * a\n  * |b"),
+    ("9. Fact|", "9. Fact\n10. |"),
+    ("- Fact\n- |", "- Fact\n|"),
+    ("-|", "|"),
+    ("|- Fact", None),
+    ("Fact|", None),
+]
 PASTES = [
     ("my own words", ["these are my   own\nwords indeed"], "own"),
     ("one two three four five six seven eight", [], "document"),
@@ -49,7 +80,14 @@ PASTES = [
     ("one two three four five six seven", [], "other"),
     ("entirely different text that nobody has ever written down in here", [], "other"),
 ]
-FOLDED = [("ABC “x” it’s", 'abc "x" it\'s'), ("İSTANBUL", "İstanbul"), ("ΟΔΟΣ", "οδοσ"), ("a\u00a0b\tc", "a b c")]
+FOLDED = [
+    ("ABC “x” it’s", 'abc "x" it\'s'),
+    ("İSTANBUL", "istanbul"),
+    ("ΟΔΟΣ", "οδοσ"),
+    ("a\u00a0b\t\n c", "a b c"),
+    ("Cafe\u0301 né\u00ade", "cafe nee"),
+    ("が 한글", "が 한글"),
+]
 
 
 def with_caret(text: str) -> tuple[str, int]:
@@ -70,13 +108,24 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
         const after = value.slice(0, change.start) + change.insert + value.slice(change.end);
         return after.slice(0, change.caret) + "|" + after.slice(change.caret);
     })"""
-    cited = ask("session/editor", insert, [[*with_caret(text), number] for text, number, _ in CITED])
+    cited = ask("session/summary", insert, [[*with_caret(text), number] for text, number, _ in CITED])
     assert dict(zip([f"{text} + {number}" for text, number, _ in CITED], cited, strict=True)) == {
         f"{text} + {number}": expected for text, number, expected in CITED
     }
 
+    check = """return given.map((text) => my.problemsIn(text, new Set([2, 3, 4, 7])).map(
+        ({ line, kind, start, end, numbers }) => [line, kind, text.slice(start, end), numbers]))"""
+    checked = ask("session/summary", check, [text for text, _ in CHECKED])
+    assert checked == [[list(each) for each in expected] for _, expected in CHECKED]
+    enter = """return given.map(([value, caret]) => {
+        const change = my.continued(value, caret, caret);
+        return change && value.slice(0, change.start) + change.insert + "|" + value.slice(change.end);
+    })"""
+    entered = ask("session/summary", enter, [with_caret(text) for text, _ in ENTERED])
+    assert entered == [expected for _, expected in ENTERED]
+
     for summary, facts in zip(
-        SUMMARIES, ask("session/editor", "return given.map(my.summaryFacts)", SUMMARIES), strict=True
+        SUMMARIES, ask("session/summary", "return given.map(my.summaryFacts)", SUMMARIES), strict=True
     ):
         bullets = [line for line in lines_from_text(summary) if line.is_bullet]
         counted = (
@@ -88,13 +137,15 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
 
     documents = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     classes = ask(
-        "session/editor",
+        "session/paste",
         "return given.pastes.map(([text, own]) => my.classify(text, own, given.documents).class)",
         {"pastes": [[text, own] for text, own, _ in PASTES], "documents": documents},
     )
     assert classes == [expected for *_, expected in PASTES]
 
     folded = ask(
-        "reading/search", "return given.map((text) => my.fold(text, false))", [text for text, _ in FOLDED]
+        "reading/search", "return given.map((text) => my.fold(text, false).text)", [text for text, _ in FOLDED]
     )
     assert folded == [expected for _, expected in FOLDED]
+    for text, expected in FOLDED:  # the search on the server finds the same
+        assert re.fullmatch(pattern_of(expected), text.replace("\u00ad", ""))

@@ -83,7 +83,7 @@ def test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of(
     until_the_end(page)
     assert copies(page) == [typed]
     context.set_offline(False)
-    page.get_by_role("heading", name="The time was up, and your summary is submitted").wait_for(timeout=30_000)
+    page.get_by_role("heading", name="Time is up. Your summary is submitted.").wait_for(timeout=30_000)
     session = site.session("cut")
     assert (session["state"], session["draft_text"]) == ("expired", "- Before [1]")
     assert late_texts(site, "cut")[-1] == typed
@@ -122,7 +122,7 @@ def test_a_browser_closed_offline_sends_what_it_kept_once_my_work_is_opened(
     expect(page.get_by_role("heading", name="Two questions about")).to_be_visible()
     assert late_texts(site, "closed")[-1] == "- Before [1]" + BULLETS[0]
     assert copies(page) == []
-    page.get_by_role("link", name="See the session").click()
+    page.get_by_role("link", name="Open the session").click()
     expect(page.get_by_role("heading", name="8 words arrived too late")).to_be_visible()
 
 
@@ -149,6 +149,7 @@ def test_another_person_at_the_same_machine_sends_nothing_of_it(
     page.wait_for_timeout(9_000)
     context.clear_cookies()
     log_in(page, "neighbour")
+    expect(page.get_by_text("8 words arrived too late")).to_be_visible()
     page.goto(address)
     expect(page.get_by_role("heading", name="8 words arrived too late")).to_be_visible()
     assert copies(page) == []
@@ -158,10 +159,10 @@ def test_notes_typed_offline_are_kept_and_arrive_for_their_writer(
     desk: Desk, site: Site, context: BrowserContext
 ) -> None:
     page = begun(desk, "noted")
-    page.get_by_text("Notes for yourself").click()
+    page.locator("summary", has_text="Notes for yourself").click()
     notes = page.locator("[data-notes-text]")
     notes.fill("kept in time")
-    expect(page.locator("[data-notes-state]")).to_have_text("notes saved")
+    expect(page.locator("[data-notes-state]")).to_have_text("saved")
     context.set_offline(True)
     notes.fill("kept in time, and looked for the pier")
     kill(page)
@@ -170,7 +171,7 @@ def test_notes_typed_offline_are_kept_and_arrive_for_their_writer(
     page.goto(f"/work/sessions/{uuid_of(site.session('noted'))}/")
     ready(page)
     expect(page.locator("[data-notes-text]")).to_have_value("kept in time, and looked for the pier")
-    expect(page.locator("[data-notes-state]")).to_have_text("notes saved")
+    expect(page.locator("[data-notes-state]")).to_have_text("saved")
     assert site.session("noted")["notes_text"] == "kept in time, and looked for the pier"
     assert copies(page) == []
 
@@ -193,7 +194,7 @@ def test_a_late_text_over_sixty_kilobytes_stays_until_it_was_shortened(desk: Des
     expect(page.locator("[data-notice=late]")).to_contain_text("shorten it", timeout=30_000)
     assert copies(page) == [long]
     page.locator("#editor").fill("- Before [1]\n- Shortened in the end [2]")
-    page.get_by_role("button", name="Send it").click()
+    page.get_by_role("button", name="Send the text").click()
     page.get_by_role("heading", name="4 words arrived too late").wait_for()
     assert late_texts(site, "long") == ["- Before [1]\n- Shortened in the end [2]"]
     assert copies(page) == []
@@ -236,7 +237,7 @@ def test_on_a_slow_line_nothing_typed_before_the_end_is_dropped(
         page.keyboard.type(" slow")
         page.wait_for_timeout(60)
     typed = text_of(page)
-    page.get_by_role("heading", name="The time was up").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Time is up").wait_for(timeout=60_000)
     assert typed in {site.session("throttled")["draft_text"], *late_texts(site, "throttled")}
     assert copies(page) == []
 
@@ -304,12 +305,12 @@ def test_an_older_tab_counts_nothing_down_and_leaves_when_the_newer_one_pauses(
     second = context.new_page()
     second.goto(first.url)
     ready(second)
-    expect(first.get_by_role("heading", name="You went on in another tab")).to_be_visible()
+    expect(first.get_by_role("heading", name="This session is open in another tab")).to_be_visible()
     expect(first.locator("[data-clock]")).to_have_text("–:––:––")
     second.wait_for_timeout(6_000)
     assert first.locator("[data-notice=time]").count() == 0
     expect(second.locator("[data-notice=time]")).to_be_visible(timeout=20_000)
-    second.get_by_text("Notes for yourself").click()
+    second.locator("summary", has_text="Notes for yourself").click()
     second.locator("[data-notes-text]").focus()
     second.keyboard.press("Alt+/")
     second.keyboard.press("Escape")

@@ -40,7 +40,7 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     ada.goto("/corpora/import/")
     ada.get_by_label("Format", exact=True).select_option("summhay")
     ada.get_by_label("File", exact=True).set_input_files(published / "topic_news1.json")
-    ada.get_by_role("button", name="Send and check").click()
+    ada.get_by_role("button", name="Upload and check").click()
     ada.get_by_role("button", name="Import").click()
     expect(ada.get_by_role("main")).to_contain_text("What was imported", timeout=90_000)
 
@@ -64,7 +64,7 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     subprocess.run([sys.executable, "-m", "tests.e2e.scene_leaderboard"], cwd=ROOT, env=site.env, check=True)
     ada.goto("/judges/")
     ada.get_by_role("button", name="Run the offline judge").click()
-    ada.get_by_role("button", name="See what would be judged").click()
+    ada.get_by_role("button", name="See what a run would judge").click()
     ada.get_by_role("button", name="Start the run").click()
     expect(ada.get_by_role("heading", level=1)).to_contain_text("Run of")
     site.manage("run_judge", "lexical", "--all")
@@ -73,7 +73,7 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     ada.goto("/leaderboard/")
     ada.get_by_label("Judge").select_option(label="lexical")
     board = ada.locator("#board")
-    expect(board).to_contain_text("People: 12 sessions, writers: 2, subtopics: 6.")
+    expect(board).to_contain_text("People: 12 sessions (writers: 2, subtopics: 6).")
     assert serious(ada) == []
     people = latex_of(ada, tmp_path)["people", "oracle"]
     score, low, high = map(float, re.findall(r"[\d.]+", people[0]))

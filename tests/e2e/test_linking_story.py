@@ -39,7 +39,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
 ) -> None:
     linda = desk("linda")
     linda.get_by_role("link", name="My work").first.click()
-    linda.get_by_role("link", name="Open", exact=True).click()
+    linda.get_by_role("link", name="Start", exact=True).click()
     ready(linda, 1)
 
     press(linda, "b")
@@ -64,10 +64,10 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
 
     press(linda, "?")
     expect(linda.locator("[data-guide]")).to_contain_text("Full means nothing is lost.")
-    linda.get_by_label("Single keys do something").uncheck()
+    linda.get_by_label("Keyboard shortcuts").uncheck()
     press(linda, "1")
     expect(linda.locator("[data-question]").nth(1).get_by_label("partial")).to_be_checked()
-    linda.get_by_label("Single keys do something").check()
+    linda.get_by_label("Keyboard shortcuts").check()
     press(linda, "Escape")
     linda.locator("[data-question]").nth(1).focus()
 
@@ -111,7 +111,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     lars = other.new_page()
     log_in(lars, "lars")
     lars.goto("/work/")
-    lars.get_by_role("link", name="Open", exact=True).click()
+    lars.get_by_role("link", name="Start", exact=True).click()
     for number in range(1, 5):
         answer_all(lars, number)
     expect(lars.get_by_role("heading", name="All done")).to_be_visible()

@@ -21,16 +21,28 @@ def serious(page: Page) -> list[str]:
     for scheme, width, height in VIEWS:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
         violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
         for violation in violations:
             if violation["impact"] in {"serious", "critical"}:
                 places = [node["target"][0] for node in violation["nodes"]]
-                found.add(f"{scheme} {width}: {violation['id']} at {places[:3]}")
+                why = violation["nodes"][0]["failureSummary"]
+                found.add(f"{scheme} {width}: {violation['id']} at {places[:3]}: {why}")
         overflow = page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
         if overflow:
             found.add(f"{scheme} {width}: scrolls sideways")
     page.set_viewport_size({"width": 1360, "height": 820})
     return sorted(found)
+
+
+def small_targets(page: Page) -> list[str]:
+    """What can be pressed and is under 24 pixels; links in running text may be."""
+    script = """[...document.querySelectorAll("button, a, input, summary, textarea")].filter((each) => {
+        const { width, height } = (each.closest("label") ?? each).getBoundingClientRect();
+        const shown = each.checkVisibility({ contentVisibilityAuto: true });
+        return shown && !each.matches(".skip-link, .muted a") && (width < 24 || height < 24);
+    }).map((each) => each.outerHTML.slice(0, 120))"""
+    return list(page.evaluate(script))
 
 
 def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> None:
@@ -71,8 +83,49 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
     assert after is not None
     assert after["width"] < before["width"]
 
-    page.get_by_role("button", name="Submit…").click()
+    page.locator("#editor").focus()
+    page.keyboard.press("Control+End")
     page.keyboard.press("Enter")
+    page.keyboard.type("- Third [12 and 2] [1-3]")
+    expect(page.locator("#editor")).to_have_value("- A fact [1, 99]\n- Uncited j r ? /\n- Third [12 and 2] [1-3]")
+    expect(page.locator("[data-problems]")).to_contain_text("Line 3: [12 and 2] is not read as a citation")
+    page.keyboard.press("F8")
+    expect(page.locator("[data-problems]")).to_have_text("2 problems · Line 1: [99]: not among your documents.")
+    assert (
+        page.evaluate(
+            "getSelection().toString() || editor.value.slice(editor.selectionStart, editor.selectionEnd)"
+        )
+        == "[1, 99]"
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator("#documents")).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("ferry")
+    page.keyboard.press("Escape")
+    expect(page.locator("#documents")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#editor")).to_be_focused()
+    for width, height in [(1360, 820), (683, 384), (390, 844), (320, 256)]:
+        page.set_viewport_size({"width": width, "height": height})
+        assert small_targets(page) == []
+    for height in (844, 640):  # on a telephone search, text and editor are all on the screen
+        page.set_viewport_size({"width": 390, "height": height})
+        for part in ("[data-query]", "#documents", "#editor"):
+            box = page.locator(part).bounding_box()
+            assert box is not None
+            assert box["height"] > 25
+            assert 0 <= box["y"] < box["y"] + box["height"] <= height
+    page.set_viewport_size({"width": 1360, "height": 820})
+
+    page.get_by_role("button", name="Submit…").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # twice by mistake: nothing is submitted
+    expect(page.locator("#editor")).to_be_focused()
+    page.get_by_role("button", name="Submit…").click()
+    page.get_by_role("button", name="Go to line 2").click()
+    assert page.evaluate("editor.value.slice(editor.selectionStart, editor.selectionEnd)") == "- Uncited j r ? /"
+    page.get_by_role("button", name="Submit…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
     page.get_by_role("heading", name="Your summary is submitted").wait_for()
     assert serious(page) == []
     page.get_by_role("link", name="read it again").click()

@@ -41,14 +41,14 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     page.get_by_label("Search the documents").fill("pier")
     page.keyboard.press("Enter")
     expect(page.locator("[data-count]")).to_have_text("1 of 4")
-    page.get_by_text("Notes for yourself").click()
+    page.locator("summary", has_text="Notes for yourself").click()
     page.locator("[data-notes-text]").fill("look for the pier")
     page.get_by_role("button", name="Read document 5").click()
 
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("heading", name="Paused").wait_for()
     assert page.locator(".doc").count() == 0
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue", exact=True).click()
     ready(page)
     expect(page.locator("[data-notes-text]")).to_have_value("look for the pier")
     expect(page.get_by_role("button", name="Read document 5")).to_have_attribute("aria-pressed", "true")
@@ -68,12 +68,14 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     assert typed.count("\n") == 2
 
     page.get_by_role("button", name="Submit…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Bullets: 3, without a citation: 0")
+    facts = page.get_by_role("dialog").locator("dl")
+    expect(facts).to_contain_text(re.compile(r"Bullets\s*3\s+for \d+ insights\s*Bullets without a citation\s*0\s"))
+    expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
     page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
     page.get_by_role("heading", name="Your summary is submitted").wait_for()
     page.get_by_role("group", name="Was the time enough").get_by_label("Yes").check()
     page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
-    page.get_by_role("button", name="Send and go to my work").click()
+    page.get_by_role("button", name="Send the answers").click()
     page.wait_for_url("**/work/")
     session = site.session("crash")
     assert (session["state"], session["draft_text"]) == ("submitted", typed)
@@ -107,7 +109,7 @@ def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
     second.goto(first.url)
     ready(second)
     assert text_of(second) == "- From the first tab [1]"
-    expect(first.get_by_role("heading", name="You went on in another tab")).to_be_visible()
+    expect(first.get_by_role("heading", name="This session is open in another tab")).to_be_visible()
     expect(first.locator("#editor")).not_to_be_editable()
     assert first.locator(".shown").get_attribute("inert") is not None
     write(second, "\n- From the second tab [2]")
@@ -131,7 +133,7 @@ def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site
     expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^\D*\d\d:\d\d:\d\d$"))  # as in label work
     context.set_offline(True)
     write(page, "\n- Without a line [2]")
-    expect(page.locator("[data-save-state]")).to_contain_text("your text is kept in this browser")
+    expect(page.locator("[data-save-state]")).to_contain_text("kept in this browser")
     write(page, "\n- And more [3]")
     assert site.session("offline")["draft_text"] == "- Before [1]"
     context.set_offline(False)
@@ -193,11 +195,11 @@ def test_of_two_texts_the_person_picks_and_both_stay_stored(
     page.locator("#editor").fill("- " + "A long summary that somebody would miss. " * 8)
     saved(page)
     page.locator("#editor").fill("")
-    page.get_by_role("button", name="Bring the text back").click()
+    page.get_by_role("button", name="Restore the text").click()
     saved(page)
     assert text_of(page).startswith("- A long summary")
     page.locator("#editor").fill("")
-    page.get_by_role("button", name="Yes, start afresh").click()
+    page.get_by_role("button", name="Yes, start over").click()
     saved(page)
     assert site.session("reopened")["draft_text"] == ""
 
@@ -210,7 +212,7 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     expect(query).to_be_focused()
     query.fill("IN PART 1")
     hits = {"5": "1", "2": "2", "4": "1", "1": "1", "3": "3"}
-    expect(page.locator("[data-count]")).to_have_text("8 found")
+    expect(page.locator("[data-count]")).to_have_text("8 in 5 documents")
     for number, count in hits.items():
         expect(page.locator(f"[data-jump='{number}'] .rail-hits")).to_have_text(count)
     assert page.evaluate("CSS.highlights.get('hit').size") == 8
@@ -223,10 +225,22 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     page.get_by_label("Match case").check()
     expect(page.locator("[data-count]")).to_have_text("No hits")
     page.get_by_label("Match case").uncheck()
-    query.fill("it does")  # after a letter whose lower case is longer
+    query.fill(" ")
+    expect(page.locator("[data-count]")).to_have_text("")
+    query.fill("<why> it does")  # whatever the accent
+    expect(page.locator("[data-count]")).to_have_text("1 in 1 document")
+    page.get_by_label("Match case").check()
     expect(page.locator("[data-count]")).to_have_text("No hits")
-    query.fill("<why>")
-    expect(page.locator("[data-count]")).to_have_text("1 found")
+    page.get_by_label("Match case").uncheck()
+    ending = page.locator("#doc-4 .reading p").nth(-2).inner_text()[-12:]
+    query.fill(f"{ending} besides, {ONLY_IN_4}")  # across the end of a paragraph
+    expect(page.locator("[data-count]")).to_have_text("1 in 1 document")
+    title = page.locator("#doc-4 h3").inner_text()
+    query.fill(title)
+    query.press("Enter")
+    assert page.evaluate(
+        "[...CSS.highlights.get('hit')].some((hit) => hit.startContainer.parentElement.matches('#doc-4 h3'))"
+    )
     query.press("Escape")
     expect(page.locator("#editor")).to_be_focused()
 
@@ -236,18 +250,18 @@ def test_search_copying_pasting_and_citing(desk: Desk, site: Site) -> None:
     page.locator("[data-cite='2']").click()
     assert text_of(page) == "- One fact [4, 2]"
     write(page, "\n- Another [77]")
-    expect(page.locator("[data-problems]")).to_have_text("Not among your documents: [77]")
+    expect(page.locator("[data-problems]")).to_have_text("Line 2: [77]: not among your documents.")
     expect(page.locator("[data-counters]")).to_have_text("Bullets: 2 · words: 3 · bullets without a citation: 0")
 
     before = text_of(page)
     page.locator("[data-cite='4'] + h3").click()
     page.locator("#doc-4 .reading p").first.select_text()
     page.keyboard.press("Control+C")
-    expect(page.locator("[data-notice=copy]")).to_contain_text("can't be copied")
+    expect(page.locator("[data-notice=copy]")).to_contain_text("cannot copy text")
     paste(page, f"somebody says that {ONLY_IN_4} indeed")
-    expect(page.locator("[data-notice=paste]")).to_contain_text("text of the documents")
+    expect(page.locator("[data-notice=paste]")).to_contain_text("text is from the documents")
     paste(page, "made by a chatbot")
-    expect(page.locator("[data-notice=paste]")).to_contain_text("Text from elsewhere")
+    expect(page.locator("[data-notice=paste]")).to_contain_text("text from elsewhere")
     assert text_of(page) == before
     page.locator("#editor").select_text()
     page.keyboard.press("Control+X")
@@ -280,7 +294,7 @@ def test_the_paper_protocol_shows_no_aids(desk: Desk) -> None:
     assert not page.locator("[data-counters]").is_visible()
     assert page.locator("[data-problems]").inner_text() == ""
     page.get_by_role("button", name="Rules and keys").click()
-    expect(page.get_by_role("dialog")).to_contain_text("facts that more than one document tells")
+    expect(page.get_by_role("dialog")).to_contain_text("facts that more than one document states")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Hide clock").click()
     expect(page.locator("[data-clock]")).to_be_hidden()
@@ -298,7 +312,7 @@ def test_a_lost_login_costs_no_text(desk: Desk, site: Site, context: BrowserCont
         link.click()
     log_in(opened.value, "login")
     opened.value.close()
-    page.get_by_role("button", name="I have, go on").click()
+    page.get_by_role("button", name="I have logged in").click()
     saved(page)
     assert site.session("login")["draft_text"] == "- Typed without a login [1] and more"
 
@@ -321,7 +335,7 @@ def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
         page.keyboard.type(" x")
         page.wait_for_timeout(60)
     typed = text_of(page)
-    page.get_by_role("heading", name="The time was up, and your summary is submitted").wait_for()
+    page.get_by_role("heading", name="Time is up. Your summary is submitted.").wait_for()
     session = site.session("deadline")
     assert (session["state"], session["acc_ms"], session["draft_text"]) == ("expired", 12_000, typed)
 

@@ -54,7 +54,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     wanda = desk("wanda")
     open_work(wanda)
     ready(wanda, 1)
-    assert not [word for word in ("Dread", "secret-system", "The judge says") if word in wanda.content()]
+    assert not [word for word in ("Dread", "secret-system", "The judge answered") if word in wanda.content()]
     press(wanda, "Enter")
     expect(wanda.locator("[data-announce]")).to_contain_text("Answer that first")
     press(wanda, "m")
@@ -66,6 +66,18 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     expect(wanda.locator("[data-response] mark")).to_have_text("crane")
     saved(wanda)
     assert site.rows(QUERY, "Wanda", 1) == [("neutral", 19, 24, 0)]  # code points: 𝒜 is one
+    # The same without a mouse: from the answer to the text and back, then sentence by sentence
+    press(wanda, "M F6")
+    expect(wanda.locator("[name=answer]:checked")).to_be_focused()
+    press(wanda, "F6")
+    expect(wanda.locator("[data-response]")).to_be_focused()
+    press(wanda, "m ArrowDown Shift+ArrowDown")
+    selected = wanda.evaluate("String(getSelection())")
+    assert selected
+    press(wanda, "m")
+    expect(wanda.locator("[data-response] mark")).to_have_text(selected)
+    press(wanda, "u u")
+    expect(wanda.locator("[data-response] mark")).to_have_text("crane")
     press(wanda, "y x")
     saved(wanda)
     press(wanda, "u")
@@ -86,7 +98,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     wim.clock.fast_forward("02:10")
     expect(wim.locator("[data-save-state]")).to_contain_text("Still reading?")
     wim.mouse.move(200, 200)
-    expect(wim.locator("[data-save-state]")).to_contain_text("Every choice is saved at once")
+    expect(wim.locator("[data-save-state]")).to_contain_text("Answers are saved as you go")
     wim.clock.resume()
     answer_all(wim, "y n n y y n", first=1)
     assert "Wanda" not in wim.content()

@@ -36,7 +36,7 @@ def ready(page: Page, number: int) -> None:
     at_item(page, f"{number} / {N_POINTS}")
 
 
-def open_work(page: Page, button: str = "Open") -> None:
+def open_work(page: Page, button: str = "Start") -> None:
     """From the list of tasks to where one left off."""
     page.goto("/work/")
     page.get_by_role("link", name=button, exact=True).click()
@@ -88,7 +88,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     ready(vera, 1)
 
     press(vera, "1")
-    expect(vera.locator("[data-announce]")).to_contain_text("Say yes to the first question")
+    expect(vera.locator("[data-announce]")).to_contain_text("Answer yes to the first question")
     press(vera, "Enter")
     expect(vera.locator("[data-announce]")).to_contain_text("Answer that first")
     expect(vera.get_by_label("agree", exact=False).first).to_be_disabled()
@@ -106,10 +106,10 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
 
     press(vera, "?")
     expect(vera.locator("[data-guide]")).to_contain_text("A yes means that the text says it.")
-    vera.get_by_label("Single keys do something").uncheck()
+    vera.get_by_label("Keyboard shortcuts").uncheck()
     press(vera, "n")
     assert chosen(vera) == ["yes", "neutral"]
-    vera.get_by_label("Single keys do something").check()
+    vera.get_by_label("Keyboard shortcuts").check()
     press(vera, "Escape s")
     vera.keyboard.type("n 3 u f: no shortcut in here")
     press(vera, "Escape")
@@ -118,7 +118,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
 
     press(vera, "/")
     vera.keyboard.type("paragraph 7 ON THE")
-    expect(vera.locator("[data-count]")).to_have_text("3 found")
+    expect(vera.locator("[data-count]")).to_have_text("3 in 2 documents")
     press(vera, "Enter Escape f")
     expect(vera.locator("[data-count]")).to_have_text("1 of 3")
     expect(vera.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
@@ -136,14 +136,14 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     )
     press(vera, "/")
     vera.keyboard.type(across)
-    expect(vera.locator("[data-count]")).to_have_text("1 found")  # half of it inside the highlight
+    expect(vera.locator("[data-count]")).to_have_text("1 in 1 document")  # half of it inside the highlight
     press(vera, "Enter Escape y")
     saved(vera)
     assert site.rows(QUERY, "Vera", marked) == [("yes", "", 0)]
     context.close()  # the whole browser, in the middle of an item
 
     again, vera = sit_elsewhere(browser, site, "vera")
-    open_work(vera, "Go on")
+    open_work(vera, "Resume")
     ready(vera, marked)
     assert chosen(vera) == ["yes"]
     expect(vera.get_by_label("agree", exact=False).first).to_be_enabled()
@@ -155,7 +155,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     again.set_offline(False)
     saved(vera)
     assert site.rows(QUERY, "Vera", marked) == [("yes", "agree", 0)]
-    expect(vera.locator("[data-done]")).to_have_text("2 done")
+    expect(vera.locator("[data-done-count]")).to_have_text("2 done")
     press(vera, "Enter")
     expect(vera.locator("[data-all] summary strong")).not_to_have_text(f"{marked} / {N_POINTS}")
     assert vera.evaluate("window.isTheSamePage")
@@ -190,13 +190,15 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
 
 def take_one_and_export(page: Page, study: str) -> None:
     """See how far the two agree, take the labels of Viktor alone, and download what he kept: two of six."""
-    page.goto(f"/studies/{study}/verification/")
-    page.get_by_role("link", name="Agreement and dataset").click()
+    page.goto(f"/studies/{study}/")
+    parts = page.get_by_role("navigation", name="This study")
+    parts.get_by_role("link", name="Results").click()
     expect(page.get_by_role("heading", name="Is it a key point?")).to_contain_text("q = 3")
     assert serious(page) == []
+    parts.get_by_role("link", name="Data").click()
     page.get_by_role("link", name="Dataset", exact=True).click()
     page.get_by_label("Vera").uncheck()
-    page.get_by_role("button", name="Show what this keeps").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.get_by_text("2 / 6").first).to_be_visible()
     expect(page.get_by_text("not recorded")).to_be_visible()
     page.get_by_label("Why").fill("Viktor read more closely")

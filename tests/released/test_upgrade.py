@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.own_database
+
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 RELEASES = sorted(FOLDER.glob("*.sql.gz"))
@@ -22,6 +24,7 @@ from django.apps import apps
 from django.test import Client
 from summhay_site.models import User
 from annotation.models import Study
+
 client = Client()
 client.force_login(User.objects.get(username="eve"))
 pages = ["/", "/studies/", "/agreement/", "/corpora/", "/judges/"]

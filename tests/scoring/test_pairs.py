@@ -21,7 +21,7 @@ from benchmarks.scoring.agreement import (
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.draws import DEFAULT, Resampling, draws, shared_draws
 from benchmarks.scoring.intervals import Batch, Figure, Rate, bootstrap_mean, rate
-from benchmarks.scoring.linking import Column
+from benchmarks.scoring.linking import Column, chance_shares
 from benchmarks.scoring.pairs import (
     LINK_FIGURES,
     Items,
@@ -214,3 +214,11 @@ def test_correlations_are_resampled_by_cluster_and_symmetric(name: str) -> None:
     assert there.low < there.value < there.high  # type: ignore[operator]
     assert there.n_clusters == 18
     assert back.value == pytest.approx(there.value)
+
+
+def test_a_link_to_the_seventieth_line_counts_like_any_other() -> None:
+    masks = np.array([1 << 69 | 1, 0b11, 0], dtype=object)
+    person = Column(np.array([1, 1, 1]), masks, masks.astype(bool))
+    few = Column(person.codes[1:], masks[1:], masks[1:].astype(bool))
+    assert chance_shares(person, np.array([100, 4, 4]), np.array([True, True, True])).tolist() == [0.02, 0.5, 0.0]
+    assert chance_shares(few, np.array([4, 4]), np.array([True, True])).tolist() == [0.5, 0.0]

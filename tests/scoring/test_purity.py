@@ -22,8 +22,9 @@ EVERY = [
         "evaluator",
         "expected",
     ),
-    *("intervals", "keypoints", "linking", "logit", "pairs", "ranking", "retention"),
+    *("intervals", "keypoints", "linking", "logit", "pairs", "ranking", "retention", "retrieval"),
     *("oracle", "ratings", "stat", "sums", "summhay", "text"),
+    *(f"position.{name}" for name in ("curves", "late", "placing", "rouge", "source", "spread")),
 ]
 
 

@@ -158,7 +158,7 @@ def test_who_set_the_password_of_an_account_does_not_rise_with_it(ada: Any, eve:
     thief = Client()
     _set_password(_make_nora(login(ada)), thief)
     nora = User.objects.get(username="nora")
-    assert thief.get("/").status_code == 200
+    assert thief.get("/work/").status_code == 200
     login(eve).post(f"/people/{nora.uid}/role/", {"role": ADMIN})
     assert thief.get("/").headers["Location"].startswith("/login/")
     assert thief.post("/login/", {"username": "nora", "password": PASSWORD}).status_code == 200

@@ -106,7 +106,7 @@ def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
 
 
 def test_an_empty_log_says_what_will_be_there(eve: Any, login: Any) -> None:
-    assert "Nothing was recorded yet" in login(eve).get("/audit-log/").content.decode()
+    assert "Nothing recorded yet" in login(eve).get("/audit-log/").content.decode()
 
 
 def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now: Any) -> None:

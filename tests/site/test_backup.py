@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,20 +37,10 @@ def _execute(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with an empty database, open to others as folders mostly are."""
-    folder = tmp_path_factory.mktemp("migrated") / "data"
-    folder.mkdir()
-    folder.chmod(0o755)
-    assert _execute(folder, "manage.py", "migrate", "-v0").returncode == 0
-    return folder
-
-
 @pytest.fixture
-def run(tmp_path: Path, migrated: Path) -> object:
+def run(tmp_path: Path, empty_database: Path) -> object:
     folder = tmp_path / "data"
-    shutil.copytree(migrated, folder)
+    shutil.copytree(empty_database.parent, folder)
     folder.chmod(0o700)
 
     def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -130,15 +121,15 @@ def test_a_password_link_from_before_a_restore_stays_dead(run: object, tmp_path:
 
 
 def test_a_new_database_can_be_read_by_its_owner_only_even_in_an_open_folder(
-    run: object, migrated: Path, tmp_path: Path
+    run: object, empty_database: Path, tmp_path: Path
 ) -> None:
     assert callable(run)
 
     def modes(folder: Path) -> set[int]:
         return {path.stat().st_mode & 0o777 for path in folder.iterdir() if path.is_file()}
 
-    assert migrated.stat().st_mode & 0o777 == 0o755
-    assert modes(migrated) == {0o600}
+    assert empty_database.parent.stat().st_mode & 0o777 == 0o755
+    assert modes(empty_database.parent) == {0o600}
     file = tmp_path / "site.backup"
     assert run("backup", str(file)).returncode == 0
     (tmp_path / "data" / "db.sqlite3").unlink()

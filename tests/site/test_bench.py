@@ -18,6 +18,8 @@ from bench import corpus, load
 from bench.cases import Measurement, all_cases, least, medians, most, percentile, times_floor
 from bench.stage import ROOT
 
+pytestmark = pytest.mark.own_database
+
 FIELDS = {"case", "name", "value", "unit", "target", "floor", "floor_is", "ratio", "met"}
 
 

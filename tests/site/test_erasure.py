@@ -15,7 +15,7 @@ from annotation.models import Annotator, CoverageLabel, Session, Study
 from annotation.studies import consent
 from annotation.writing import planning, scoring, sessions
 from benchmarks.models import Summary
-from summhay_site import accounts
+from summhay_site import accounts, erasing
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
@@ -113,8 +113,8 @@ def test_names_of_erased_people_are_gone_from_every_page_and_download(
     before = named(client, addresses)
     anonymous = [address for address in addresses if address not in before]
     assert len(anonymous) < 12, anonymous
-    accounts.erase(actor=eve, user=annotator, now=now)
-    accounts.erase(actor=eve, user=researcher, now=now)
+    erasing.erase(actor=eve, user=annotator, now=now)
+    erasing.erase(actor=eve, user=researcher, now=now)
     assert named(client, addresses) == {}
 
 
@@ -147,5 +147,5 @@ def test_a_browser_asks_anew_for_a_page_behind_the_login(
 def test_the_study_of_an_erased_researcher_has_a_contact(
     world: list[Study], researcher: Any, eve: Any, now: datetime
 ) -> None:
-    accounts.erase(actor=eve, user=researcher, now=now)
+    erasing.erase(actor=eve, user=researcher, now=now)
     assert Study.objects.get(pk=world[0].pk).contact == "eve@example.org"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
 REQUESTS = """
 import json, sys, threading, time
@@ -88,19 +89,17 @@ def redis(tmp_path: Path) -> Iterator[Redis]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def site(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> dict[str, str]:
     """The environment of a site with a database of its own."""
     folder = tmp_path_factory.mktemp("site")
-    environment = os.environ | {
+    shutil.copy(empty_database, folder)
+    return os.environ | {
         "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
         "DATA_DIR": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
         "EMAIL_URL": "console://",
         "DEBUG": "1",  # nothing was collected here
     }
-    run = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(run, cwd=ROOT, env=environment, check=True)
-    return environment
 
 
 def start(site: dict[str, str], broker: str) -> subprocess.Popen[str]:

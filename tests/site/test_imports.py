@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("annotation", "benchmarks", "summhay_site")
-HEAVY = {"krippendorff", "matplotlib", "openai", "pyarrow", "scipy"}
+HEAVY = {"bm25s", "krippendorff", "matplotlib", "openai", "pyarrow", "scipy"}
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; pyarrow
 is an extra that need not be there."""
 EXCEPTIONS = {"summhay_site/gunicorn.py"}

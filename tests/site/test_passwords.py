@@ -37,7 +37,7 @@ def test_a_link_sets_the_password_once_and_logs_in(ben: Any, eve: Any, client: C
     assert page.headers["Cache-Control"].startswith("max-age=0")
 
     answer = _set(client, _path(link))
-    assert answer.redirect_chain[-1][0] == "/"
+    assert answer.redirect_chain[-1][0] == "/work/"
     assert answer.context["user"] == ben
     ben.refresh_from_db()
     assert ben.check_password(NEW)

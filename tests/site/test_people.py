@@ -71,7 +71,7 @@ def test_a_user_name_is_taken_in_whatever_case(ada: Any, ben: Any, login: Any, n
 
 def test_a_file_is_looked_at_first_and_stores_nothing(ada: Any, login: Any) -> None:
     page = _upload(login(ada), CSV)
-    assert "2 accounts would be made" in page.content.decode()
+    assert "2 annotator accounts will be created" in page.content.decode()
     assert "Mira Olsen" in page.content.decode()
     assert User.objects.count() == 1
 
@@ -158,7 +158,7 @@ def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, 
     assert found("q=weil&state=all") == ["cleo"]
     assert found("state=inactive") == ["cleo"]
     assert found("role=nonsense") == ["ada", "ben", "eve"]
-    assert "Nobody matches" in client.get("/people/?q=zzz").content.decode()
+    assert "No person matches" in client.get("/people/?q=zzz").content.decode()
 
 
 def test_the_list_asks_as_much_for_many_people_as_for_few(
@@ -252,8 +252,14 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, l
         actor=eve, annotator=annotator, limit_factor=Decimal(2), may_paste=False, note="eyes", now=now
     )
     client = login(eve)
-    assert client.post(f"/people/{ben.uid}/erase/", {"username": "someone"}).status_code == 422
-    assert client.post(f"/people/{ben.uid}/erase/", {"username": "ben"}).headers["Location"] == "/people/"
+    assert (
+        client.post(f"/people/{ben.uid}/erase/", {"username": "someone", "mode": "anonymous"}).status_code == 422
+    )
+    assert client.post(f"/people/{ben.uid}/erase/", {"username": "ben"}).status_code == 422, (
+        "what becomes of the work?"
+    )
+    sent = client.post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "anonymous"})
+    assert sent.headers["Location"] == "/people/"
 
     annotator.refresh_from_db()
     assert annotator.user is None

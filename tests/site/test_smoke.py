@@ -20,4 +20,4 @@ def test_home_asks_a_stranger_to_log_in(client: Client) -> None:
 
 def test_home_greets_each_role(ada: Any, ben: Any, eve: Any, login: Any) -> None:
     for user in (ada, ben, eve):
-        assert login(user).get("/").status_code == 200
+        assert login(user).get("/", follow=True).status_code == 200

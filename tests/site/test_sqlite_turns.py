@@ -15,9 +15,12 @@ from django.db import connection
 from summhay_site import env
 from summhay_site.sqlite.base import DatabaseWrapper, Turn
 
+pytestmark = pytest.mark.own_database
+
 HOLDER = """
 import sys, time
 from summhay_site.sqlite.base import Turn
+
 turn = Turn(sys.argv[1], wait_s=5)
 print("mine", flush=True)
 time.sleep(60)

@@ -58,7 +58,7 @@ def test_a_login_on_a_full_disk_says_so_and_works_when_there_is_space(ben: Any, 
             answer = quiet.post("/login/", PASSWORD)
         finally:
             cursor.execute("PRAGMA max_page_count=1073741823")
-    _is_a_503(answer, "The disk of the server is full")
+    _is_a_503(answer, "The server's disk is full")
     assert "not stored" in answer.content.decode()
     assert quiet.post("/login/", PASSWORD).headers["Location"] == "/"
 
@@ -77,7 +77,7 @@ def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(ben: 
             cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
         _is_a_503(client.get(path, headers=headers), "stored just now" if headers else "cannot be reached")
         connection.close()  # the server does so between requests
-        assert client.get("/").status_code == 200
+        assert client.get("/").status_code == 302
     other.close()
 
 
@@ -88,13 +88,13 @@ def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
     client = login(ben)
     client.raise_request_exception = False
     if where == "the page":
-        monkeypatch.setattr("summhay_site.views.home.read_annotator", _fail("unable to open database file"))
+        monkeypatch.setattr("summhay_site.views.home.redirect", _fail("unable to open database file"))
     else:
         monkeypatch.setattr(authentication.LIVE_SESSION, "first", _fail("unable to open database file"))
     _is_a_503(client.get("/"), "cannot be reached")
     _is_a_503(client.get("/", headers=JSON), '"code": "unavailable"')
     monkeypatch.undo()
-    assert client.get("/").status_code == 200
+    assert client.get("/").status_code == 302
 
 
 def test_a_save_whose_log_in_cannot_be_read_is_told_to_try_again(
@@ -117,10 +117,10 @@ def test_the_probe_of_a_proxy_is_told_too(db: None, quiet: Client, monkeypatch: 
 def test_a_mistake_of_the_program_stays_a_500(ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client = login(ben)
     client.raise_request_exception = False
-    monkeypatch.setattr("summhay_site.views.home.read_annotator", lambda _user: 1 / 0)
+    monkeypatch.setattr("summhay_site.views.home.redirect", lambda _to: 1 / 0)
     page = client.get("/")
     assert page.status_code == 500
-    assert "Something broke" in page.content.decode()
+    assert "Something went wrong" in page.content.decode()
     assert client.get("/", headers=JSON).json()["code"] == "server_error"
 
 
@@ -144,7 +144,7 @@ def test_a_refused_page_is_one_line_in_the_log_and_a_failure_keeps_its_traceback
     assert "Forbidden" in log.getvalue()
     assert "NUL in the address" in log.getvalue()
     assert "Traceback" not in log.getvalue()
-    monkeypatch.setattr("summhay_site.views.home.read_annotator", lambda _user: 1 / 0)
+    monkeypatch.setattr("summhay_site.views.home.redirect", lambda _to: 1 / 0)
     assert client.get("/").status_code == 500
     assert "Traceback" in log.getvalue()
 

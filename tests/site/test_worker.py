@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -38,9 +39,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def worker(environment: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    run = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(run, cwd=ROOT, env=environment, check=True)
+def worker(environment: dict[str, str], tmp_path: Path, empty_database: Path) -> Iterator[subprocess.Popen[bytes]]:
+    shutil.copy(empty_database, tmp_path)
     command = [
         sys.executable,
         "-m",

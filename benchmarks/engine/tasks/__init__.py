@@ -7,10 +7,19 @@ from benchmarks.engine.tasks.autods import AutodsTask
 from benchmarks.engine.tasks.coverage import CoverageTask
 from benchmarks.engine.tasks.extraction import ExtractionTask
 from benchmarks.engine.tasks.recall import RecallTask
+from benchmarks.engine.tasks.summaries import SummaryTask
 from benchmarks.engine.tasks.support import SupportTask
 from benchmarks.engine.tasks.verification import VerificationTask
 
 TASKS: dict[str, Task] = {
     task.name: task
-    for task in (CoverageTask(), RecallTask(), ExtractionTask(), SupportTask(), AutodsTask(), VerificationTask())
+    for task in (
+        CoverageTask(),
+        RecallTask(),
+        ExtractionTask(),
+        SupportTask(),
+        AutodsTask(),
+        VerificationTask(),
+        SummaryTask(),
+    )
 }

@@ -16,7 +16,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_noop
 
-from benchmarks.engine.task import Counts, Labels, Origin, Task
+from benchmarks.engine.task import Counts, Labels, Origin
+from benchmarks.engine.tasks.key_points import KeyPointTask
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import ModelConfig, Question
@@ -38,7 +39,11 @@ class AutodsQuestion(Question):
     point: str
 
     task = "autods"
-    overrides = _ONE_TOKEN
+
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """One token, with the others that it might have been."""
+        return _ONE_TOKEN
 
     @classmethod
     def about(cls, point: KeyPoint, *, repeat: int = 0) -> AutodsQuestion:
@@ -74,15 +79,10 @@ def score_of(reply: Mapping[str, Any]) -> Score:
     return score(sides["yes"], sides["no"], least_listed=least)
 
 
-class AutodsTask(Task):
+class AutodsTask(KeyPointTask):
     """A score of each key point by each judge."""
 
     name = JudgeRun.Task.AUTODS
-    subject = "key_point"
-    subjects = "key_points"
-    related = "key_point__question"
-    order_by = "key_point__question"
-    has_repeats = True
     labels = Labels(
         progress=gettext_noop("AutoDS scores: %(done)s of %(total)s key points asked about"),
         answers=gettext_noop("Key points asked about"),
@@ -90,10 +90,6 @@ class AutodsTask(Task):
         failed=gettext_noop("Failed key points"),
         unanswered=gettext_noop("Key points without an answer"),
     )
-
-    def read(self, keys: Sequence[int]) -> QuerySet[KeyPoint, KeyPoint]:
-        """Key points with their questions."""
-        return KeyPoint.objects.filter(pk__in=keys).select_related("question")
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
         rows = _scores(judge, [point.pk for point in subjects], repeats).values_list("key_point")

@@ -15,7 +15,8 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
 
-from benchmarks.engine.task import Counts, Labels, Origin, Task
+from benchmarks.engine.task import Counts, Labels, Origin
+from benchmarks.engine.tasks.key_points import KeyPointTask
 from benchmarks.engine.tasks.points import QuestionTexts, texts_of
 from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_reply, strict_object
@@ -125,24 +126,15 @@ class KeynessQuestion(Question):
 VerificationQuestion = GroundedQuestion | KeynessQuestion
 
 
-class VerificationTask(Task):
+class VerificationTask(KeyPointTask):
     """A verdict of a model for each key point and judgment."""
 
     name = JudgeRun.Task.VERIFICATION
-    subject = "key_point"
-    subjects = "key_points"
-    related = "key_point__question"
-    order_by = "key_point__question"
-    has_repeats = True
     labels = Labels(
         progress=gettext_noop("%(title)s: %(done)s of %(total)s key points done"),
         failed=gettext_noop("Failed key points"),
         unanswered=gettext_noop("Key points without an answer"),
     )
-
-    def read(self, keys: Sequence[int]) -> QuerySet[KeyPoint, KeyPoint]:
-        """Key points with their questions."""
-        return KeyPoint.objects.filter(pk__in=keys).select_related("question")
 
     def answers(self) -> QuerySet[KeyPointVerdict, KeyPointVerdict]:
         """All verdicts on key points."""

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -25,6 +26,9 @@ from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, KeyPoint, Qu
 from benchmarks.querysets import QuestionQuerySet
 
 OFFLINE = "lexical"
+PAUSED = "Waits for batch files, or to be resumed."
+OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES)
+"""Tasks that have commands of their own."""
 SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
 
 
@@ -42,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
         parser.add_argument(
             "--task",
-            choices=[task for task in JudgeRun.Task.values if task != JudgeRun.Task.AUTODS],
+            choices=[task for task in JudgeRun.Task.values if task not in OTHERS],
             default=JudgeRun.Task.COVERAGE,
             help="coverage of insights by summaries (the default); of responses: recall of key points, extraction "
             "of the points they make, support of those points by documents and key points; of key points: "
@@ -76,6 +80,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--repeats", type=int, default=1, metavar="N", help="answers per insight, of models")
         parser.add_argument("--budget", metavar="DOLLARS", help="pause before this is spent, of models")
+        parser.add_argument(
+            "--paused",
+            action="store_true",
+            help="queue a paused run and ask nothing: for batch files; prints its id",
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -87,17 +96,21 @@ class Command(BaseCommand):
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
         before = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
         try:
-            judging.request_run(
-                judge=judge,
-                task=task,
-                subjects=subjects,
-                reason="command",
-                now=timezone.now(),
-                options=judging.ModelOptions.checked(
-                    concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
-                ),
-                scope=scope.as_json(),
-            )
+            with transaction.atomic():
+                run = judging.request_run(
+                    judge=judge,
+                    task=task,
+                    subjects=subjects,
+                    reason="command",
+                    now=timezone.now(),
+                    options=judging.ModelOptions.checked(
+                        concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
+                    ),
+                    scope=scope.as_json(),
+                )
+                if options["paused"]:
+                    self._leave(run, is_json=options["json"])
+                    return
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
         judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
@@ -114,6 +127,16 @@ class Command(BaseCommand):
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
         else:
             self._print(report)
+
+    def _leave(self, run: JudgeRun | None, *, is_json: bool) -> None:
+        """Queue a run without working on it."""
+        if run is not None:
+            runs.hold(run=run, message=PAUSED)
+        uid = str(run.uid) if run is not None else None
+        if is_json:
+            self.stdout.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())
+        else:
+            self.stdout.write(uid or "Nothing is missing; no run was made.")
 
     def _counts(
         self, *, judge: Judge, task: str, subjects: Sequence[Any], before: Mapping[int, Counts], repeats: int

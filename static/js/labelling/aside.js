@@ -1,38 +1,49 @@
 // Flag, comment and skip: plain forms, sent without leaving the page where that is enough.
 import { request } from "../talk.js";
+import { fieldOf } from "./outbox.js";
 
-export function startAside(root, { config, find, text, say, on, outbox, leaveBy }) {
-  const { urls } = config, boxes = [...root.querySelectorAll("details.over")];
-  const close = () => { for (const each of boxes) each.open = false; };
+export function startAside(root, { config, find, text, say, on, send, leaveBy }) {
+  const { urls } = config, menu = find("menu");
+  const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
-  if (!config.is_open) return { keys: {}, kept() {}, close, has, choose() {} };
+  on(document, "click", ({ target }) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(target)) each.open = false; });
+  if (!config.is_open) return { keys: {}, kept() {}, close, has, choose() {}, retry() {} };
 
   const button = find("flag"), comment = root.querySelector("#comment");
   let isFlagged = button.getAttribute("aria-pressed") === "true", keptComment = comment.value;
+  let stored = [isFlagged, keptComment]; // by the server's word
 
-  // The newest wish shows at once; the server gets them in order, each time both in full.
+  // The newest wish shows at once; the server gets them in order, each time both in full, and confirms them in words.
   function remark({ flag = isFlagged, words = keptComment }) {
     const isSame = flag === isFlagged && words === keptComment;
-    find("comments").open = false;
+    close();
     if (isSame) { say(text("comment-same")); return; }
-    const message = flag !== isFlagged ? (flag ? "flagged" : "unflagged") : words.trim() ? "comment-kept" : "comment-gone";
+    const note = flag !== isFlagged ? (flag ? "flagged" : "unflagged") : words.trim() ? "comment-kept" : "comment-gone";
     isFlagged = flag;
     keptComment = words;
     draw();
-    outbox.add(urls.remark, [["task", config.task], ["flag", flag ? "1" : "0"], ["comment", words]]);
-    say(text(message));
+    send(urls.remark, [["flag", flag ? "1" : "0"], ["comment", words]], { note });
   }
   function draw() {
     button.setAttribute("aria-pressed", String(isFlagged));
     button.value = isFlagged ? "0" : "1";
     find("keep-comment").value = isFlagged ? "1" : "0";
+    find("flagged").hidden = !isFlagged;
     find("commented").hidden = !keptComment.trim();
-    find("comments").title = keptComment;
+    find("commented").title = keptComment;
   }
-  function kept(body, isNewerOnTheWay) {
+  function kept(act, isNewerOnTheWay) {
+    stored = [fieldOf(act, "flag") === "1", fieldOf(act, "comment")];
     if (isNewerOnTheWay) return;
-    isFlagged = body.is_flagged;
+    [isFlagged, keptComment] = stored;
     draw();
+  }
+  // A refused flag or comment: what the server holds, with the words still in the box.
+  function retry(act) {
+    [isFlagged, keptComment] = stored;
+    draw();
+    comment.value = fieldOf(act, "comment");
+    openComment();
   }
   on(find("remark"), "submit", (event) => {
     event.preventDefault();
@@ -51,17 +62,20 @@ export function startAside(root, { config, find, text, say, on, outbox, leaveBy 
     on(other, "input", () => { reasons.at(-1).checked = true; });
     on(reasons.at(-1), "change", () => other.focus());
   }
-  function openSkip() {
-    const box = find("skipping");
-    box.open = true;
-    (form?.querySelector("fieldset") ?? box.querySelector("button")).focus(); // not a text field: a key types nothing
+  function open(name) {
+    menu.open = true;
+    for (const each of ["comments", "skipping"]) find(each).open = each === name;
   }
-  function openComment() { find("comments").open = true; comment.focus(); }
+  function openSkip() {
+    open("skipping");
+    (form?.querySelector("fieldset") ?? find("skipping").querySelector("button")).focus(); // not a text field: a key types nothing
+  }
+  function openComment() { open("comments"); comment.focus(); }
   // A key while the focus is in an open box: its own, or none, for it does not concern the item.
   function choose(key, target) {
     const isSkipping = find("skipping").contains(target), reason = isSkipping ? reasons[Number(key) - 1] : undefined;
     if (!reason) return /^[^ ]$/.test(key) ? () => say(text(isSkipping && form ? "which-reason" : "box-open")) : undefined;
     return (() => { reason.checked = true; (reason === reasons.at(-1) ? other : reason).focus(); });
   }
-  return { keys: { f: () => remark({ flag: !isFlagged }), F: openComment, s: openSkip }, kept, close, has, choose };
+  return { keys: { f: () => remark({ flag: !isFlagged }), F: openComment, s: openSkip }, kept, close, has, choose, retry };
 }

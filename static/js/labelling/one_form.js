@@ -1,20 +1,25 @@
 // A task with one form: what is answered is stored at each change. A kind extends this with its questions and keys.
+import { fieldOf } from "./outbox.js";
 import { startShell } from "./shell.js";
 
 export class OneForm {
   constructor(root) {
     this.root = root;
     this.shell = startShell(root, {
-      answered: (_, body) => this.answered(body), keys: (key) => this.act(key), next: () => this.next(),
+      answered: (_, body) => this.answered(body), keys: (key, event) => this.act(key, event), next: () => this.next(), retry: (act) => this.retry(act),
     });
     const { config, find, on } = this.shell;
-    Object.assign(this, { config, find, form: find("answer"), first: find("first") });
+    Object.assign(this, { config, find, form: find("answer"), first: find("first"), isArrow: false, wasComplete: false });
     on(this.form, "submit", (event) => { event.preventDefault(); this.store(); });
-    on(this.form, "change", ({ target }) => { if (target.name === "unsure") this.doubt(); else this.store(); });
+    on(this.form, "change", ({ target }) => { if (target.name === "unsure") this.doubt(); else this.decide({ byArrow: this.isArrow }); });
+    // Arrows try one radio after another, which decides nothing yet
+    on(this.form, "keydown", ({ key }) => { this.isArrow = key.startsWith("Arrow"); });
+    on(this.form, "pointerdown", () => { this.isArrow = false; });
   }
 
-  // A kind has: `isAnswered`, `isComplete`, `fields()` to send, `show(body)` of an answer, `missing()` as the box and
-  // the sentence that ask for it, and `keys(key)`; it may add `drawMore()` and `readingKeys`, for closed studies too.
+  // A kind has: `isAnswered`, `isComplete`, `fields()` to send, `show(body)` of an answer, `read(of)` the same from the
+  // fields of an act, `missing()` as the box and the sentence that ask for it, and `keys(key, event)`; it may add `drawMore()`
+  // and `readingKeys`, for closed studies too.
   drawMore() {}
   readingKeys = {};
 
@@ -22,16 +27,12 @@ export class OneForm {
   choose(name, wanted) { for (const input of this.form.querySelectorAll(`[name=${name}]`)) input.checked = input.value === wanted; }
   get unsure() { return this.form.elements.unsure; }
 
-  begin() {
-    this.draw();
-    if (this.isComplete) this.shell.prefetch();
-  }
+  begin() { this.draw(); }
   draw() {
     this.drawMore();
-    const isComplete = this.isComplete, done = this.config.n_done_besides + isComplete;
-    this.root.classList.toggle("is-complete", isComplete);
-    this.find("progress").value = done;
-    this.find("done").textContent = this.shell.text("done", { n: done });
+    this.wasComplete = this.isComplete;
+    this.root.classList.toggle("is-complete", this.wasComplete);
+    this.shell.progress(this.wasComplete);
   }
   store() {
     if (!this.config.is_open) return;
@@ -41,23 +42,36 @@ export class OneForm {
     if (this.config.guideline) fields.push(["guideline", String(this.config.guideline)]);
     this.shell.save(fields);
   }
+  // Store an answer; one that completes the item may lead on.
+  decide({ byArrow = false } = {}) {
+    const was = this.wasComplete;
+    this.store();
+    if (!was && this.isComplete && !byArrow) this.shell.goOnByItself();
+  }
   answered(body) {
-    if (this.shell.isWaiting(this.config.urls.choice)) return; // what is still on its way is newer
+    if (this.shell.outbox.isWaiting(this.config.task, this.config.urls.choice)) return; // what is still on its way is newer
     this.show(body);
     this.unsure.checked = body.is_unsure;
     this.draw();
   }
+  retry(act) {
+    this.show(this.read((name) => fieldOf(act, name) ?? ""));
+    this.unsure.checked = fieldOf(act, "unsure") === "1";
+    this.draw();
+    return this.first;
+  }
   refuse(box, sentence) { this.shell.refuse(box, this.shell.text(sentence)); }
   doubt() {
     if (this.isAnswered) { this.store(); return; }
+    if (this.shell.isAuto()) { if (this.unsure.checked) this.shell.say(this.shell.text("unsure-with")); return; }
     this.unsure.checked = false;
     this.refuse(this.first, "unsure-first");
   }
   next() {
     if (this.isComplete || !this.config.is_open) this.shell.leave(); else this.refuse(...this.missing());
   }
-  act(key) {
+  act(key, event) {
     if (this.readingKeys[key] || !this.config.is_open) return this.readingKeys[key];
-    return key === "x" ? () => { this.unsure.checked = !this.unsure.checked; this.doubt(); } : this.keys(key);
+    return key === "x" ? () => { this.unsure.checked = !this.unsure.checked; this.doubt(); } : this.keys(key, event);
   }
 }

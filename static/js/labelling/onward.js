@@ -1,39 +1,40 @@
-// Going to another task: it is fetched, perhaps before it is wanted, then put in the place of this one.
+// Going to another item: its page is fetched and parsed before it is wanted, then put in the place of this one.
 import { fetchPage } from "../talk.js";
 
 const NOTE = "labels:note", NOTE_LASTS_MS = 15_000;
 
 export class Onward {
-  constructor({ swap, selector }) {
-    Object.assign(this, { swap, selector, url: null, page: null });
+  constructor(selector) {
+    Object.assign(this, { selector, url: null, page: null, coming: null });
   }
 
-  // Fetch the next page once this one is done: what it says of one's progress is then right.
-  prefetch(url) {
-    if (this.url === url) return;
-    this.url = url;
-    this.page = fetchPage(url);
+  // Fetch a page once `before` has come, unless it is here or on its way.
+  prefetch(url, before = null) {
+    if (this.url === url) return this.coming;
+    Object.assign(this, { url, page: null });
+    this.coming = this.bring(url, before);
+    return this.coming;
   }
-
-  forget() { this.url = null; }
-
-  // Whether the page is there, or on its way; `note` is said on it. Nothing happens once `isWanted` says no.
-  async visit(url, { isWanted, note }) {
-    let fetched = this.url === url ? await this.page : null;
-    if (!fetched) {
-      this.forget();
-      this.prefetch(url);
-      fetched = await this.page;
+  async bring(url, before) {
+    await before;
+    const fetchedAt = performance.now(), fetched = await fetchPage(url);
+    const made = fetched && new DOMParser().parseFromString(fetched.html, "text/html");
+    const root = made?.querySelector(this.selector) ?? null;
+    const page = fetched && { root, title: made.title, fetchedAt, url: fetched.url.replace(/#.*$/, "") + new URL(url, location).hash };
+    if (this.url === url) {
+      this.page = page;
+      if (!root) this.url = null; // try again when it is wanted
     }
-    if (!isWanted()) return true;
-    if (!fetched) { this.forget(); return false; }
-    const made = new DOMParser().parseFromString(fetched.html, "text/html");
-    const root = made.querySelector(this.selector);
-    if (!root) { load(url, note()); return true; }
-    history.pushState(null, "", fetched.url.replace(/#.*$/, "") + new URL(url, location).hash);
-    document.title = made.title;
-    this.swap(document.adoptNode(root), note());
-    return true;
+    return page;
+  }
+
+  forget() { Object.assign(this, { url: null, page: null }); }
+
+  // The page of this address if it is here, at once; it is given away only once.
+  take(url) {
+    const page = this.url === url ? this.page : null;
+    if (page) this.forget();
+    return page;
   }
 }
 

@@ -1,52 +1,76 @@
-// Acts on their way to the server, in order, one at a time; kept in this browser until they are answered.
+// Acts on their way to the server, in order, one at a time, whatever item is on the screen meanwhile. They are kept in
+// this browser until the server has answered them. Each has an id: to send it twice is to send it once.
 import { Unreachable, backoff, newId, pause, request } from "../talk.js";
 
 const LONGEST_MS = 20_000;
-const post = (act) => request(act.url, new URLSearchParams(act.fields));
+export const fieldOf = (act, name) => act.fields.find(([each]) => each === name)?.[1];
+export const taskOf = (act) => fieldOf(act, "task");
 
 export class Outbox {
-  // `show(kind, values)` tells of the state; `answered(act, body)` and `refused(act, body)` of what came of an act.
-  constructor(config, { show, answered, refused }) {
-    Object.assign(this, { show, answered, refused });
-    this.key = `${config.kind}:${config.person}:${config.task}`;
+  // `page` is what is on the screen: `show(kind, values)` the state, `answered(act, body)`, `refused(act, body)`.
+  constructor(config) {
+    const mine = `${config.kind}:${config.person}:`;
+    this.key = mine + newId();
+    this.page = null;
+    this.state = ["idle", {}];
     this.acts = [];
     this.running = null;
     this.storedAt = null; // when the server last changed something on this page's word
-    this.nRefused = 0;
-    try { this.acts = (JSON.parse(localStorage.getItem(this.key)) ?? []).map(onlyHere); } catch { /* nothing was kept */ }
-    if (this.acts.length) this.running = this.run();
+    try { this.adopt(Object.keys(localStorage).filter((key) => key.startsWith(mine))); } catch { /* nothing was kept */ }
+  }
+
+  // What other pages of this person could not send, perhaps because they were closed or loaded anew.
+  adopt(keys) {
+    const lists = keys.map((key) => JSON.parse(localStorage.getItem(key)) ?? []);
+    this.acts = lists.flat().map(onlyHere);
+    this.keep();
+    for (const key of keys) localStorage.removeItem(key);
+  }
+
+  // Another item is on the screen from now on.
+  serve(page) {
+    this.page = page;
+    this.page.show(...this.state);
+    if (this.acts.length) this.running ??= this.run();
   }
 
   get isEmpty() { return this.acts.length === 0; }
+  isWaiting(task, url) { return this.acts.some((act) => taskOf(act) === task && (!url || act.url === url)); }
 
-  add(url, fields) {
-    this.acts.push({ url, fields: [...fields, ["op_id", newId()]] });
+  // `more` stays with the act: what the page needs once it is answered.
+  add(url, fields, more = {}) {
+    this.acts.push({ ...more, url, fields: [...fields, ["op_id", newId()]] });
     this.keep();
     this.running ??= this.run();
     return this.running;
   }
 
+  show(...state) {
+    this.state = state;
+    this.page.show(...state);
+  }
+
   async run() {
     for (let attempt = 0; this.acts.length;) {
-      this.show(attempt ? "offline" : "saving");
+      this.show(attempt ? "offline" : "saving", {});
       const act = this.acts[0];
       try {
-        const { status, body } = await post(act);
-        if (status === 401 || status === 403) { this.show("login"); await pause(5000); continue; }
+        const { status, body } = await request(act.url, new URLSearchParams(act.fields));
+        if (status === 401 || status === 403) { this.show("login", {}); await pause(5000); continue; }
         attempt = 0;
         this.acts.shift();
         this.keep();
         if (status === 200) {
           if (!body.nothing && !body.unchanged) this.storedAt = new Date();
           if (!this.acts.length) this.rest();
-          this.answered(act, body);
+          this.page.answered(act, body);
         } else {
-          this.nRefused += 1;
-          this.refused(act, body);
+          this.show("refused", { reason: body.message ?? status });
+          this.page.refused(act, body);
         }
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        this.show("offline");
+        this.show("offline", {});
         await pause(backoff(attempt++, LONGEST_MS));
       }
     }
@@ -54,7 +78,7 @@ export class Outbox {
   }
 
   // Say "saved" only of what was stored.
-  rest() { this.show(this.storedAt ? "saved" : "idle"); }
+  rest() { this.show(this.storedAt ? "saved" : "idle", {}); }
 
   keep() {
     try {
@@ -65,16 +89,3 @@ export class Outbox {
 
 // An undo that was kept over a reload must not reach what was answered elsewhere since.
 const onlyHere = (act) => (act.url.endsWith("/undo/") ? { ...act, fields: [...act.fields.filter(([name]) => name !== "here"), ["here", "1"]] } : act);
-
-// What this annotator chose on other tasks and what never arrived; each act has an id, so twice is once.
-export async function sendLeftovers(config) {
-  const mine = `${config.kind}:${config.person}:`;
-  for (const key of Object.keys(localStorage).filter((name) => name.startsWith(mine) && !name.endsWith(config.task))) {
-    const acts = JSON.parse(localStorage.getItem(key)) ?? [];
-    for (const act of acts) {
-      const answer = await post(onlyHere(act)).catch(() => null);
-      if (!answer || answer.status === 401 || answer.status === 403) return;
-    }
-    localStorage.removeItem(key);
-  }
-}

@@ -1,45 +1,52 @@
-// What every page of label work does: the state of saving, undo, guidelines, keys, going on and back.
+// What every page of label work does: answers on their way, undo, going on and back, what comes next.
 import { startAside } from "./aside.js";
-import { Gate, isTyping } from "./gate.js";
+import { Gate } from "./gate.js";
+import { startKeyboard } from "./keyboard.js";
 import { load, noteLeft, Onward } from "./onward.js";
-import { Outbox, sendLeftovers } from "./outbox.js";
+import { fieldOf, Outbox, taskOf } from "./outbox.js";
 import { watchTime } from "./presence.js";
+import { Trail } from "./trail.js";
 import { startVoice, timeOfDay } from "./voice.js";
 
 const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
+let startTask = null, outbox = null, onward = null; // these outlive the item on the screen
+const trail = new Trail();
 let arrival = null; // what the page before hands to the one that takes its place
-let startTask = null;
 
-// Start the task on the page by `start(root)`, which later also starts those that take its place; then send what
-// another page of this browser could not.
+// Start the task on the page by `start(root)`, which later also starts those that take its place.
 export function run(start) {
-  const root = document.querySelector("[data-label-task]");
+  const root = document.querySelector("[data-label-task]"), config = JSON.parse(root.dataset.config);
   startTask = start;
+  outbox = new Outbox(config);
+  onward = new Onward(`[data-label-task="${config.kind}"]`);
   start(root);
-  sendLeftovers(JSON.parse(root.dataset.config));
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  addEventListener("beforeunload", (event) => { if (!outbox.isEmpty) event.preventDefault(); });
 }
 
-// `answered(act, body)` gets what an act on this task came to; `keys(key)` gives what a key does beside the common
+// `answered(act, body)` gets what an act on this task came to; `keys(key, event)` gives what a key does beside the common
 // ones, if anything; `next()` is Enter, and `onClick()` the button to the next task, where that is something else.
-export function startShell(root, { answered, keys, next, onClick = next }) {
+// `retry(act)` shows a refused answer again and gives the box it belongs to.
+export function startShell(root, { answered, keys, next, onClick = next, retry }) {
   const config = JSON.parse(root.dataset.config), { urls } = config;
   const find = (name) => root.querySelector(`[data-${name}]`);
   const life = new AbortController(), { signal } = life; // ends when the next task takes this one's place
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
   const { text, announce, say, refuse, hush } = startVoice(root, signal);
+  const fetchedAt = arrival?.fetchedAt ?? 0;
   root.classList.add("has-scripts");
 
-  const swap = (page, note) => { life.abort(); arrival = { note }; root.replaceWith(page); scrollTo(0, 0); startTask(page); };
-  const onward = new Onward({ selector: `[data-label-task="${config.kind}"]`, swap });
-  const onwardUrl = find("onward").getAttribute("href");
-  let outbox = null; // its first word may come while it is made
-  outbox = new Outbox(config, { show, answered: arrived, refused: (act, body) => { show("refused", { reason: body.message ?? "?" }); if (act.url === urls.undo) settleUndo(); } });
-
+  const nDoneBesides = config.n_done_besides + trail.redraw(root, config, fetchedAt);
+  function progress(isComplete) {
+    const done = nDoneBesides + isComplete;
+    find("progress").value = done;
+    find("done-count").textContent = text("done", { n: done });
+  }
   function show(kind, values = {}) {
+    if (!config.is_open && kind === "idle") return;
     const place = find("save-state");
     place.dataset.kind = KINDS[kind] ?? kind;
-    place.textContent = text(kind, { time: timeOfDay(config.time_zone, outbox?.storedAt ?? undefined), ...values });
+    place.textContent = text(kind, { time: timeOfDay(config.time_zone, outbox.storedAt ?? undefined), ...values });
     if (kind === "login") place.append(" ", Object.assign(document.createElement("a"), { href: urls.login, target: "_blank", rel: "noopener", textContent: text("login-link") }));
     if (kind === "refused") say(place.textContent);
   }
@@ -57,97 +64,139 @@ export function startShell(root, { answered, keys, next, onClick = next }) {
   arrival = null;
   if (noteHere) setTimeout(() => say(noteHere), 50); // after the live region is there
 
-  // Leave once everything is stored, for an address or what `where` comes to. A refused answer keeps one here,
-  // and so does Escape.
-  async function leave(where, { note = "", open = null } = {}) {
+  function swap(page, note) {
+    life.abort();
+    arrival = { note, fetchedAt: page.fetchedAt };
+    history.pushState(null, "", page.url);
+    document.title = page.title;
+    root.replaceWith(document.adoptNode(page.root));
+    scrollTo(0, 0);
+    startTask(document.querySelector("[data-label-task]"));
+  }
+  // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
+  // while answers are still on their way; any other is fetched once they are stored. Escape stays here.
+  async function leave(where, { note = "", open = null, isReturn = false } = {}) {
     if (gate.why === "going") return;
     if (!gate.why) dropped = [];
-    gate.shut("going");
-    const mine = ++trip, nRefused = outbox.nRefused, isWanted = () => mine === trip;
     const notes = () => [note, droppedNote()].filter(Boolean).join(" ");
-    await outbox.running;
+    const ready = typeof where === "string" && !open ? onward.take(where) : null;
+    if (ready) { swap(ready, notes()); return; }
+    gate.shut("going");
+    const mine = ++trip, isWanted = () => mine === trip;
+    if (where !== onward.url && !isReturn) await outbox.running;
     if (!isWanted()) return;
-    const url = outbox.nRefused > nRefused ? "" : typeof where === "string" ? where : await where();
+    const url = typeof where === "string" ? where : await where();
     if (!isWanted()) return;
     if (!url) { gate.open(); return; }
     if (open) { isLoading = true; open(url, notes()); return; }
-    if (await onward.visit(url, { isWanted, note: notes })) return;
+    const page = await onward.prefetch(url);
+    if (!isWanted()) return;
+    onward.forget();
+    if (page?.root) { swap(page, notes()); return; }
+    if (page && !isReturn) { await outbox.running; if (isWanted()) load(url, notes()); return; }
     gate.open();
     say(text("unreachable"));
   }
   const follow = (link) => { if (link?.href) leave(link.getAttribute("href")); };
+  const nextUrl = () => trail.next(config, fetchedAt);
+  function prefetch() {
+    const url = nextUrl();
+    if (url === urls.end) { onward.forget(); return; }
+    const isWaiting = config.onward.some((each) => each.url === url && outbox.isWaiting(each.task));
+    onward.prefetch(url, isWaiting ? outbox.running : null);
+  }
+  // On from a complete item; one whose answer was refused is not left so.
+  function goOn({ isDone = true } = {}) {
+    if (refusal) { refuse(refusal.box, refusal.sentence); return; }
+    if (isDone && outbox.isWaiting(config.task)) trail.leave(config.task, "done");
+    leave(nextUrl());
+  }
 
   // Answers and undo, in order. An undo may concern another task: then it leads there.
-  const isWaiting = (url) => outbox.acts.some((act) => act.url === url);
-  let undone = [], elsewhere = null;
+  let undone = [], elsewhere = null, refusal = null;
   function arrived(act, body) {
-    if (act.url === urls.remark) { aside.kept(body, isWaiting(urls.remark)); return; }
-    if (act.url !== urls.undo) { answered(act, body); if (body.state === "done") onward.prefetch(onwardUrl); else onward.forget(); return; }
+    const task = taskOf(act) ?? config.task, isHere = task === config.task;
+    if (act.url.endsWith("/undo/")) { tookBack(body); return; }
+    trail.takeRefused(task);
+    if (!outbox.isWaiting(task)) trail.settle(task, body.state);
+    if (act.note) say(isHere ? text(act.note) : text("on-item", { n: act.number, note: text(act.note) }));
+    if (!isHere) return;
+    if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else answered(act, body);
+    prefetch();
+  }
+  function tookBack(body) {
     onward.forget();
     undone.push(body.nothing ? text("nothing") : body.message);
-    const isHere = body.nothing || body.task === config.task;
-    if (!body.nothing) elsewhere = isHere ? null : body.next;
-    if (isHere && !body.nothing) answered(act, body);
+    if (!body.nothing) {
+      trail.settle(body.task, body.state);
+      elsewhere = body.task === config.task ? null : body.next;
+      if (!elsewhere) answered({ url: urls.undo, fields: [] }, body);
+    }
     settleUndo();
   }
   function settleUndo() {
-    if (isWaiting(urls.undo)) return;
+    if (outbox.isWaiting(config.task, urls.undo)) return;
     const note = undone.join(" "), url = elsewhere;
     undone = [];
     elsewhere = null;
-    if (url && gate.why === "undoing") { leave(url, { note }); return; }
+    if (url && gate.why === "undoing") { leave(url, { note, isReturn: true }); return; }
     if (gate.why === "undoing") gate.open();
     if (note) say(note);
+    prefetch();
   }
   function undo() {
     if (gate.why === "going") return;
     hush();
     if (!gate.why) dropped = [];
     gate.shut("undoing");
-    outbox.add(urls.undo, [["task", config.task]]);
+    send(urls.undo, []);
+  }
+
+  // A refused answer leads back to its item, which shows it with the reason.
+  function refused(act, body) {
+    if (act.url.endsWith("/undo/")) { settleUndo(); return; }
+    const task = taskOf(act) ?? config.task;
+    trail.refuse(task, act, body.message ?? "");
+    if (gate.why !== "going" && (!refusal || task === config.task)) faceRefusal();
+  }
+  function faceRefusal() {
+    const here = trail.takeRefused(config.task);
+    if (!here) {
+      const url = trail.refused.size && nextUrl();
+      if (url) { onward.forget(); leave(url, { isReturn: true }); }
+      return;
+    }
+    const { act, reason } = here;
+    show("refused", { reason });
+    if (act.url === urls.remark) { aside.retry(act); return; }
+    refusal = { box: retry(act), sentence: text("refused", { reason }), question: fieldOf(act, "question") };
+    refuse(refusal.box, refusal.sentence);
+  }
+
+  // Send something about the task that is on the screen, not the one that this script was started for: the server
+  // compares them.
+  function send(url, fields, more = {}) {
+    const { task } = JSON.parse(document.querySelector("[data-config]").dataset.config);
+    outbox.add(url, [["task", task], ...fields], { ...more, page: location.pathname, number: config.number });
   }
   function save(fields) {
     if (!config.is_open) return;
     hush();
+    if (refusal?.question === fieldOf({ fields }, "question")) refusal = null;
     presence.contact();
-    // The task that is on the screen, not the one that this script was started for: the server compares them.
-    outbox.add(urls.choice, [["task", JSON.parse(document.querySelector("[data-config]").dataset.config).task], ...fields]);
+    send(urls.choice, fields);
   }
   if (config.is_open) on(find("undo-form"), "submit", (event) => { event.preventDefault(); undo(); });
 
-  const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, isWaiting, leave: () => leave(onwardUrl), prefetch: () => onward.prefetch(onwardUrl) };
+  const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn };
   const aside = startAside(root, { ...shell, leaveBy: leave });
   const presence = watchTime({ ...shell, show });
-
-  // guidelines and keys
-  const guide = find("guide"), keysOn = find("keys-on"), keysOff = `${config.kind}:keys-off`;
-  const toggleGuide = (open = !guide.open) => { if (open) guide.show(); else guide.close(); };
-  on(find("open-guide"), "click", (event) => { event.preventDefault(); toggleGuide(); });
-  on(find("close-guide"), "click", () => toggleGuide(false));
-  const showKeys = () => root.classList.toggle("keys-off", !keysOn.checked);
-  try { keysOn.checked = !localStorage.getItem(keysOff); } catch { /* always on */ }
-  showKeys();
-  on(keysOn, "change", () => {
-    showKeys();
-    try { if (keysOn.checked) localStorage.removeItem(keysOff); else localStorage.setItem(keysOff, "1"); } catch { /* for this page only */ }
-  });
-
-  const common = { ArrowLeft: () => follow(find("back")), ArrowRight: () => follow(find("next")), "?": () => toggleGuide(), Enter: next };
+  const moves = { ArrowLeft: () => follow(find("back")), ArrowRight: () => follow(find("next")), Enter: next };
   const writing = { u: undo, ...aside.keys };
-  on(document, "keydown", (event) => {
-    const { key, target } = event;
-    if (key === "Escape") {
-      if (isTyping(target) && target.type === "search") return;
-      toggleGuide(false);
-      aside.close();
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !keysOn.checked || isTyping(target)) return;
-    const act = aside.has(target) ? aside.choose(key, target) : common[key] ?? keys(key) ?? (config.is_open ? writing[key] : undefined);
-    if (!act || (key === "Enter" && target.closest("a, button, summary"))) return;
-    event.preventDefault();
-    act();
-  });
+  const keyboard = startKeyboard(root, { ...shell, aside, keyOf: (key, event) => keys(key, event) ?? moves[key] ?? (config.is_open ? writing[key] : undefined) });
+  // A complete answer leads on by itself where the person chose so, except in training, where there is something to read.
+  shell.isAuto = () => keyboard.isAuto;
+  shell.goOnByItself = () => { if (keyboard.isAuto && !config.has_feedback) goOn(); };
 
   // Every way to another page of this site goes through the gate
   on(root, "click", (event) => {
@@ -166,6 +215,7 @@ export function startShell(root, { answered, keys, next, onClick = next }) {
   });
   on(window, "popstate", () => { if (!location.pathname.includes(config.task)) leave(location.href, { open: () => location.reload() }); });
   on(find("stay"), "click", () => gate.stay());
-  on(window, "beforeunload", (event) => { if (!outbox.isEmpty) event.preventDefault(); });
+  outbox.serve({ show, answered: arrived, refused });
+  queueMicrotask(() => { prefetch(); faceRefusal(); }); // once the kind has started
   return shell;
 }

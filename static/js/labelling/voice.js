@@ -3,7 +3,7 @@ const LASTS_MS = 7000;
 
 export function startVoice(root, signal) {
   const find = (name) => root.querySelector(`[data-${name}]`);
-  const sentences = Object.fromEntries([...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent]));
+  const sentences = Object.fromEntries([...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent.trim()]));
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
 

@@ -19,6 +19,7 @@ export class Question {
   set isUnsure(value) { this.form.elements.unsure.checked = value; }
   get isCovered() { return COVERED.includes(this.coverage); }
   get isMissingLine() { return this.isCovered && !this.lines.length; }
+  get takesMore() { return this.isCovered && this.lineInputs.some((input) => input.type === "checkbox"); }
   get isAnswered() { return this.coverage === "none" || (this.isCovered && this.lines.length > 0); }
 
   fields() {
@@ -48,6 +49,7 @@ export class Question {
   draw() {
     if (!this.isCovered) this.lines = [];
     this.box.querySelector("[data-missing]").hidden = !this.isMissingLine;
+    this.wasAnswered = this.isAnswered;
     this.box.classList.toggle("is-answered", this.isAnswered);
     this.box.classList.toggle("is-covered", this.isCovered);
   }
@@ -82,6 +84,8 @@ export class Questions {
     this.choose(this.all[Math.max(0, Math.min(this.all.length - 1, at + by))]);
   }
 
+  get isComplete() { return !this.unanswered; }
+
   // The next one without an answer after the current, then from the top; nothing if all have one.
   nextUnanswered() {
     const at = this.all.indexOf(this.current);
@@ -96,6 +100,5 @@ export class Questions {
       bullet.querySelector("[data-used]").textContent = users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "";
     }
     this.root.querySelector("[data-answered]").textContent = `${this.nAnswered} / ${this.all.length}`;
-    this.root.querySelector("[data-progress]").value = this.nAnswered;
   }
 }

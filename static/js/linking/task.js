@@ -1,4 +1,5 @@
 // A linking task in the browser: choices and keys of the insights; what all label work does is in the shell.
+import { fieldOf } from "../labelling/outbox.js";
 import { run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
 
@@ -6,32 +7,52 @@ const LEVELS = { 1: "none", 2: "partial", 3: "full" };
 
 run(function start(root) {
   const questions = new Questions(root);
-  const { config, text, on, outbox, save, refuse, leave, prefetch } = startShell(root, { answered, keys, next, onClick });
+  const shell = startShell(root, { answered, keys, next, onClick, retry });
+  const { config, text, on, outbox, save, say, refuse, leave } = shell;
 
+  function draw() {
+    questions.draw();
+    shell.progress(questions.isComplete);
+  }
   function answered(act, body) {
     const question = body.question && questions.of(body.question);
-    const later = outbox.acts.some(({ fields }) => fields.some(([name, value]) => name === "question" && value === body.question));
-    if (question && !later) question.set(body);
+    if (question && !outbox.acts.some((each) => fieldOf(each, "question") === body.question)) question.set(body);
     if (act.url === config.urls.undo && question) questions.choose(question);
-    questions.draw();
+    draw();
+  }
+  function retry(act) {
+    const lines = act.fields.filter(([name]) => name === "line").map(([, line]) => Number(line));
+    const question = questions.of(fieldOf(act, "question"));
+    question.set({ coverage: fieldOf(act, "coverage"), lines, is_unsure: fieldOf(act, "unsure") === "1" });
+    questions.choose(question);
+    draw();
+    return question.place;
   }
   function store(question) {
     if (!config.is_open) return;
     question.draw();
-    questions.draw();
+    draw();
     save(question.fields());
   }
-  function level(coverage) {
-    const question = questions.current;
-    question.coverage = coverage;
+  // Store an answer; one that completes the insight may lead on, but for where more bullets can be chosen.
+  function decide(question, wasAnswered) {
     store(question);
+    if (!shell.isAuto() || wasAnswered || !question.isAnswered || question.takesMore) return;
+    const unanswered = questions.nextUnanswered();
+    if (unanswered) questions.choose(unanswered); else shell.goOnByItself();
+  }
+  function level(coverage) {
+    const question = questions.current, was = question.isAnswered;
+    question.coverage = coverage;
+    decide(question, was);
   }
   function pick(line) {
     const question = questions.current;
     if (!question) return;
     if (!question.isCovered) { refuse(question.place, text("covered-first")); return; }
+    const was = question.isAnswered;
     question.pick(line);
-    store(question);
+    decide(question, was);
   }
   // On to the next insight without an answer, then to the next summary. What says "covered" has to say where.
   function next() {
@@ -43,14 +64,16 @@ run(function start(root) {
     questions.choose(question);
     if (question.isMissingLine) refuse(question.place, text("which-bullet"));
   }
+  // The button leaves an unfinished summary too, but not one with an insight that is half answered.
   function onClick() {
     const half = questions.all.find((question) => question.isMissingLine);
-    if (!half || !config.is_open) { leave(); return; }
+    if (!half || !config.is_open) { leave({ isDone: questions.isComplete }); return; }
     questions.choose(half);
     refuse(half.place, text("which-bullet"));
   }
   function doubt(question) {
     if (question.coverage) { store(question); return; }
+    if (shell.isAuto()) { if (question.isUnsure) say(text("unsure-with")); return; }
     question.isUnsure = false;
     refuse(question.place, text("unsure-first"));
   }
@@ -74,12 +97,12 @@ run(function start(root) {
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });
     on(question.form, "change", (event) => {
       if (event.target.name === "line" && !question.isCovered) { question.draw(); refuse(question.place, text("covered-first")); return; }
-      if (event.target.name === "unsure") doubt(question); else store(question);
+      if (event.target.name === "unsure") doubt(question); else decide(question, question.wasAnswered);
     });
   }
   for (const bullet of questions.bullets) on(bullet, "click", () => { if (!String(getSelection())) pick(Number(bullet.dataset.line)); });
 
   const named = location.hash.startsWith("#q-") && questions.of(location.hash.slice(3));
   questions.choose(named || questions.unanswered || questions.all[0]);
-  if (!questions.unanswered) prefetch();
+  draw();
 });

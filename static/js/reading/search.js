@@ -3,17 +3,39 @@
 const PAINTED = 1000; // hits painted at once around the current one; all are counted
 
 const PLAIN = { "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"' };
+const UNSEEN = /[\u0300-\u036f\u00ad]/g; // accents that stand by themselves, and soft hyphens
+const letters = new Map();
 
-// Lower case of the same length, so that offsets stay true; typographic quotes and spaces equal plain ones.
-export function fold(value, matchCase) {
-  const plain = value.replace(/[\u2018\u2019\u201c\u201d]|[^\S ]/g, (mark) => PLAIN[mark] ?? " ");
-  if (matchCase) return plain;
-  const lower = plain.toLowerCase().replaceAll("ς", "σ");
-  if (lower.length === plain.length) return lower;
-  return Array.from(plain, (mark) => {
-    const small = mark.toLowerCase();
-    return small.length === mark.length ? small : mark;
-  }).join("").replaceAll("ς", "σ");
+// A letter as it is compared, whatever its case and accent: one sign, or none where it only marks another.
+function plainLetter(letter) {
+  let plain = letters.get(letter);
+  if (plain === undefined) {
+    const bare = letter.normalize("NFD").replace(UNSEEN, "").normalize("NFC");
+    const lower = bare.length > 1 ? letter : bare.toLowerCase();
+    letters.set(letter, plain = lower.length > 1 ? bare : lower === "\u03c2" ? "\u03c3" : (PLAIN[lower] ?? lower));
+  }
+  return plain;
+}
+
+// Gives {text, places}: the text as it is compared, and where each of its signs stands in the original. White space of
+// any kind and length is one space, typographic quotes equal plain ones; unless `exact`, case and accents are ignored.
+export function fold(value, exact) {
+  const signs = new Uint16Array(value.length), places = new Uint32Array(value.length);
+  let length = 0, wasSpace = false;
+  for (let at = 0; at < value.length; at++) {
+    let code = value.charCodeAt(at);
+    if (code > 127) {
+      const plain = exact ? (PLAIN[value[at]] ?? value[at]) : plainLetter(value[at]);
+      if (!plain) continue;
+      code = plain.trim() ? plain.charCodeAt(0) : 32;
+    } else if (code > 8 && code < 14) code = 32;
+    else if (!exact && code > 64 && code < 91) code += 32;
+    if (code === 32 && wasSpace) continue;
+    wasSpace = code === 32;
+    signs[length] = code;
+    places[length++] = at;
+  }
+  return { text: new TextDecoder("utf-16").decode(signs.subarray(0, length)), places };
 }
 
 export class Finder {
@@ -22,37 +44,41 @@ export class Finder {
     this.docs = [...container.querySelectorAll(".doc")];
     const parts = [];
     let start = 0;
+    const add = (data) => { parts.push(data); start += data.length; };
     this.docs.forEach((doc, index) => {
-      const walker = document.createTreeWalker(doc.querySelector(".reading"), NodeFilter.SHOW_TEXT);
-      for (let wasMarked = false, isFirst = true; walker.nextNode(); isFirst = false) {
-        const { data, parentElement: { localName } } = walker.currentNode, isMarked = localName === "mark";
-        const goesOn = !isFirst && (isMarked || wasMarked); // a highlight begins or ends in the middle of a text
-        wasMarked = isMarked;
-        if (!data.trim() && !goesOn) continue;
-        if (!goesOn && parts.length) { parts.push("\u0000"); start++; } // no query holds this: no hit crosses two paragraphs
-        this.nodes.push({ node: walker.currentNode, start, end: start + data.length, doc: index });
-        parts.push(data);
-        start += data.length;
+      for (const part of doc.querySelectorAll("h3, .reading")) {
+        add("\u0000"); // no query holds this: no hit goes from one document or title into the next
+        const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+        for (let wasMarked = false, isFirst = true; walker.nextNode(); isFirst = false) {
+          const { data, parentElement: { localName } } = walker.currentNode, isMarked = localName === "mark";
+          const goesOn = !isFirst && (isMarked || wasMarked); // a highlight begins or ends in the middle of a text
+          wasMarked = isMarked;
+          if (!data.trim() && !goesOn) continue;
+          if (!goesOn) add("\n"); // a new paragraph
+          this.nodes.push({ node: walker.currentNode, start, end: start + data.length, doc: index });
+          add(data);
+        }
       }
     });
     this.original = parts.join("");
     this.folded = { false: fold(this.original, false), true: null };
   }
 
-  // Gives {starts, counts}: offsets of all hits, and their number in each document.
-  search(query, matchCase) {
+  // Gives {hits, counts}: all hits as [start, end] in the original, and their number in each document.
+  search(query, exact) {
     const counts = new Uint32Array(this.docs.length);
-    const starts = [];
-    const wanted = fold(query, matchCase);
-    if (!wanted) return { starts, counts };
-    const text = this.folded[matchCase] ??= fold(this.original, matchCase);
+    const hits = [];
+    const wanted = fold(query, exact).text;
+    if (!wanted.trim()) return { hits, counts };
+    const { text, places } = this.folded[exact] ??= fold(this.original, exact);
     let place = 0;
     for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-      while (this.nodes[place].end <= at) place++;
-      starts.push(at);
+      const hit = [places[at], places[at + wanted.length - 1] + 1];
+      while (this.nodes[place].end <= hit[0]) place++;
+      hits.push(hit);
       counts[this.nodes[place].doc]++;
     }
-    return { starts, counts };
+    return { hits, counts };
   }
 
   placeOf(start) {
@@ -65,26 +91,21 @@ export class Finder {
     return low;
   }
 
-  range(start, length) {
-    const low = this.placeOf(start);
-    const { node, doc } = this.nodes[low];
-    return { range: this.within(low, start, length), doc: this.docs[doc], node };
-  }
-
   // The ranges of hits in ascending order.
-  ranges(starts, length) {
-    let place = starts.length ? this.placeOf(starts[0]) : 0;
-    return starts.map((start) => {
-      while (this.nodes[place].end <= start) place++;
-      return this.within(place, start, length);
+  ranges(hits) {
+    let place = hits.length ? this.placeOf(hits[0][0]) : 0;
+    return hits.map((hit) => {
+      while (this.nodes[place].end <= hit[0]) place++;
+      return this.within(place, hit);
     });
   }
 
-  within(place, start, length) {
+  // A hit may begin or end in the white space between two texts.
+  within(place, [start, end]) {
     const { node, start: first } = this.nodes[place];
-    while (this.nodes[place].end < start + length) place++;
+    while (this.nodes[place + 1]?.start < end) place++;
     const { node: last, start: before } = this.nodes[place];
-    return new StaticRange({ startContainer: node, startOffset: start - first, endContainer: last, endOffset: start + length - before });
+    return new StaticRange({ startContainer: node, startOffset: Math.max(0, start - first), endContainer: last, endOffset: Math.min(last.length, end - before) });
   }
 }
 
@@ -106,7 +127,7 @@ export function reveal({ startContainer, startOffset, endContainer, endOffset },
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
 // `onCounts(docs, counts)` is told of each search, `onSearch(details)` once somebody has stopped typing.
-export function startSearch({ pane, parts, text, leave, signal, onCounts = () => {}, onSearch = () => {} }) {
+export function startSearch({ pane, parts, text, leave, signal, onCounts, onSearch = () => {} }) {
   const { form, box, count, matchCase, previous, next } = parts;
   let made = null; // the index is made once the page is there to be read, or when it is asked for
   const finder = () => made ??= new Finder(pane);
@@ -114,56 +135,57 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts = () =>
   idle(() => {
     finder();
     idle(() => { // the first searches are several times slower than later ones: get them over with before anybody waits
-      for (const often of ["e", "t"]) finder().ranges(finder().search(often, false).starts.slice(0, PAINTED), 1);
+      for (const often of ["e", "t"]) finder().ranges(finder().search(often, false).hits.slice(0, PAINTED));
     });
   });
   const paints = "highlights" in CSS;
-  let found = { starts: [], counts: [] }, current = -1, length = 0, logged = "", timer;
+  let hits = [], counts = [], current = -1, logged = "", timer;
 
   const paint = () => {
     if (!paints) return;
     const from = Math.max(0, current - PAINTED / 2);
-    CSS.highlights.set("hit", new Highlight(...finder().ranges(found.starts.slice(from, from + PAINTED), length)));
+    CSS.highlights.set("hit", new Highlight(...finder().ranges(hits.slice(from, from + PAINTED))));
     CSS.highlights.delete("hit-now");
   };
+  const nDocuments = () => counts.reduce((n, each) => n + (each > 0), 0);
   const showCount = () => {
-    const { length: all } = found.starts;
-    count.textContent = !box.value ? "" : !all ? text("no-hits") : current < 0 ? text("hits-in", { n: all }) : text("hits", { now: current + 1, all });
-    previous.disabled = next.disabled = !all;
+    const n = hits.length, documents = nDocuments();
+    const found = !onCounts ? "found" : documents === 1 ? "hits-in-one" : "hits-in";
+    count.textContent = !box.value.trim() ? "" : !n ? text("no-hits") : current < 0 ? text(found, { n, documents }) : text("hits", { now: current + 1, all: n });
+    previous.disabled = next.disabled = !n;
   };
   const log = () => {
     const asked = `${matchCase.checked}:${box.value}`;
-    if (!box.value || asked === logged) return;
+    if (!box.value.trim() || asked === logged) return;
     logged = asked;
-    onSearch({ query: box.value, hits: found.starts.length, case: matchCase.checked });
+    onSearch({ query: box.value, hits: hits.length, documents: nDocuments(), case: matchCase.checked });
   };
   const run = () => {
-    found = finder().search(box.value, matchCase.checked);
-    length = box.value.length;
+    ({ hits, counts } = finder().search(box.value, matchCase.checked));
     current = -1;
     paint();
     showCount();
-    onCounts(finder().docs, found.counts);
+    onCounts?.(finder().docs, counts);
     clearTimeout(timer);
     timer = setTimeout(log, 1200);
   };
   const go = (step) => {
-    const { length: all } = found.starts;
+    const { length: all } = hits;
     if (!all) return;
     log();
     current = current < 0 ? (step > 0 ? firstInView() : all - 1) : (current + step + all) % all;
     paint();
-    const hit = finder().range(found.starts[current], length);
-    if (paints) CSS.highlights.set("hit-now", new Highlight(hit.range));
+    const [range] = finder().ranges([hits[current]]);
+    if (paints) CSS.highlights.set("hit-now", new Highlight(range));
     showCount();
-    reveal(hit.range, pane.querySelector(".documents"));
+    reveal(range, pane.querySelector(".documents"));
   };
   // The first hit in or below what is on screen, so that a search goes on from where one reads.
   const firstInView = () => {
     const top = pane.getBoundingClientRect().top;
     const reading = finder().docs.findIndex((doc) => doc.getBoundingClientRect().bottom > top + 40);
     const start = finder().nodes.find((each) => each.doc >= reading)?.start ?? 0;
-    return Math.max(0, found.starts.findIndex((each) => each >= start));
+    return Math.max(0, hits.findIndex(([at]) => at >= start));
   };
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
   on(box, "input", run);
@@ -173,7 +195,12 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts = () =>
   on(form, "submit", (event) => { event.preventDefault(); go(1); });
   on(box, "keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); go(-1); }
-    if (event.key === "Escape") { event.preventDefault(); leave.focus({ preventScroll: true }); }
+  });
+  on(form, "keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    leave.focus({ preventScroll: true });
   });
   signal?.addEventListener("abort", () => { if (paints) for (const name of ["hit", "hit-now"]) CSS.highlights.delete(name); });
   return {

@@ -1,4 +1,5 @@
 // Saving: one save in flight, the same operation repeated until it is answered, nothing dropped before that.
+import { timeOfDay } from "../labelling/voice.js";
 import { Unreachable, announce, backoff, call, clearNotice, config, events, find, keptTexts, local, newId, notice, pause, release, tabId, text } from "./wire.js";
 
 const IDLE_MS = 1500;
@@ -175,7 +176,7 @@ export class Autosave {
         const isSmall = bytes(JSON.stringify(message)) < LARGEST_BYTES;
         const answer = await call(name, { ...message, events: waiting }, { keepalive: keepalive && isSmall });
         if (answer.status === 200) events.done(waiting);
-        if (attempt > 1) announce(text("online"));
+        if (attempt > 1) notice("online", text("online"), { kind: "good", seconds: 5 });
         this.answered(answer);
         return answer;
       } catch (error) {
@@ -223,7 +224,7 @@ export class Autosave {
 
   tooLong() {
     this.keep();
-    this.show("problem", text("too-long"));
+    this.show("problem", text("state-too-long"));
     notice("too-long", text("too-long"), { kind: "bad" });
   }
 
@@ -237,8 +238,7 @@ export class Autosave {
 
   show(kind, message) {
     const state = find("save-state");
-    const time = new Date().toLocaleTimeString("en-GB", { hourCycle: "h23" }); // 14:28:31 everywhere
     state.dataset.kind = kind === "offline" ? "problem" : kind;
-    if (kind !== "idle") state.textContent = message ?? text(kind, { time });
+    if (kind !== "idle") state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone) });
   }
 }

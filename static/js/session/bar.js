@@ -68,7 +68,8 @@ export class Clock {
   show() {
     const shown = clockFace(this.remainingMs);
     if (this.face.textContent !== shown) this.face.textContent = shown;
-    this.box.classList.toggle("is-late", this.remainingMs < 600_000);
+    const [less, little] = WARNINGS.map(([ms], place) => Math.min(ms, this.limitMs / (6 * (place + 1))));
+    this.box.dataset.left = this.remainingMs < little ? "little" : this.remainingMs < less ? "less" : "";
   }
 
   offerHiding() {
@@ -119,15 +120,27 @@ export function clockFace(ms) {
 
 const keepOpen = (event) => event.preventDefault();
 
-export function startSubmit({ facts, submit, cancel, focus }) {
-  const dialog = find("submit-dialog"), problem = find("submit-error"), yes = find("submit-yes");
-  const close = () => { cancel(); dialog.close(); focus(); };
+// What there is to check comes with a way to each line. The safe button has the focus, so that a key held down or
+// pressed twice ends nothing.
+export function startSubmit({ facts, problems, select, submit, cancel, focus }) {
+  const dialog = find("submit-dialog"), problem = find("submit-error"), yes = find("submit-yes"), checks = find("submit-checks");
+  const close = () => { cancel(); dialog.close(); };
+  const item = ({ problem: each, line, reason, isNote }) => {
+    const made = document.createElement("li");
+    made.classList.toggle("is-note", isNote);
+    made.append(button(text("go-to-line", { line }), () => { close(); select(each); }), ` ${reason}`);
+    return made;
+  };
   find("submit").addEventListener("click", () => {
-    find("submit-facts").textContent = text("submit-facts", facts());
+    for (const [name, value] of Object.entries(facts())) dialog.querySelector(`[data-fact="${name}"]`).textContent = value;
+    const found = problems();
+    checks.hidden = !found.length;
+    checks.querySelector("ul").replaceChildren(...found.map(item));
     problem.hidden = true;
     dialog.showModal();
+    find("submit-no").focus();
   });
-  find("submit-no").addEventListener("click", close);
+  find("submit-no").addEventListener("click", () => { close(); focus(); });
   dialog.addEventListener("cancel", cancel);
   yes.addEventListener("click", async () => {
     yes.disabled = true;
@@ -145,7 +158,7 @@ export function askToLogIn(autosave, claim) {
     autosave.state = "open";
     await autosave.flush();
   });
-  autosave.show("problem", text("login"));
+  autosave.show("problem", text("state-login"));
   notice("login", text("login"), { kind: "bad", actions: [link, retry] });
 }
 

@@ -1,76 +1,88 @@
-// Help and rules in the editor: a click cites, unknown numbers are named, bullets are counted, pastes are judged.
-import { clearNotice, config, events, find, notice, text } from "./wire.js";
+// Help in the editor: lists go on by themselves, a click cites, bad citations are marked with the reason.
+import { config, events, find, text } from "./wire.js";
+import { citeAt, continued, doubled, problemsIn, summaryFacts } from "./summary.js";
 
-const SEPARATORS = "\\s,;&\\-\\u2010-\\u2015";
-const CITATION = new RegExp(`\\[[\\s,;]*(\\d{1,9}(?:[${SEPARATORS}]+\\d{1,9})*)[\\s,;]*\\]`, "g");
-const OPEN = new RegExp(`\\[[\\d${SEPARATORS}]*$`);
-const MARKER = /^\s*(?:[•◦‣▪●○■□·]|[-–—+*](?=\s|$)|\(?\d{1,3}[.)](?=\s|$))/;
+const known = new Set(config.numbers);
+const IN_LINE = ["unknown", "words", "round", "open", "loose", "range"]; // what is marked while one types
+const SHOWN = 12; // numbers named at most
 
-// Where a click on a document's number goes: {start, end, insert, caret}, or null where it stands there already.
-export function citeAt(value, caret, number) {
-  const lineStart = value.lastIndexOf("\n", caret - 1) + 1;
-  const lineEnd = (value.indexOf("\n", caret) + 1 || value.length + 1) - 1;
-  const before = value.slice(lineStart, caret), after = value.slice(caret, lineEnd);
-  for (const bracket of value.slice(lineStart, lineEnd).matchAll(/\[([\d\s,;&\-\u2010-\u2015]*)\]/g)) {
-    const start = lineStart + bracket.index, close = start + bracket[0].length - 1;
-    const isNear = caret > start ? !value.slice(Math.min(caret, close + 1), caret).trim().replace(/^\.$/, "") : !value.slice(caret, start).trim();
-    if (!isNear) continue;
-    if (citedIn(bracket[0]).includes(number)) return null;
-    const kept = bracket[1].replace(/[\s,;&]+$/, "");
-    const insert = kept.trim() ? `, ${number}` : `${number}`;
-    const place = start + 1 + kept.length;
-    return { start: place, end: close, insert, caret: caret > close ? caret + insert.length - (close - place) : place + insert.length };
-  }
-  const open = before.match(OPEN)?.[0];
-  if (open) {
-    const lead = /\d$/.test(open) ? ", " : /[,;&]$/.test(open) ? " " : "";
-    const insert = `${lead}${number}${/^\s*\]/.test(after) ? "" : "]"}`;
-    return { start: caret, end: caret, insert, caret: caret + insert.length };
-  }
-  const insert = `${before && !/\s$/.test(before) ? " " : ""}[${number}]`;
-  return { start: caret, end: caret, insert, caret: caret + insert.length };
+const bracket = (numbers) => `[${numbers.join(", ")}]`;
+const short = (numbers) => (numbers.length > SHOWN ? [...numbers.slice(0, SHOWN - 1), "…", numbers.at(-1)] : numbers).join(", ");
+export const reason = ({ kind, cited, numbers }) => text(`problem-${kind}`, { cited, numbers: kind === "unknown" ? bracket(numbers) : short(numbers), meant: bracket(numbers) });
+
+function insert(editor, { start, end, insert: added }) {
+  editor.setSelectionRange(start, end);
+  const isDone = added ? document.execCommand("insertText", false, added) : document.execCommand("delete");
+  if (isDone) return; // this way keeps undo; the other one is for browsers without
+  editor.setRangeText(added, start, end, "end");
+  editor.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-export function citedIn(value) {
-  const found = new Set();
-  for (const [, group] of value.matchAll(CITATION)) {
-    for (const [, first, last] of group.matchAll(/(\d+)(?:\s*[-\u2010-\u2015]\s*(\d+))?/g)) {
-      const from = Number(first), to = Number(last ?? first);
-      if (to - from >= 0 && to - from < 500) for (let n = from; n <= to; n++) found.add(n);
-      else found.add(from).add(to);
-    }
-  }
-  return [...found];
+// Enter goes on with the list; the mark that somebody types all the same is taken away again.
+export function startLists(editor) {
+  editor.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || editor.readOnly) return;
+    const change = continued(editor.value, editor.selectionStart, editor.selectionEnd);
+    if (!change) return;
+    event.preventDefault();
+    insert(editor, change);
+  });
+  editor.addEventListener("input", ({ data, inputType }) => {
+    if (inputType !== "insertText" || data !== " " || editor.selectionStart !== editor.selectionEnd) return;
+    const extra = doubled(editor.value, editor.selectionEnd);
+    if (extra) insert(editor, { ...extra, insert: "" });
+  });
 }
 
-// The counts below the editor; as in the scoring, once one line has a bullet mark only such lines are bullets.
-export function summaryFacts(value) {
-  const lines = value.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line.replace(CITATION, "")) && !/^\s*#{1,6}\s/.test(line));
-  const marked = lines.filter((line) => MARKER.test(line));
-  const bullets = marked.length ? marked : lines.filter((line, index) => index || lines.length === 1 || !line.trim().endsWith(":"));
-  const words = bullets.flatMap((line) => line.replace(MARKER, "").replace(CITATION, " ").split(/\s+/)).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  return {
-    bullets: bullets.length,
-    words: words.length,
-    uncited: bullets.filter((line) => !citedIn(line).length).length,
-    loose: lines.filter((line) => !bullets.includes(line) && citedIn(line).length).length,
-  };
-}
-
+// Gives `problems()`, all of them, and `select(problem)`, which goes there.
 export function startAids(editor, pane) {
-  const counters = find("counters"), problems = find("problems");
-  const known = new Set(config.numbers);
+  const counters = find("counters"), line = find("problems"), next = find("next-problem"), marks = find("marks");
+  const checks = config.aids.live_citation_check;
+  let shown = [];
   counters.hidden = !config.aids.show_counters;
+
+  const paint = () => {
+    const { value } = editor, pieces = [];
+    let at = 0;
+    for (const { start, end, kind } of shown) {
+      if (start < at || kind === "loose") continue;
+      pieces.push(value.slice(at, start), Object.assign(document.createElement("mark"), { textContent: value.slice(start, end), className: kind === "range" ? "is-note" : "" }));
+      at = end;
+    }
+    marks.replaceChildren(...pieces, `${value.slice(at)}\n`);
+    marks.scrollTop = editor.scrollTop;
+  };
+  // The line of the caret comes first, then the first problem.
+  const tell = () => {
+    const caret = editor.selectionEnd, here = editor.value.slice(0, caret).split("\n").length;
+    const bad = shown.filter(({ kind }) => kind !== "range");
+    const [first] = [...shown.filter((each) => each.line === here), ...bad];
+    const told = !first ? "" : [bad.length > 1 ? text("n-problems", { n: bad.length }) : "", text("at-line", { line: first.line, reason: reason(first) })].filter(Boolean).join(" · ");
+    if (line.textContent !== told) line.textContent = told;
+    line.classList.toggle("is-note", first?.kind === "range");
+    next.hidden = !bad.length;
+  };
+  const problems = () => {
+    const caret = editor.selectionEnd, isTyping = document.activeElement === editor;
+    return problemsIn(editor.value, known).filter(({ kind, start, end }) => kind !== "open" || !isTyping || caret < start || caret > end);
+  };
   const update = () => {
-    const facts = summaryFacts(editor.value);
-    if (config.aids.show_counters) counters.textContent = text("counters", facts);
-    if (!config.aids.live_citation_check) return;
-    const unknown = citedIn(editor.value).filter((number) => !known.has(number));
-    const found = [
-      unknown.length ? text("unknown-numbers", { numbers: unknown.map((n) => `[${n}]`).join(" ") }) : "",
-      facts.loose ? text("loose", { n: facts.loose }) : "",
-    ].filter(Boolean).join(" · ");
-    if (problems.textContent !== found) problems.textContent = found;
+    if (config.aids.show_counters) counters.textContent = text("counters", summaryFacts(editor.value));
+    if (checks) shown = problems().filter(({ kind }) => IN_LINE.includes(kind));
+    paint();
+    if (checks) tell();
+  };
+  const select = ({ start, end }) => {
+    paint();
+    editor.focus({ preventScroll: true });
+    editor.setSelectionRange(start, end);
+    const range = document.createRange(), place = nodeAt(marks, start);
+    range.setStart(...place);
+    range.setEnd(...place);
+    const top = range.getBoundingClientRect().top - marks.getBoundingClientRect().top + marks.scrollTop;
+    editor.scrollTop = top - editor.clientHeight / 3;
+    editor.scrollIntoView({ block: "nearest" });
+    if (checks) tell();
   };
   let planned = false;
   const later = () => {
@@ -78,9 +90,16 @@ export function startAids(editor, pane) {
     planned = true;
     setTimeout(() => { planned = false; update(); }, 200);
   };
-  editor.addEventListener("input", later);
-  editor.addEventListener("replaced", later);
+  for (const type of ["input", "replaced"]) editor.addEventListener(type, later);
+  editor.addEventListener("scroll", () => { marks.scrollTop = editor.scrollTop; });
+  document.addEventListener("selectionchange", () => { if (checks && document.activeElement === editor) tell(); });
   update();
+  const step = () => {
+    const bad = shown.filter(({ kind }) => kind !== "range");
+    if (bad.length) select(bad.find(({ start }) => start > editor.selectionStart) ?? bad[0]);
+  };
+  next.addEventListener("click", step);
+
   if (config.aids.click_to_cite) pane.addEventListener("click", (event) => {
     const number = Number(event.target.closest("[data-cite]")?.dataset.cite);
     if (!number || editor.readOnly) return;
@@ -88,82 +107,19 @@ export function startAids(editor, pane) {
     editor.focus({ preventScroll: true });
     if (!change) return;
     events.log("cite_click", { number });
-    editor.setSelectionRange(change.start, change.start);
-    if (!document.execCommand("insertText", false, change.insert)) { // keeps undo; the other way is for browsers without
-      editor.setRangeText(change.insert, change.start, change.start, "end");
-      editor.dispatchEvent(new Event("input", { bubbles: true }));
-    }
+    insert(editor, { ...change, end: change.start });
     editor.setSelectionRange(change.caret, change.caret);
   });
+  return { problems: () => (checks ? problems() : []), select, step };
 }
 
-// Own text moves freely, text of the documents never comes in, other text as the study says. Of a paste the class,
-// the size and a fingerprint are noted, never the contents.
-const RUN = 8; // words in a row that make a copy
-// As the server compares: forms of one sign are one, and signs that nobody sees are none.
-const visible = (value) => value.normalize("NFKC").replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "").toLowerCase();
-const wordsOf = (value) => visible(value).match(/[\p{L}\p{N}]+/gu) ?? [];
-const folded = (value) => value.replace(/\s+/g, " ").trim();
-
-export function classify(pasted, ownTexts, documentWords) {
-  const plain = folded(pasted);
-  if (!plain || ownTexts.some((own) => folded(own).includes(plain))) return { class: "own", ratio: 0 };
-  const words = wordsOf(pasted);
-  const runs = new Map();
-  for (let i = 0; i + RUN <= words.length; i++) {
-    const run = words.slice(i, i + RUN).join(" ");
-    runs.set(run, [...(runs.get(run) ?? []), i]);
+// The text node below `root` that holds a place in its text, and the place in it.
+function nodeAt(root, place) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  let rest = place;
+  while (walker.nextNode()) {
+    if (rest <= walker.currentNode.length) return [walker.currentNode, rest];
+    rest -= walker.currentNode.length;
   }
-  const copied = new Set();
-  if (runs.size) for (let i = 0; i + RUN <= documentWords.length; i++) {
-    for (const at of runs.get(documentWords.slice(i, i + RUN).join(" ")) ?? []) for (let k = 0; k < RUN; k++) copied.add(at + k);
-  }
-  return { class: copied.size ? "document" : "other", ratio: words.length ? Math.round((100 * copied.size) / words.length) / 100 : 0 };
-}
-
-const fingerprint = (value) => {
-  let hash = 0x811c9dc5;
-  for (const mark of folded(value)) hash = Math.imul(hash ^ mark.codePointAt(0), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, "0");
-};
-
-export function guardTexts({ pane, areas, ownTexts, documents }) {
-  const key = `clips:${config.session}`;
-  let clips = [], words;
-  try { clips = JSON.parse(localStorage.getItem(key)) ?? []; } catch { /* starts empty */ }
-  const remember = (area) => {
-    const clip = area.value.slice(area.selectionStart, area.selectionEnd);
-    if (!clip.trim()) return;
-    clips = [clip, ...clips.filter((each) => each !== clip)].slice(0, 20);
-    try { localStorage.setItem(key, JSON.stringify(clips)); } catch { /* in memory at least */ }
-  };
-  const refuseCopy = (event) => {
-    event.preventDefault();
-    events.log(event.type === "dragstart" ? "drag" : event.type);
-    notice("copy", text("no-copy"), { seconds: 8 });
-  };
-  for (const type of ["copy", "cut", "dragstart"]) document.addEventListener(type, (event) => {
-    if (event.target instanceof HTMLTextAreaElement) { remember(event.target); return; }
-    if (event.target instanceof HTMLInputElement) return;
-    const selection = getSelection();
-    const touches = type === "dragstart" ? pane.contains(event.target) : false;
-    if (touches || (selection.rangeCount && !selection.isCollapsed && selection.getRangeAt(0).intersectsNode(pane))) refuseCopy(event);
-  });
-  const judge = (event, transfer) => {
-    const pasted = transfer?.getData("text/plain") ?? "";
-    if (!pasted.trim()) { if (transfer?.files.length) event.preventDefault(); return; }
-    words ??= wordsOf(documents());
-    const verdict = classify(pasted, [...ownTexts(), ...areas.map((area) => area.value), ...clips], words);
-    const allowed = verdict.class === "own" || config.may_paste || (verdict.class === "other" && config.paste_policy === "flag");
-    if (!allowed) event.preventDefault();
-    const type = allowed ? (verdict.class === "own" ? "paste_own" : "paste") : "paste_blocked";
-    events.log(type, { ...verdict, chars: pasted.length, words: wordsOf(pasted).length, hash: fingerprint(pasted), by: event.type });
-    clearNotice("paste");
-    if (!allowed) notice("paste", text(verdict.class === "document" ? "paste-document" : "paste-other"), { seconds: 10 });
-    else if (verdict.class !== "own") notice("paste", text("paste-flagged"), { seconds: 10 });
-  };
-  for (const area of areas) {
-    area.addEventListener("paste", (event) => judge(event, event.clipboardData));
-    area.addEventListener("drop", (event) => judge(event, event.dataTransfer));
-  }
+  return [root, 0];
 }

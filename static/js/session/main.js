@@ -1,9 +1,11 @@
 // A writing session in the browser: what the parts tell each other, and the keys.
 import { Autosave } from "./autosave.js";
 import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, startSubmit } from "./bar.js";
-import { guardTexts, startAids, summaryFacts } from "./editor.js";
+import { reason, startAids, startLists } from "./editor.js";
+import { guardTexts } from "./paste.js";
 import { startSearch } from "../reading/search.js";
 import { railCounts, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { summaryFacts } from "./summary.js";
 import { Unreachable, announce, backoff, button, call, clearNotice, config, events, find, keptTexts, notice, pause, tabId, text } from "./wire.js";
 
 const editor = find("editor"), pane = find("shown"), cover = find("cover");
@@ -17,19 +19,25 @@ const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefuse
 const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState });
 const notes = startNotes();
 const reading = startReading(pane);
-let lastArea = editor; // where somebody wrote last: Esc goes back there from the search
-for (const area of [editor, notes.area]) area.addEventListener("focus", () => { lastArea = area; });
+const documents = pane.querySelector(".documents");
+let lastArea = editor; // where somebody wrote last: Esc goes back there from the documents
+let lastPlace = editor; // where somebody was last: Esc goes back there from the search
+document.addEventListener("focusin", ({ target }) => {
+  if (target === editor || target === notes.area) lastArea = lastPlace = target;
+  else if (pane.contains(target)) lastPlace = target;
+});
 const search = startSearch({
   pane,
   parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("previous"), next: find("next") },
   text,
-  leave: { focus: (how) => lastArea.focus(how) },
+  leave: { focus: (how) => lastPlace.focus(how) },
   onCounts: config.aids.show_hit_counts ? railCounts(pane) : undefined,
   onSearch: (details) => events.log("search", details),
 });
 const guide = startGuide();
 startDivider();
-startAids(editor, pane);
+startLists(editor);
+const aids = startAids(editor, pane);
 guardTexts({
   pane,
   areas: [editor, notes.area],
@@ -149,12 +157,15 @@ async function stop(name, onWait) {
 find("pause").addEventListener("click", () => stop("pause", () => notice("pause", text("pause-failed"), { kind: "bad" })));
 startSubmit({
   facts: () => ({ ...summaryFacts(editor.value), time: clockFace(clock.remainingMs) }),
+  problems: () => aids.problems().map((problem) => ({ problem, line: problem.line, reason: reason(problem), isNote: problem.kind === "range" })),
+  select: aids.select,
   submit: (onWait) => stop("submit", onWait),
   cancel: () => { stopping = null; },
   focus: () => editor.focus(),
 });
 
 const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
+const isWriting = (target) => target === editor || target === notes.area;
 const markedWords = () => {
   const inEditor = document.activeElement === editor;
   const marked = inEditor ? editor.value.slice(editor.selectionStart, editor.selectionEnd) : String(getSelection());
@@ -175,10 +186,15 @@ document.addEventListener("keydown", (event) => {
   if (isCommand && key.toLowerCase() === "s") act = () => { autosave.flush({ source: "key" }); announce(text("saving")); };
   else if (isModal) return;
   else if (event.altKey && !isCommand && event.code === "Slash") act = () => search.open(markedWords());
+  else if (event.isComposing) return;
   else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
+  else if (key === "Escape" && isWriting(target)) act = () => documents.focus({ preventScroll: true });
+  else if (key === "Escape" && !isTyping(target)) act = () => { lastArea.focus({ preventScroll: true }); lastArea.scrollIntoView({ block: "nearest" }); };
+  else if (key === "F8") act = aids.step;
   else if (!isCommand && !event.altKey && !isTyping(target)) act = keys[key];
   if (!act) return;
   event.preventDefault();
   act();
 });
+addEventListener("beforeprint", () => { find("printed").textContent = editor.value; });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

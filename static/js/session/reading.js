@@ -1,5 +1,5 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
-import { Unreachable, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
+import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
 // Sends the newest value until it arrives; values in between may be left out. Gives the sender.
 function sender(name, field, onState = () => {}) {
@@ -26,6 +26,8 @@ function sender(name, field, onState = () => {}) {
   };
 }
 
+const AS_A_PAGE = "(max-height: 29.99rem), (max-width: 55.99rem) and (max-height: 35.99rem)"; // as in session.css
+
 export function startReading(pane) {
   const links = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link]));
   const docs = [...pane.querySelectorAll(".doc")];
@@ -44,12 +46,19 @@ export function startReading(pane) {
     if (top < frame.top || bottom > frame.bottom) rail.scrollTop += top - frame.top - frame.height / 2;
     if (left < frame.left || right > frame.right) rail.scrollLeft += left - frame.left - frame.width / 2;
   };
-  const inView = new Set();
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
-    setCurrent(docs.find((doc) => inView.has(doc)));
-  }, { rootMargin: "-25% 0px -74% 0px" });
-  docs.forEach((doc) => observer.observe(doc));
+  const view = pane.querySelector(".documents"), inView = new Set();
+  let observer = null;
+  const watch = () => { // anew where another layout lets something else scroll
+    observer?.disconnect();
+    inView.clear();
+    observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
+      setCurrent(docs.find((doc) => inView.has(doc)));
+    }, { root: getComputedStyle(view).overflowY === "visible" ? null : view, rootMargin: "-25% 0px -74% 0px" });
+    docs.forEach((doc) => observer.observe(doc));
+  };
+  watch();
+  matchMedia(AS_A_PAGE).addEventListener("change", watch);
 
   const show = (number) => {
     const isRead = read.has(number);
@@ -76,8 +85,13 @@ export function startReading(pane) {
     event.preventDefault();
     jump(docs.find((doc) => doc.dataset.number === link.dataset.jump));
   });
+  const step = (by) => {
+    const doc = docs[Math.max(0, Math.min(docs.length - 1, docs.indexOf(current) + by))];
+    jump(doc);
+    if (doc) announce(`[${doc.dataset.number}] ${doc.querySelector("h3").textContent.trim()}`);
+  };
   return {
-    step: (by) => jump(docs[Math.max(0, Math.min(docs.length - 1, docs.indexOf(current) + by))]),
+    step,
     toggleCurrent: () => current && toggle(current.dataset.number),
   };
 }
@@ -90,7 +104,7 @@ export function railCounts(pane) {
     if (!badge || badge.textContent === String(hits || "")) return;
     badge.textContent = hits || "";
     badge.hidden = !hits;
-    badge.title = text("hits-in", { n: hits });
+    badge.title = text("found", { n: hits });
   });
 }
 

@@ -8,7 +8,7 @@ export const config = JSON.parse(root.dataset.config);
 export const find = (name) => root.querySelector(`[data-${name}]`);
 
 const sentences = Object.fromEntries(
-  [...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent]),
+  [...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent.trim()]),
 );
 export const text = (name, values = {}) =>
   sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -19,13 +19,15 @@ export function announce(message) {
 
 export const tabId = newId();
 
-// A notice under the bar; `name` names its place, so that the same one is not shown twice.
+// A notice over the documents; `name` names its place, so that the same one is not shown twice. One that asks for
+// nothing can be closed.
 export function notice(name, message, { kind = "warn", actions = [], seconds = 0 } = {}) {
   clearNotice(name);
   const box = document.createElement("div");
   box.className = `notice ${kind}`;
   box.dataset.notice = name;
-  box.append(Object.assign(document.createElement("span"), { textContent: message }), ...actions);
+  const close = Object.assign(button("×", () => box.remove()), { className: "quiet notice-close", ariaLabel: text("close") });
+  box.append(Object.assign(document.createElement("span"), { textContent: message }), ...(actions.length ? actions : [close]));
   find("notices").append(box);
   announce(message);
   if (seconds) setTimeout(() => box.remove(), seconds * 1000);

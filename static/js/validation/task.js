@@ -1,15 +1,17 @@
 // A pair in the browser: the answer, the passage and their keys.
 import { OneForm } from "../labelling/one_form.js";
 import { run } from "../labelling/shell.js";
+import { Sentences } from "./sentences.js";
 import { Snippet } from "./snippet.js";
 
-const ANSWERS = { y: "yes", 0: "neutral", n: "no" };
+const ANSWERS = { 1: "yes", 2: "neutral", 3: "no", y: "yes", 0: "neutral", n: "no" };
 
 class Pair extends OneForm {
   constructor(root) {
     super(root);
     const { start, end } = this.form.elements, { on } = this.shell;
     this.snippet = new Snippet(this.find("response"), start.value ? [Number(start.value), Number(end.value)] : null);
+    this.sentences = new Sentences(this.find("response"));
     if (!this.find("marking")) return;
     this.find("marking").hidden = false;
     // A press of the button must not take the selection away before it is read
@@ -29,16 +31,22 @@ class Pair extends OneForm {
     this.choose("answer", answer);
     this.snippet.set(snippet);
   }
+  read(of) { return { answer: of("answer"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
   drawMore() { if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place; }
   missing() { return [this.first, "unanswered"]; }
 
-  keys(key) {
-    if (ANSWERS[key]) return () => { this.choose("answer", ANSWERS[key]); this.store(); };
+  keys(key, { shiftKey }) {
+    const step = this.sentences.isOn && { ArrowDown: 1, ArrowUp: -1 }[key];
+    if (step) return () => this.sentences.step(step, shiftKey);
+    if (this.sentences.isOn && key === "Escape") return () => { this.sentences.stop(); this.shell.say(""); };
+    if (this.sentences.isOn && key === "Enter") return () => this.mark();
+    if (ANSWERS[key]) return () => { this.choose("answer", ANSWERS[key]); this.decide(); };
     return { m: () => this.mark(), M: () => this.unmark() }[key];
   }
   mark() {
     const place = this.snippet.selected();
-    if (!place) { this.refuse(this.find("marking"), "nothing-selected"); return; }
+    if (!place) { this.sentences.begin(); this.refuse(this.find("marking"), "nothing-selected"); return; }
+    this.sentences.stop();
     this.snippet.set(place);
     getSelection().removeAllRanges();
     if (!this.isAnswered) { this.draw(); this.refuse(this.first, "marked-only"); return; }

@@ -40,11 +40,12 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
     reveal({ startContainer: mark.firstChild, startOffset: 0, endContainer: mark.firstChild, endOffset: mark.firstChild.length }, view);
     setCurrent(mark.closest(".doc"));
   }
+  const tell = (message) => { find("mark-now").textContent = message; announce(message); };
   function step(by) {
-    if (!marks.length) { announce(text("no-marks")); return; }
+    if (!marks.length) { tell(text("no-marks")); return; }
     const next = at < 0 ? (by > 0 ? 0 : marks.length - 1) : (at + by + marks.length) % marks.length;
     show(marks[next]);
-    announce(text("mark", { now: next + 1, all: marks.length, document: marks[next].closest(".doc").dataset.number }));
+    tell(text("mark", { now: next + 1, all: marks.length, document: marks[next].closest(".doc").dataset.number }));
   }
   for (const link of root.querySelectorAll("[data-to-span]")) on(link, "click", (event) => {
     const mark = marks.find(({ id }) => id === link.dataset.toSpan);
@@ -58,7 +59,7 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
     parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
     onCounts: (found, counts) => found.forEach((doc, index) => {
       const badge = tabs.get(doc.dataset.number).querySelector(".tab-hits"), hits = counts[index];
-      badge.textContent = hits ? text("hits-in", { n: hits }) : "";
+      badge.textContent = hits ? text("found", { n: hits }) : "";
       badge.hidden = !hits;
     }),
   });

@@ -22,6 +22,7 @@ class KeyPoint extends OneForm {
     this.choose("grounded", grounded);
     this.choose("keyness", keyness);
   }
+  read(of) { return { grounded: of("grounded"), keyness: of("keyness") }; }
   drawMore() {
     if (!this.isYes) this.choose("keyness", "");
     this.second.disabled = !this.config.is_open || !this.isYes;
@@ -29,13 +30,13 @@ class KeyPoint extends OneForm {
   missing() { return this.isYes ? [this.second, "half"] : [this.first, "unanswered"]; }
 
   keys(key) {
-    if (GROUNDED[key]) return () => { this.choose("grounded", GROUNDED[key]); this.store(); };
+    if (GROUNDED[key]) return () => { this.choose("grounded", GROUNDED[key]); this.decide(); };
     return KEYNESS[key] && (() => this.rate(KEYNESS[key]));
   }
   rate(answer) {
     if (!this.isYes) { this.refuse(this.first, "yes-first"); return; }
     this.choose("keyness", answer);
-    this.store();
+    this.decide();
   }
 }
 

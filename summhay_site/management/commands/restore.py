@@ -13,7 +13,7 @@ from summhay_site.backups import BackupFailed, restore
 class Command(BaseCommand):
     """`manage.py restore FILE --yes`: everything now in the database is replaced."""
 
-    help = "Replace the database by FILE. Stop web, worker and beat first, and run migrate after it."
+    help = "Replace the database by FILE. Stop web, worker and beat first."
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
@@ -27,7 +27,9 @@ class Command(BaseCommand):
         if not options["yes"]:
             raise CommandError("This replaces everything in the present database. Say --yes if that is meant.")
         try:
-            restore(source=options["file"])
+            n_erased = restore(source=options["file"])
         except BackupFailed as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("Restored. Run migrate, then start web, worker and beat.")
+        if n_erased:
+            self.stdout.write(f"People erased since the backup, and erased from it again: {n_erased}.")
+        self.stdout.write("Restored. Start web, worker and beat.")

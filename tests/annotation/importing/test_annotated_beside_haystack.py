@@ -199,7 +199,7 @@ def test_pages_show_both_texts(forwards: dict[str, Any], eve: Any, login: Callab
     client = login(eve)
     page = client.get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
     assert page.count("annotated text") == 2
-    assert "from the verdicts of published" in " ".join(page.split())
+    assert "scores from 0 to 100 by published" in " ".join(page.split())
     assert "selected>published</option>" in client.get(reverse("annotation:leaderboard")).text
     for summary in subtopic.summaries.all():
         assert str(summary.uid) in page

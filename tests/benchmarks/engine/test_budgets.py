@@ -16,8 +16,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import budgets, costs, judging, leases, runs, sending
-from benchmarks.judges.questions import request_body
+from benchmarks.engine import answering, budgets, costs, judging, leases, ledger, runs, sending
+from benchmarks.judges.questions import ResponseFormat, request_body
 from benchmarks.models import (
     Judge,
     JudgeCall,
@@ -260,11 +260,11 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     (folder / "killed").touch()
     assert "killed" in leases.gone()
     config = sending.config_of(judge)
-    question = sending.TASKS["coverage"].questions(
+    question = answering.TASKS["coverage"].questions(
         judge=judge, config=config, items=list(run.items.select_related("summary")), repeats=1
     )[run.items.get().pk][0]
-    body = request_body(config, question, sending.ResponseFormat.SCHEMA)
-    key = sending.Request.of(config, question, sending.ResponseFormat.SCHEMA).key
+    body = request_body(config, question, ResponseFormat.SCHEMA)
+    key = ledger.Request.of(config, question, ResponseFormat.SCHEMA).key
     sent, back = budgets.worst_tokens(body)
     JudgeCall.objects.create(
         cache_key=key, run=run, base_url=server.address, model=MODEL, prompt_sha256="0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from tests.fake_openai import MODEL, serving
 
+pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[3]
 AT_A_TIME = 8
 PER_CALL = (100 * 2 + 10 * 9) / 1_000_000
@@ -54,8 +56,10 @@ def _run(process: subprocess.Popen[str]) -> str:
     return out
 
 
-def test_killing_the_worker_repeats_at_most_the_requests_in_flight(manage: Any, tmp_path: Path) -> None:
-    _run(manage("migrate", "-v0"))
+def test_killing_the_worker_repeats_at_most_the_requests_in_flight(
+    manage: Any, tmp_path: Path, empty_database: Path
+) -> None:
+    shutil.copy(empty_database, tmp_path)
     with serving(delay_s=0.1) as server:
         scene = f"ADDRESS, MODEL = {server.address!r}, {MODEL!r}\n{SCENE}"
         _run(manage("shell", "-v0", "-c", scene, address=server.address))

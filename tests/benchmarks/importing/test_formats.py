@@ -99,7 +99,7 @@ def test_the_page_has_it_with_its_field_and_the_worker_its_rows(ada: Any, login:
     assert "Name of the imported judge" not in fields
     form = {"format": "toy", "file": SimpleUploadedFile("systems.txt", b"one\n")}
     refused = client.post(new, form)
-    assert (refused.status_code, "This field is required." in refused.content.decode()) == (422, True)
+    assert (refused.status_code, "Fill this in." in refused.content.decode()) == (422, True)
     client.post(new, {**form, "file": SimpleUploadedFile("systems.txt", b"one\n"), "team": "a"})
     job = ImportJob.objects.get()
     assert (job.state, job.report["created"]) == ("checked", {"systems": 1})

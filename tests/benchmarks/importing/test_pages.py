@@ -114,9 +114,9 @@ def test_a_file_sent_again_is_all_unchanged(ada: Any, login: Login) -> None:
     [
         ({"file": ""}, "Choose a file."),
         ({"file": file_of(b"")}, "The file is empty."),
-        ({"format": "xml"}, "xml is not one of the available choices"),
-        ({"dataset": "two words"}, "Enter a valid “slug”"),
-        ({"judge": ""}, "This field is required."),
+        ({"format": "xml"}, "“xml” is not in it."),
+        ({"dataset": "two words"}, "Letters, digits, - and _ only."),
+        ({"judge": ""}, "Fill this in."),
     ],
 )
 def test_a_wrong_form_is_given_back_with_a_message(

@@ -1,0 +1,148 @@
+"""The page of the position of content: curves, tests and correlations of systems and people, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from annotation.leaderboard.forms import TITLES, PositionForm
+from annotation.leaderboard.position_plots import pair_plot, sentence_plot
+from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, missing_of, texts_in
+from annotation.models import Study
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.models import Haystack
+from benchmarks.scoring.position.curves import Curve
+from benchmarks.scoring.position.late import Late
+from benchmarks.web.downloads import json_download
+from benchmarks.web.pages import page
+from benchmarks.web.permissions import requires
+from benchmarks.web.plots import FORMATS, inline_svg, plot_download
+from benchmarks.web.tables import Column, Table
+
+TASK = "annotation.tasks.place_texts"
+POLL = "poll"
+"""The parameter of a request that only looks how far the work is."""
+FIRST, LAST = slice(0, 4), slice(-4, None)
+"""A fifth of the 20 bins."""
+PLOTS = {"pairs": pair_plot, "sentences": sentence_plot}
+SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
+
+
+def _share(curve: Curve, bins: slice) -> float | None:
+    """The percentage of some bins."""
+    return 100 * sum(curve.bins[bins]) if curve.bins else None
+
+
+def cells_of(row: Row) -> dict[str, Any]:
+    """What a row of the table shows."""
+    found = row.positions
+    if found is None:
+        return {"row": row, "n": 0}
+    return {
+        "row": row,
+        "n": found.n_texts,
+        "first": _share(found.pairs, FIRST),
+        "last": _share(found.pairs, LAST),
+        "ks": found.ks,
+        "ks_people": found.ks_people,
+        "first_tenth": _share(found.sentences, slice(0, 1)),
+        "last_tenth": _share(found.sentences, slice(-1, None)),
+        "mean_word": found.mean_word,
+        "ranks": [(SCORE_TITLES[name], one) for name, one in found.by_position.items()],
+    }
+
+
+def late_of(rows: Sequence[Row]) -> list[tuple[Row, Late, list[Late]]]:
+    """Rows with enough texts whose content lies late: how many these are, and each score on them."""
+    found = []
+    for row in rows:
+        scores = list(row.late.values())
+        counted = next((one for one in reversed(scores) if one.value is not None), None)
+        if counted is not None:
+            found.append((row, counted, scores))
+    return found
+
+
+def _column(name: str) -> Column:
+    return Column(lambda cells: cells.get(name), high_first=True)
+
+
+ROWS: Table[dict[str, Any]] = Table(
+    "all-rows",
+    {
+        "system": Column(lambda cells: cells["row"].entry.system),
+        "retriever": Column(lambda cells: cells["row"].entry.retriever),
+        **{name: _column(name) for name in ("first", "last", "first_tenth", "last_tenth", "mean_word", "n")},
+        "ks": Column(lambda cells: cells["ks"].value if cells["n"] else None, high_first=True),
+        "unknown": Column(lambda cells: cells["row"].n_unknown_order, high_first=True),
+    },
+    default="system",
+)
+"""All rows and what they can be sorted by."""
+
+
+@requires("annotation.view_session")
+@require_safe
+def positions_page(request: HttpRequest) -> HttpResponse:
+    """Curves and figures, or how far the work is; opening the page asks for what is missing."""
+    form, texts, rows = _found(request)
+    context: dict[str, Any] = {"form": form, "texts": texts, "rows": rows}
+    if rows is None:
+        waiting = missing_of(texts)
+        if POLL not in request.GET:
+            enqueue(TASK)
+        query = request.GET.copy()
+        query[POLL] = "1"
+        context |= {"n_all": len(texts.all), "n_done": len(texts.all) - len(waiting), "poll": query.urlencode()}
+    elif rows:
+        drawn = _drawn(form, rows)
+        table = ROWS.shown([cells_of(row) for row in rows], request.GET)
+        ranks: list[Any] = next((cells["ranks"] for cells in table.rows if cells["n"]), [])
+        context |= {
+            "plots": [(name, plot, inline_svg(plot)) for name, plot in drawn.items()],
+            "table": table,
+            "score_titles": [title for title, _one in ranks],
+            "late": late_of(rows),
+            "formats": FORMATS,
+            "judge": form.scope(Study.objects.none()).judge,
+        }
+    return page(request, "annotation/content_positions.html", context, part="figures")
+
+
+@requires("annotation.view_session")
+@require_safe
+def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    """All figures as JSON, or a plot."""
+    form, _texts, rows = _found(request)
+    if not rows:
+        raise Http404
+    if name == "position.json":
+        return json_download(as_json(rows), name=name, indent=2)
+    stem, _dot, file_format = name.rpartition(".")
+    plot = _drawn(form, rows).get(stem)
+    if plot is None or file_format not in FORMATS:
+        raise Http404
+    return plot_download(plot, file_format=file_format, name=f"position-{stem}")
+
+
+def _found(request: HttpRequest) -> tuple[PositionForm, Texts, list[Row] | None]:
+    """The form, the texts, and the rows unless something is still to be found."""
+    haystacks = Haystack.objects.filter(is_practice=False, archived_at=None).order_by("title")
+    form = PositionForm(request.GET, haystacks=haystacks)
+    scope = form.scope(Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING))
+    texts = texts_in(scope)
+    return form, texts, None if missing_of(texts) else kept_rows(scope, texts)
+
+
+def _drawn(form: PositionForm, rows: Sequence[Row]) -> dict[str, Any]:
+    """The plots of the chosen setting: people first, then its systems."""
+    known = [row for row in rows if row.positions is not None]
+    people = next((row for row in known if row.is_people), None)
+    settings = sorted({row.entry.retriever for row in known}, key=lambda name: (name != "oracle", name))
+    chosen = form.offer(settings)
+    shown = [row for row in known if row.entry.retriever == chosen and not row.is_people]
+    panels = [*([people] if people else []), *shown]
+    return {name: make(panels, people) for name, make in PLOTS.items()} if panels else {}

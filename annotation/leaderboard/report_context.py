@@ -1,0 +1,102 @@
+"""`manage.py report context`: where in what they were shown systems and people take their content from."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.agreement.reports import Report, ReportRefused, aligned, number
+from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
+from annotation.models import Study
+from benchmarks.leaderboard import haystacks_named
+from benchmarks.models import Judge
+
+DEFAULT_JUDGE = "published"
+SHOWN_SCORES = ("coverage", "joint", "rouge1")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments that choose texts and the judge of the scores."""
+    parser.add_argument(
+        "--haystack",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="file, id, title or dataset; repeatable",
+    )
+    parser.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the name of a summarizer, or people; repeatable (default: all)",
+    )
+    parser.add_argument(
+        "--judge", default="", metavar="NAME", help=f"whose scores are correlated (default: {DEFAULT_JUDGE})"
+    )
+
+
+def make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row for every system and retriever, people last."""
+    scope = _scope(options)
+    rows = as_json(rows_of(scope, texts_in(scope)))
+    missing = set(options["system"]) - {row["system"] for row in rows}
+    if missing:
+        raise ReportRefused(f"No summary here is by {', '.join(sorted(missing))}.")
+    if not rows:
+        raise ReportRefused("There is no summary of a system and no text of a person here.")
+    return rows
+
+
+def _scope(options: Mapping[str, Any]) -> Scope:
+    haystacks = haystacks_named(options["haystack"])
+    if not haystacks.exists():
+        raise ReportRefused("There is no such haystack.")
+    name = options["judge"] or DEFAULT_JUDGE
+    judge = Judge.objects.filter(name=name, archived_at=None).order_by("-version").first()
+    if judge is None and options["judge"]:
+        raise ReportRefused(f"There is no judge “{name}”.")
+    studies = Study.objects.filter(kind=Study.Kind.WRITING)
+    return Scope(haystacks, studies, judge, tuple(options["system"]))
+
+
+def lines(rows: list[dict[str, Any]]) -> list[str]:
+    """A table for a console: shares at the beginning and the end, the test, and correlations with the position."""
+    head = ["system", "retriever", "first 20 %", "last 20 %", "KS", "p", "first tenth", "last tenth"]
+    table = [[*head, *(f"ρ {name}" for name in SHOWN_SCORES), "summaries", "order unknown"]]
+    table += [
+        [row["system"], row["retriever"], *_cells(row), str(row["n_summaries"]), str(row["n_unknown_order"])]
+        for row in rows
+    ]
+    return [
+        *aligned(table),
+        "First and last 20 %: share of the summaries' pairs of words there, 0.200 if evenly spread.",
+        "KS: against the reference. Tenths: share of the sentences that summaries follow.",
+        "ρ: mean position of the reference's content with a score, in brackets where p > .05.",
+    ]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    if not row["n_summaries"]:
+        return ["—"] * (6 + len(SHOWN_SCORES))
+    pairs, sentences = row["bigrams"], row["sentences"]
+    bins, tenths = pairs["bins"], sentences["bins"]
+    return [
+        number(sum(bins[:4]) if bins else None),
+        number(sum(bins[-4:]) if bins else None),
+        number(pairs["ks"]),
+        number(pairs["p"]),
+        number(tenths[0] if tenths else None),
+        number(tenths[-1] if tenths else None),
+        *(_rho(row["rq3"].get(name)) for name in SHOWN_SCORES),
+    ]
+
+
+def _rho(found: dict[str, Any] | None) -> str:
+    if found is None or found["rho"] is None:
+        return "—"
+    return number(found["rho"]) if found["is_significant"] else f"({number(found['rho'])})"
+
+
+REPORT = Report("where systems and people take their content from", add_arguments, make, lines)

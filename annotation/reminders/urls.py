@@ -1,0 +1,9 @@
+"""Addresses of reminders."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotation.reminders import views
+
+urlpatterns = [path("studies/<uuid:uid>/remind/", views.study_remind, name="study-remind")]

@@ -1,0 +1,1 @@
+"""Removal of a person's work on request: what goes, deleting it, or making it anonymous."""

@@ -1,0 +1,130 @@
+"""What goes when a person's texts and labels are deleted, counted before anything happens.
+
+A summary made from a session goes only if nobody else wrote the same text; labels, verdicts and decisions on it go
+with it, whoever made them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+
+from annotation.models import (
+    Annotator,
+    Assignment,
+    CoverageAdjudication,
+    CoverageLabel,
+    DraftRevision,
+    EntailmentLabel,
+    ExternalLabel,
+    LabelTask,
+    LateDecision,
+    PointLabel,
+    Session,
+    SessionEvent,
+    Snapshot,
+)
+from benchmarks.models import JudgeCall, JudgeRunItem, Summary, Verdict
+
+Counts = Counter[tuple[int | None, str]]
+"""How many of what, by (study pk, what); None where it belongs to no study."""
+ANSWERS: tuple[Any, ...] = (CoverageLabel, PointLabel, EntailmentLabel, ExternalLabel)
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """The rows that go, as primary keys, and the counts of everything that goes with them."""
+
+    annotator: Annotator
+    sessions: tuple[int, ...]
+    summaries: tuple[int, ...]
+    calls: tuple[int, ...]
+    n_shared: int
+    """Texts that stay because somebody else wrote the same."""
+    counts: Counts
+    others: tuple[tuple[str, int, int], ...]
+    """Annotators who labelled texts that go: name, tasks, and time of work (ms)."""
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many of what, over all studies."""
+        found: Counter[str] = Counter()
+        for (_study, what), n in self.counts.items():
+            found[what] += n
+        return dict(found)
+
+
+def going_of(annotator: Annotator) -> Going:
+    """Find everything; changes nothing."""
+    sessions = Session.objects.filter(annotator=annotator)
+    summaries, n_shared = _texts_of(sessions)
+    theirs = LabelTask.objects.filter(item__summary__in=summaries).exclude(annotator=annotator)
+    calls = _calls_about(summaries)
+    counts: Counts = Counter()
+    _count(counts, "writing_tasks", Assignment.objects.filter(annotator=annotator))
+    _count(counts, "sessions", sessions, "assignment__study")
+    _count(counts, "revisions", DraftRevision.objects.filter(session__in=sessions), "session__assignment__study")
+    _count(counts, "snapshots", Snapshot.objects.filter(session__in=sessions), "session__assignment__study")
+    _count(counts, "events", SessionEvent.objects.filter(session__in=sessions), "session__assignment__study")
+    _count(counts, "label_tasks", LabelTask.objects.filter(annotator=annotator))
+    for model in ANSWERS:
+        _count(counts, "labels", model.objects.filter(annotator=annotator))
+    by_others = CoverageLabel.objects.filter(summary__in=summaries).exclude(annotator=annotator)
+    _count(counts, "labels_of_others", by_others)
+    _count(counts, "decisions", CoverageAdjudication.objects.filter(summary__in=summaries))
+    rows = Summary.objects.filter(pk__in=summaries)
+    for pk, n in (
+        rows.order_by().values_list("snapshots__session__assignment__study").annotate(n=Count("pk", distinct=True))
+    ):
+        counts[pk, "summaries"] += n
+    counts[None, "verdicts"] += Verdict.objects.filter(summary__in=summaries).count()
+    counts[None, "replies"] += len(calls)
+    return Going(
+        annotator=annotator,
+        sessions=tuple(sessions.values_list("pk", flat=True)),
+        summaries=summaries,
+        calls=calls,
+        n_shared=n_shared,
+        counts=+counts,
+        others=tuple(
+            theirs.order_by("annotator__label")
+            .values_list("annotator__label")
+            .annotate(n=Count("pk"), ms=Sum("active_ms"))
+        ),
+    )
+
+
+def _texts_of(sessions: QuerySet[Session]) -> tuple[tuple[int, ...], int]:
+    """The summaries that only these sessions wrote, and how many others wrote too."""
+    snapshots = Snapshot.objects.filter(summary=OuterRef("pk"))
+    late = LateDecision.objects.filter(summary=OuterRef("pk"))
+    written = Summary.objects.filter(origin=Summary.Origin.SESSION).filter(
+        Q(Exists(snapshots.filter(session__in=sessions))) | Q(Exists(late.filter(session__in=sessions)))
+    )
+    by_others = Q(Exists(snapshots.exclude(session__in=sessions))) | Q(Exists(late.exclude(session__in=sessions)))
+    shared = written.filter(by_others)
+    own = written.exclude(by_others).order_by("pk")
+    return tuple(own.values_list("pk", flat=True)), shared.count()
+
+
+def _calls_about(summaries: Iterable[int]) -> tuple[int, ...]:
+    """Requests whose replies speak of these texts and of no other.
+
+    A reply that could not be used has no verdict: those of the same runs go too, for their text is not known.
+    """
+    of_texts = Verdict.objects.filter(summary__in=summaries)
+    of_others = Verdict.objects.filter(call=OuterRef("pk")).exclude(summary__in=summaries)
+    runs = JudgeRunItem.objects.filter(summary__in=summaries).values("run")
+    unused = Q(run__in=runs) & ~Q(Exists(Verdict.objects.filter(call=OuterRef("pk"))))
+    unused &= ~Q(state=JudgeCall.State.ASKED)  # on its way, most likely about another text
+    known = Q(pk__in=of_texts.exclude(call=None).values("call")) & ~Q(Exists(of_others))
+    return tuple(JudgeCall.objects.filter(known | unused).order_by("pk").values_list("pk", flat=True))
+
+
+def _count(counts: Counts, what: str, rows: Any, study: str = "study") -> None:
+    for pk, n in rows.order_by().values_list(study).annotate(n=Count("pk")):
+        counts[pk, what] += n

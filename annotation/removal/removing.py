@@ -1,0 +1,115 @@
+"""Delete a person's texts and labels, or take out of them what could name the person; leaves a count of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from annotation.models import (
+    Annotator,
+    Assignment,
+    CoverageAdjudication,
+    CoverageLabel,
+    CreditRequest,
+    LabelItem,
+    LabelTask,
+    LateNotes,
+    Participant,
+    Removal,
+    RemovedWork,
+    Session,
+    SessionReport,
+    Snapshot,
+    SpotCheck,
+)
+from annotation.removal.finding import ANSWERS, Counts, Going, going_of
+from benchmarks.models import JudgeCall, Summary
+
+REMARK = "(removed)"
+"""In the place of a reason that a row must have."""
+
+
+@transaction.atomic
+def remove_work(
+    *, annotator: Annotator | None, mode: str, by: Any, now: datetime, uid: UUID | None = None
+) -> Removal:
+    """Delete the work of a person or make it anonymous, and record how much; twice does no harm.
+
+    `uid` is that of a removal which is done again, after a restore.
+    """
+    counts: Counts = Counter()
+    if annotator is not None:
+        # Nobody may open a session or answer a task in between.
+        Annotator.objects.select_for_update().get(pk=annotator.pk)
+        Participant.objects.filter(annotator=annotator).delete()
+        if mode == Removal.Mode.DELETED:
+            going = going_of(annotator)
+            _delete(going)
+            counts = going.counts
+        else:
+            counts = _without_remarks(annotator)
+    removal = Removal.objects.create(
+        annotator=annotator, mode=mode, by=by, at=now, **({"uid": uid} if uid is not None else {})
+    )
+    RemovedWork.objects.bulk_create(
+        RemovedWork(removal=removal, study_id=study, what=what, n=n) for (study, what), n in counts.items()
+    )
+    return removal
+
+
+def totals(removal: Removal) -> dict[str, int]:
+    """How many of what, over all studies."""
+    found: Counter[str] = Counter()
+    for what, n in removal.work.values_list("what", "n"):
+        found[what] += n
+    return dict(found)
+
+
+def _delete(going: Going) -> None:
+    """Delete what was found, in the order in which rows hold each other."""
+    annotator, texts = going.annotator, going.summaries
+    SpotCheck.objects.filter(annotator=annotator).delete()
+    CoverageLabel.objects.filter(summary__in=texts).delete()
+    for model in ANSWERS:
+        model.objects.filter(annotator=annotator).delete()
+    LabelTask.objects.filter(item__summary__in=texts).delete()
+    LabelTask.objects.filter(annotator=annotator).delete()
+    CoverageAdjudication.objects.filter(summary__in=texts).delete()
+    LabelItem.objects.filter(summary__in=texts).delete()
+    _forget_replies(going.calls)
+    Session.objects.filter(pk__in=going.sessions).update(late_text=None)
+    Snapshot.objects.filter(session__in=going.sessions).delete()
+    Session.objects.filter(pk__in=going.sessions).delete()
+    Assignment.objects.filter(annotator=annotator).delete()
+    Summary.objects.filter(pk__in=texts).delete()
+
+
+def _forget_replies(calls: tuple[int, ...]) -> None:
+    """Empty the replies; what they cost stays with their runs, and nobody finds them by their request again."""
+    for pk in calls:
+        JudgeCall.objects.filter(pk=pk).update(
+            cache_key=secrets.token_hex(32), prompt_sha256="", reply={}, error="", request_id=""
+        )
+
+
+def _without_remarks(annotator: Annotator) -> Counts:
+    """Take away what a person wrote beside the work: notes, comments, reasons, remarks on the time."""
+    counts: Counts = Counter()
+    own = Session.objects.filter(annotator=annotator)
+    tasks = LabelTask.objects.filter(annotator=annotator)
+    for rows, field, instead in (
+        (own.exclude(notes_text=""), "notes_text", ""),
+        (tasks.exclude(comment=""), "comment", ""),
+        (tasks.exclude(skip_reason=""), "skip_reason", REMARK),
+        (SessionReport.objects.filter(session__in=own).exclude(comment=""), "comment", ""),
+        (CreditRequest.objects.filter(session__in=own).exclude(reason=""), "reason", ""),
+        (Assignment.objects.filter(annotator=annotator).exclude(withdrawn_reason=""), "withdrawn_reason", ""),
+    ):
+        counts[None, "remarks"] += rows.update(**{field: instead})
+    counts[None, "remarks"] += LateNotes.objects.filter(session__in=own).delete()[0]
+    return +counts

@@ -1,0 +1,41 @@
+"""How much was removed from a study because people asked for it: what its files say of what they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Sum
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Removal, RemovedWork, Study
+
+WORDS = {
+    "writing_tasks": gettext_lazy("writing tasks"),
+    "sessions": gettext_lazy("writing sessions, with their times"),
+    "summaries": gettext_lazy("different texts"),
+    "snapshots": gettext_lazy("snapshots"),
+    "revisions": gettext_lazy("saved versions, late texts included"),
+    "events": gettext_lazy("recorded events"),
+    "label_tasks": gettext_lazy("label tasks, with comments and times"),
+    "labels": gettext_lazy("labels, changed ones included"),
+    "labels_of_others": gettext_lazy("labels by other annotators on these texts"),
+    "decisions": gettext_lazy("decisions by researchers on these texts"),
+    "verdicts": gettext_lazy("verdicts of judges on these texts"),
+    "replies": gettext_lazy("stored model replies about these texts"),
+    "remarks": gettext_lazy("notes, comments and reasons"),
+}
+"""What each count of `RemovedWork` is called, in the order of pages."""
+
+
+def in_words(counts: Mapping[str, int]) -> list[tuple[Any, int]]:
+    """The counts as rows of a table: what it is called, how many."""
+    return [(words, counts[what]) for what, words in WORDS.items() if counts.get(what)]
+
+
+def removed_from(study: Study) -> dict[str, int]:
+    """How many people had their work deleted, and how many of what; empty if nobody had. Two queries."""
+    rows = RemovedWork.objects.filter(study=study, removal__mode=Removal.Mode.DELETED).order_by()
+    counts: Any = rows.values_list("what").annotate(total=Sum("n")).order_by("what")
+    found = {str(what): int(n) for what, n in counts}
+    return {"people": rows.values("removal").distinct().count(), **found} if found else {}

@@ -1,0 +1,130 @@
+"""Timed writing as researchers preview it: the documents of a subtopic, and a session that is in no table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import clock
+from annotation.models import Annotator, Assignment, Session, Study
+from annotation.pane import pane_for, respond
+from annotation.studies.preview import NoPreview, Preview, PreviewPlace
+from annotation.studies.sampling import stable_seed
+from annotation.writing.assigning import shuffled
+from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from annotation.writing.locking import clock_of, to_ms
+from annotation.writing.page_context import ENDPOINTS, client_config, facts, fixed_parts
+from annotation.writing.starting import frozen_settings
+from benchmarks.models import Subtopic
+
+NOBODY = 0
+"""The key of rows that are not stored."""
+
+
+def count(study: Study) -> int:
+    """The subtopics to write on."""
+    return int(study.writing_plan.subtopics.count())
+
+
+def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
+    """The page of the session that somebody would have on a subtopic, with its clock at the start."""
+    now = timezone.now()
+    row = _session(_assignment(at), started_at=now)
+    context = facts(row, now) | {"config_json": client_config(row, now, urls=_urls(at, now)), "preview": at}
+    shown = render(request, "annotation/session.html", context | fixed_parts(row))
+    haystack, aids = row.assignment.subtopic.haystack, row.config
+    return respond(
+        request, shown, pane_for(haystack, row.document_numbers, click_to_cite=bool(aids.get("click_to_cite")))
+    )
+
+
+def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+    """What the page would get in reply, had it stored something: the clock, and the text as taken."""
+    if name not in ENDPOINTS:
+        raise Http404
+    bare = Assignment(study=at.study, annotator=_nobody(), document_numbers=[])
+    row = _session(bare, started_at=_moment(request.GET.get("t", "")))
+    state, now_ms = clock_of(row), to_ms(timezone.now())
+    t = clock.advance(state, now_ms)
+    left = clock.remaining_ms(state, t)
+    status: dict[str, Any] = {
+        "state": {"pause": "paused", "submit": "submitted"}.get(name, "running" if left else "expired"),
+        "active_ms": clock.active_ms(state, t),
+        "remaining_ms": left,
+        "limit_ms": row.limit_ms,
+        "next_mark_ms": clock.next_mark_ms(state, t),
+        "is_active_tab": True,
+        "paused_by": "",
+    }
+    if name in {"claim", "draft", "resolve", "pause", "submit"}:
+        status["rev"] = _revision(request) if name != "claim" else 0
+    if name == "claim":
+        status |= {"text": "", "sha256": hashlib.sha256(b"").hexdigest()}
+    return status, 200
+
+
+def _revision(request: HttpRequest) -> int:
+    try:
+        base = json.loads(request.body or b"{}").get("base_rev", 0)
+    except (ValueError, AttributeError):
+        return 1
+    return base + 1 if isinstance(base, int) else 1
+
+
+def _urls(at: PreviewPlace, now: datetime) -> dict[str, str]:
+    """Acts come here, with the start of the clock; pause and submit lead back to the study."""
+    acts = {name: f"{at.act(name)}?t={to_ms(now)}" for name in ENDPOINTS}
+    return acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), at.study_url)
+
+
+def _moment(text: str) -> datetime:
+    if not (text.isascii() and text.isdigit() and len(text) < 15):
+        raise Http404
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(text))
+
+
+def _assignment(at: PreviewPlace) -> Assignment:
+    plan = at.study.writing_plan
+    subtopics = plan.subtopics.select_related("haystack").order_by("haystack", "number")
+    subtopic: Subtopic = subtopics[at.number - 1]
+    rule = rule_of(plan)
+    try:
+        chosen = choose(load_material([subtopic], retriever=rule.retriever)[subtopic.pk], rule)
+    except NoDocuments as problem:
+        raise NoPreview(str(problem)) from problem
+    return Assignment(
+        study=at.study,
+        annotator=_nobody(),
+        subtopic=subtopic,
+        document_numbers=shuffled(chosen.numbers, stable_seed("preview", at.study.seed, subtopic.key)),
+        n_words=chosen.n_words,
+        n_insights_present=chosen.n_insights_present,
+    )
+
+
+def _session(assignment: Assignment, *, started_at: datetime) -> Session:
+    settings = {name: value for name, value in frozen_settings(assignment).items() if name != "annotator_id"}
+    return Session(
+        assignment=assignment,
+        annotator=assignment.annotator,
+        state=Session.State.RUNNING,
+        created_at=started_at,
+        started_at=started_at,
+        run_started_at=started_at,
+        clock_hwm=started_at,
+        **settings,
+    )
+
+
+def _nobody() -> Annotator:
+    return Annotator(pk=NOBODY, label="")
+
+
+PREVIEW = Preview(count=count, page=page, act=act)

@@ -1,0 +1,463 @@
+"""Batch files: the requests of a run as files, sent by whoever runs them, and their replies read back.
+
+`write` claims the items of a run and writes what is not answered on them as lines of the OpenAI batch format; they
+stay with the batch until their replies are read. `read` stores the replies under the same keys as live ones, then
+answers the items from them as a worker would, so the verdicts are the same. Nothing that was answered is written
+again, and what came back unusable is asked once more by the next batch, or by a worker.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+
+from benchmarks import audit
+from benchmarks.engine import ledger, runs
+from benchmarks.engine.answering import Answering, Clock, kept_replies
+from benchmarks.engine.leases import Lease
+from benchmarks.engine.ledger import Request
+from benchmarks.engine.sending import config_of
+from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.cleaning import clean_text
+from benchmarks.judges.openai import AddressNotAllowed, Failure, Reply, Trouble, read_reply
+from benchmarks.judges.questions import BadConfiguration, ResponseFormat
+from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, JudgeRunItem
+
+ADDRESS = "/v1/chat/completions"
+MANIFEST = "batch.json"
+REQUESTS = "requests-"
+UNFINISHED = ".part"
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
+AT_ONCE = 200
+"""Items that are claimed, and lines that are stored, in one transaction."""
+LEASE = Lease(timedelta(minutes=10))
+"""Of the process that writes or reads the files of a batch."""
+NOT_FINISHED = "The files of this batch were never finished."
+NO_ROOM = "The budget has no room for more before replies come."
+STOPPED = "The run was stopped."
+GIVEN_UP = "No reply came with the files of its batch."
+
+
+class BatchRefused(Exception):
+    """These files cannot be written or read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the files of a batch are made: requests and bytes in one file, and what its replies cost.
+
+    `price_share` is a part of the usual price. Without a `response_format` questions are asked as the server last
+    answered.
+    """
+
+    most_requests: int = MOST_REQUESTS
+    most_bytes: int = MOST_BYTES
+    price_share: Decimal = Decimal(1)
+    response_format: ResponseFormat | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands in the files; `stopped` says why not all of the run does, empty if it does."""
+
+    batch: Batch
+    n_requests: int
+    n_files: int
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was in the files of replies, in lines, and what is left of the batch.
+
+    Lines `repeated` an answer that was there, were about `unknown` requests, or were `unreadable`. `missing` are
+    requests without a reply, `done` and `open` items of the run.
+    """
+
+    batch: Batch
+    lines: int
+    answered: int
+    failed: int
+    repeated: int
+    unknown: int
+    unreadable: int
+    missing: int
+    done: int
+    open: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        counts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "batch"}
+        is_closed = self.batch.state == Batch.State.CLOSED
+        return {"batch": str(self.batch.uid), "run": str(self.batch.run.uid), "is_closed": is_closed, **counts}
+
+
+# Writing
+
+
+def write(*, run: JudgeRun, folder: Path, clock: Clock, options: Options | None = None, by: Any = None) -> Written:
+    """Write the requests that are open on a run to files in an empty folder.
+
+    A writer that was killed left nothing that holds: its requests are written anew.
+
+    Raises:
+        BatchRefused: the run asks no model or is over, the folder is not empty, or another process writes it.
+    """
+    options = options or Options()
+    _check(run)
+    files = _Files(folder, options)
+    batch = _started(run, options, clock())
+    writing = _Writing(batch, options, clock)
+    try:
+        n_requests, stopped = writing.work(files)
+        n_files = files.finish({"batch": str(batch.uid), "run": str(run.uid), "requests": n_requests})
+    except BaseException:
+        _drop(batch, clock())
+        raise
+    with transaction.atomic():
+        batch.n_requests = n_requests
+        batch.state = Batch.State.OUT if n_requests else Batch.State.CLOSED
+        batch.closed_at = None if n_requests else clock()
+        batch.claimed_at, batch.claimed_by = None, ""
+        batch.save(update_fields=["n_requests", "state", "closed_at", "claimed_at", "claimed_by"])
+        audit.record(actor=by, action="batch.written", target=run, now=clock(), requests=n_requests)
+    runs.finish(run=run, now=clock(), states=runs.OPEN)
+    return Written(batch, n_requests, n_files, stopped)
+
+
+def _check(run: JudgeRun) -> None:
+    if run.judge.kind != Judge.Kind.OPENAI:
+        raise BatchRefused(f"{run.judge} is no model; it needs no files.")
+    if run.state not in runs.OPEN:
+        raise BatchRefused(f"The run is {run.get_state_display()}; nothing of it is open.")
+    try:
+        config_of(run.judge)
+    except (BadConfiguration, AddressNotAllowed) as error:
+        raise BatchRefused(f"{run.judge} cannot be asked: {error}") from error
+
+
+@transaction.atomic
+def _started(run: JudgeRun, options: Options, now: datetime) -> Batch:
+    JudgeRun.objects.select_for_update().get(pk=run.pk)
+    writing = run.batches.filter(state=Batch.State.WRITING)
+    dead = list(writing.filter(LEASE.free(now)))
+    if writing.exclude(pk__in=[batch.pk for batch in dead]).exists():
+        raise BatchRefused("Another process is writing files for this run.")
+    for batch in dead:
+        _drop(batch, now)
+    batch = Batch.objects.create(
+        run=run, base_url=config_of(run.judge).base_url, price_share=options.price_share, created_at=now
+    )
+    LEASE.take(Batch.objects.filter(pk=batch.pk), now=now)
+    return batch
+
+
+@transaction.atomic
+def _drop(batch: Batch, now: datetime) -> None:
+    """Free everything of a batch whose files nobody can have sent."""
+    ledger.give_up(batch=batch, message=NOT_FINISHED, may_be_paid=False)
+    _close(batch, now)
+
+
+def _close(batch: Batch, now: datetime) -> None:
+    batch.items.update(batch=None)
+    batch.state, batch.closed_at, batch.claimed_at, batch.claimed_by = Batch.State.CLOSED, now, None, ""
+    batch.save(update_fields=["state", "closed_at", "claimed_at", "claimed_by"])
+
+
+class _Files:
+    """The files of a batch, under another name until they are complete."""
+
+    def __init__(self, folder: Path, options: Options) -> None:
+        self.folder, self.options = folder, options
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.glob(f"{REQUESTS}*{UNFINISHED}"):
+            path.unlink()
+        if any(folder.iterdir()):
+            raise BatchRefused(f"{folder} is not empty.")
+        self.names: list[str] = []
+        self.handle: BinaryIO | None = None
+        self.n_lines = self.n_bytes = 0
+
+    def add(self, request: Request) -> None:
+        """Write a request, in the next file if this one is full."""
+        row = {"custom_id": request.key, "method": "POST", "url": ADDRESS, "body": request.body}
+        line = json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        is_full = self.n_lines >= self.options.most_requests or self.n_bytes + len(line) > self.options.most_bytes
+        if self.handle is None or (is_full and self.n_lines):
+            self._next()
+        assert self.handle is not None  # noqa: S101  opened above
+        self.handle.write(line)
+        self.n_lines, self.n_bytes = self.n_lines + 1, self.n_bytes + len(line)
+
+    def _next(self) -> None:
+        self._end()
+        self.names.append(f"{REQUESTS}{len(self.names) + 1:03}.jsonl")
+        self.handle = (self.folder / f"{self.names[-1]}{UNFINISHED}").open("wb")
+        self.n_lines = self.n_bytes = 0
+
+    def _end(self) -> None:
+        if self.handle is not None:
+            self.handle.close()
+            self.handle = None
+
+    def finish(self, manifest: Mapping[str, Any]) -> int:
+        """Give the files their names, and say whose they are; how many there are."""
+        self._end()
+        for name in self.names:
+            (self.folder / f"{name}{UNFINISHED}").rename(self.folder / name)
+        if self.names:
+            text = json.dumps({**manifest, "url": ADDRESS, "files": self.names}, indent=2) + "\n"
+            (self.folder / MANIFEST).write_text(text, encoding="utf-8")
+        return len(self.names)
+
+
+class _OnFile(Answering):
+    """Answers claimed items from stored replies; what has none goes to `send`, or stays open without one."""
+
+    def __init__(self, *, batch: Batch, send: Callable[[Request], None] | None = None, **kwargs: Any) -> None:
+        self.batch, self.send = batch, send
+        self.waiting: set[int] = set()
+        self.stopped = ""
+        super().__init__(**kwargs)
+
+    def work(self) -> set[int]:
+        """Keys of the items that wait for replies to files."""
+        while self.queue and not self.stopped:
+            ready = [self.queue.popleft() for _ in range(min(AT_ONCE, len(self.queue)))]
+            asked = {
+                id(request): (waiting, request) for waiting in ready for request in [self.request_of(waiting)]
+            }
+            with transaction.atomic():
+                found = ledger.claim(
+                    run=self.run,
+                    config=self.config,
+                    wanted=[request for _, request in asked.values()],
+                    room=len(asked) if self.send is not None else 0,
+                    now=self.clock(),
+                    batch=self.batch,
+                    states=runs.OPEN,
+                )
+            for request, _call in found.to_send:
+                assert self.send is not None  # noqa: S101  without it there is no room
+                self.send(request)
+            out = [request for request, _call in found.to_send] + ([] if self.send is not None else found.on_file)
+            self.waiting |= {self.item_of(asked[id(request)][0].question).pk for request in out}
+            kept = kept_replies([call for _, call in found.answered])
+            self.take([(asked[id(request)][0], call, kept[call.pk]) for request, call in found.answered])
+            self.stopped = found.pause_because or (NO_ROOM if found.is_short else "")
+            if found.is_stopped:
+                self.stopped = STOPPED
+        return self.waiting
+
+
+@dataclass
+class _Writing:
+    """One process that writes the files of a batch."""
+
+    batch: Batch
+    options: Options
+    clock: Clock
+
+    def work(self, files: _Files) -> tuple[int, str]:
+        """How many requests were written, and why not all."""
+        run, n_requests, stopped = self.batch.run, 0, ""
+        passed_over: set[int] = set()
+
+        def send(request: Request) -> None:
+            nonlocal n_requests
+            files.add(request)
+            n_requests += 1
+
+        while not stopped:
+            items = runs.claim(
+                run=run, now=self.clock(), passed_over=passed_over, n_most=AT_ONCE, states=runs.OPEN
+            )
+            if not items:
+                break
+            passed_over |= {item.pk for item in items}
+            LEASE.renew(Batch.objects.filter(pk=self.batch.pk), now=self.clock())
+            try:
+                answering = _OnFile(
+                    batch=self.batch,
+                    send=send,
+                    run=run,
+                    config=config_of(run.judge),
+                    items=items,
+                    clock=self.clock,
+                    response_format=self.options.response_format,
+                )
+                waiting, stopped = answering.work(), answering.stopped
+                run.items.filter(pk__in=waiting).update(batch=self.batch)
+                _put_back(items, answering.errors)
+            finally:
+                runs.let_go(run=run, items=items)
+        return n_requests, stopped
+
+
+def _put_back(items: Iterable[JudgeRunItem], errors: Mapping[int, Exception]) -> None:
+    for item in items:
+        if item.pk in errors:
+            runs.put_back(item=item, error=errors[item.pk])
+
+
+# Reading
+
+
+def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> Found:
+    """Store the replies that lie in the folder of a batch, and answer its items from them; again changes nothing.
+
+    Replies are lines of any `.jsonl` files in it but those of the requests, in any order. With `gives_up` requests
+    without a reply may be sent again.
+
+    Raises:
+        BatchRefused: this is no folder of a batch of this site, or another process reads it.
+    """
+    batch = _batch_in(folder)
+    if not LEASE.take(Batch.objects.filter(LEASE.free(clock()), pk=batch.pk), now=clock()):
+        raise BatchRefused("Another process is reading or writing the files of this batch.")
+    try:
+        counts = _store(batch, folder, clock)
+        if gives_up:
+            ledger.give_up(batch=batch, message=GIVEN_UP, may_be_paid=True)
+        n_done = _answer(batch, clock)
+        missing = batch.calls.filter(state=JudgeCall.State.ASKED).count()
+        with transaction.atomic():
+            if missing:
+                Batch.objects.filter(pk=batch.pk).update(state=Batch.State.OUT)
+            elif batch.state != Batch.State.CLOSED:
+                _close(batch, clock())
+            audit.record(actor=by, action="batch.read", target=batch.run, now=clock(), answered=counts["answered"])
+    finally:
+        LEASE.release(Batch.objects.filter(pk=batch.pk))
+    left = runs.finish(run=batch.run, now=clock(), states=runs.OPEN)
+    names = ("lines", "answered", "failed", "repeated", "unknown", "unreadable")
+    by_name = {name: counts[name] for name in names}
+    return Found(batch=batch, **by_name, missing=missing, done=n_done, open=left.n_pending)
+
+
+def _batch_in(folder: Path) -> Batch:
+    try:
+        uid = UUID(orjson.loads((folder / MANIFEST).read_bytes())["batch"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BatchRefused(f"{folder} has no {MANIFEST} of a batch.") from error
+    batch = Batch.objects.select_related("run__judge").filter(uid=uid).first()
+    if batch is None:
+        raise BatchRefused(f"The batch in {folder} is not in this database.")
+    return batch
+
+
+def _store(batch: Batch, folder: Path, clock: Clock) -> Counter[str]:
+    """Close the calls whose replies are there, some lines at a time."""
+    counts: Counter[str] = Counter()
+    lines = _lines(folder)
+    while part := list(islice(lines, AT_ONCE)):
+        outcomes: dict[str, Reply | Failure] = {}
+        for line in part:
+            counts["lines"] += 1
+            read_line = outcome_of(line)
+            if read_line is None:
+                counts["unreadable"] += 1
+                continue
+            key, outcome = read_line
+            if key in outcomes:
+                counts["repeated"] += 1
+            if not isinstance(outcomes.get(key), Reply):
+                outcomes[key] = outcome
+        _store_part(batch, outcomes, counts, clock())
+        LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
+    return counts
+
+
+def _store_part(
+    batch: Batch, outcomes: Mapping[str, Reply | Failure], counts: Counter[str], now: datetime
+) -> None:
+    known = set(batch.calls.filter(cache_key__in=outcomes).values_list("cache_key", flat=True))
+    with transaction.atomic():
+        closed = ledger.close_on_file(batch=batch, outcomes=outcomes, now=now)
+    n_answered = sum(isinstance(outcomes[key], Reply) for key in closed)
+    counts["answered"] += n_answered
+    counts["failed"] += len(closed) - n_answered
+    counts["repeated"] += len(known - closed)
+    counts["unknown"] += len(outcomes.keys() - known)
+
+
+def _lines(folder: Path) -> Iterator[bytes]:
+    for path in sorted(folder.rglob("*.jsonl")):
+        if path.name.startswith(REQUESTS):
+            continue
+        with path.open("rb") as handle:
+            yield from (line for line in handle if line.strip())
+
+
+def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
+    """The key of the request that a line answers, and what came of it; None where nobody can tell.
+
+    A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
+    "request_id", "body"}, "error"}.
+    """
+    try:
+        row = orjson.loads(line)
+        key = row["custom_id"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    if not isinstance(key, str):
+        return None
+    response = row.get("response") if isinstance(row.get("response"), dict) else {}
+    status = response.get("status_code", 200 if response else None)
+    body = response.get("body")
+    if status == 200 and isinstance(body, dict):
+        headers = {"x-request-id": clean_text(str(response.get("request_id") or ""))}
+        try:
+            return key, read_reply(body, headers, 0)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            reason = "The reply is no chat completion."
+            return key, Failure(Trouble.REJECTED, reason, 0, status=200, may_be_paid=True)
+    message = _message(row.get("error")) or _message(body) or "No reply, and no reason."
+    return key, Failure(Trouble.REJECTED, message, 0, status=status if isinstance(status, int) else None)
+
+
+def _message(error: Any) -> str:
+    """The words of an error, however deep they lie."""
+    if not isinstance(error, dict):
+        return clean_text(str(error or ""))[:500]
+    if isinstance(error.get("error"), dict):
+        return _message(error["error"])
+    parts = [str(error[name]) for name in ("code", "message") if error.get(name)]
+    return clean_text(": ".join(parts))[:500]
+
+
+def _answer(batch: Batch, clock: Clock) -> int:
+    """Answer the items of a batch as far as replies are there, and free those that wait for nothing; how many."""
+    run, n_done, last = batch.run, 0, 0
+    while items := _items_after(batch, last):
+        last = items[-1].pk
+        answering = _OnFile(batch=batch, run=run, config=config_of(run.judge), items=items, clock=clock)
+        waiting = answering.work()
+        _put_back(items, answering.errors)
+        rows = run.items.filter(pk__in=[item.pk for item in items])
+        rows.exclude(pk__in=waiting).update(batch=None)
+        n_done += rows.filter(state=JudgeRunItem.State.DONE).count()
+        LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
+    return n_done
+
+
+def _items_after(batch: Batch, last: int) -> Sequence[JudgeRunItem]:
+    rows = batch.items.filter(state=JudgeRunItem.State.PENDING, pk__gt=last).select_related(*_related(batch))
+    return list(rows.order_by("pk")[:AT_ONCE])
+
+
+def _related(batch: Batch) -> list[str]:
+    return [TASKS[batch.run.task].related]

@@ -1,0 +1,290 @@
+"""Summarizers and what they are asked: drafts are planned, saved and queued; the run itself is the engine's.
+
+A system of leaderboards is a summarizer at one version with what chose its documents: an order of the full
+context, or a retriever. A draft freezes which documents were shown in which order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from benchmarks import audit
+from benchmarks.engine import judging
+from benchmarks.exchange.systems import setting_name
+from benchmarks.models import (
+    Document,
+    Draft,
+    Insight,
+    Judge,
+    JudgeRun,
+    RetrieverRanking,
+    Subtopic,
+    Summarizer,
+    Summary,
+    System,
+)
+from benchmarks.retrieval.base import version_of
+from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
+from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
+from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig, SummarizerConfig
+from benchmarks.summarizers.documents import in_order
+
+TASK = JudgeRun.Task.SUMMARIES
+ORDERS = {"random": "", "top": "sort", "bottom": "rev-sort"}
+"""Orders of the full context, and what `System.document_order` holds."""
+IMPORTED = "imported"
+
+
+class NotPossible(ValueError):
+    """This summarizer cannot be saved or run like this; the message says why and can be shown."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What chooses the documents: a retriever with its version (empty: imported scores), or an order of all."""
+
+    retriever: str = ""
+    version: str = ""
+    order: str = "random"
+
+    @property
+    def name(self) -> str:
+        """The retriever as systems name it: its version only where another one has the plain name."""
+        if not self.retriever or self.retriever not in RETRIEVERS:
+            return f"{self.retriever}@{self.version}" if self.version else self.retriever
+        if not self.version:
+            return f"{self.retriever}@{IMPORTED}"
+        return (
+            self.retriever
+            if self.version == default_version(self.retriever)
+            else f"{self.retriever}@{self.version}"
+        )
+
+    @property
+    def document_order(self) -> str:
+        """The order of the full context as systems name it."""
+        return "" if self.retriever else ORDERS[self.order]
+
+    @property
+    def setting(self) -> str:
+        """Both in one word, as leaderboards name it."""
+        return setting_name(self.name, self.document_order)
+
+    @classmethod
+    def named(cls, name: str) -> Source:
+        """A retriever by its name, `name@version` or `name@imported`; a plain name means default settings."""
+        retriever, _at, version = name.partition("@")
+        if version == IMPORTED:
+            return cls(retriever)
+        return cls(retriever, version or default_version(retriever))
+
+
+def default_version(retriever: str) -> str:
+    """The version of a retriever with its default settings; empty where there is none of this name."""
+    try:
+        return version_of(make(retriever, {}))
+    except (WrongSettings, TypeError):
+        return ""
+
+
+# Summarizers
+
+
+def extractive(*, now: datetime) -> Judge:
+    """The offline baseline as the code of today configures it."""
+    config = ExtractiveConfig().as_mapping()
+    return judging.ensure_judge(
+        name=EXTRACTIVE, kind=Judge.Kind.LEXICAL, config=config, now=now, role=Judge.Role.SUMMARIZER
+    )
+
+
+@transaction.atomic
+def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, now: datetime) -> Judge:
+    """A summarizer that is a model, or the next version of it when the configuration differs.
+
+    Raises:
+        NotPossible: the name is taken.
+    """
+    check_name(name)
+    saved = judging.ensure_judge(
+        name=name,
+        kind=Judge.Kind.OPENAI,
+        config=config.as_mapping(),
+        note=note,
+        now=now,
+        role=Judge.Role.SUMMARIZER,
+    )
+    audit.record(actor=by, action="summarizer.saved", target=saved, now=now, version=saved.version)
+    return saved
+
+
+def check_name(name: str) -> None:
+    """Refuse names under which leaderboards show something else.
+
+    Raises:
+        NotPossible: the offline baseline or an imported system has the name.
+    """
+    if name == EXTRACTIVE:
+        raise NotPossible(_("“%(name)s” is the name of the offline baseline.") % {"name": name})
+    is_known = Summarizer.objects.filter(name=name).exists()
+    if not is_known and System.objects.filter(summarizer=name).exists():
+        raise NotPossible(_("An imported system is called “%(name)s”. Choose another name.") % {"name": name})
+
+
+# Drafts
+
+
+def planned(*, judge: Judge, subtopics: Sequence[Subtopic], source: Source, now: datetime) -> list[Draft]:
+    """A draft for each subtopic: those that are stored, and new ones that are not yet (their keys are negative).
+
+    Subtopics come with their haystacks. A fixed number of queries.
+
+    Raises:
+        NotPossible: the retriever has no scores for a subtopic, or an imported system has the name.
+    """
+    system = _system_of(judge, source)
+    stored = {draft.subtopic_id: draft for draft in _stored(system, subtopics)}
+    fresh = [subtopic for subtopic in subtopics if subtopic.pk not in stored]
+    shown = _shown(fresh, source, judge.config.get("token_budget", TOKEN_BUDGET))
+    is_counted = judge.config.get("bullets", "insights") == "insights"
+    counts: dict[int, int] = defaultdict(int)
+    for pk in Insight.objects.filter(subtopic__in=fresh).values_list("subtopic", flat=True):
+        counts[pk] += 1
+    for subtopic in fresh:
+        stored[subtopic.pk] = Draft(
+            pk=-subtopic.pk,
+            judge=judge,
+            subtopic=subtopic,
+            system=system,
+            documents=shown[subtopic.pk],
+            n_bullets=(counts[subtopic.pk] or None) if is_counted else None,
+            created_at=now,
+        )
+    return [stored[subtopic.pk] for subtopic in subtopics]
+
+
+@transaction.atomic
+def drafted(*, judge: Judge, subtopics: Sequence[Subtopic], source: Source, now: datetime) -> list[Draft]:
+    """The same, all stored.
+
+    Raises:
+        NotPossible: as `planned`.
+    """
+    found = planned(judge=judge, subtopics=subtopics, source=source, now=now)
+    fresh = [draft for draft in found if draft.pk < 0]
+    if not fresh:
+        return found
+    system, _is_new = System.objects.get_or_create(
+        key=fresh[0].system.key,
+        defaults={
+            "summarizer": str(judge),
+            "retriever": source.name,
+            "document_order": source.document_order,
+        },
+    )
+    for draft in fresh:
+        draft.pk, draft.system = None, system
+    Draft.objects.bulk_create(fresh, ignore_conflicts=True)
+    stored = {draft.subtopic_id: draft for draft in _stored(system, subtopics)}
+    return [stored[subtopic.pk] for subtopic in subtopics]
+
+
+def _stored(system: System, subtopics: Sequence[Subtopic]) -> list[Draft]:
+    if system.pk is None:
+        return []
+    return list(system.drafts.filter(subtopic__in=subtopics).select_related("subtopic__haystack", "summary"))
+
+
+def _system_of(judge: Judge, source: Source) -> System:
+    """The system of these drafts, stored or not.
+
+    Raises:
+        NotPossible: summaries were imported under its name.
+    """
+    key = f"{source.setting}_{judge}"
+    found = System.objects.filter(key=key).first()
+    if found is not None and found.summaries.exclude(origin=Summary.Origin.GENERATED).exists():
+        raise NotPossible(_("Summaries were imported for a system called “%(name)s”.") % {"name": key})
+    return found or System(key=key)
+
+
+def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict[int, list[int]]:
+    """Document numbers in the order shown, by subtopic."""
+    haystacks = {subtopic.haystack_id for subtopic in subtopics}
+    sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    rows = Document.objects.filter(haystack__in=haystacks).order_by("number")
+    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
+        sizes[haystack].append((number, n_words))
+    if source.retriever:
+        scores = _scores(subtopics, source)
+        return {
+            one.pk: list(select_by_scores(sizes[one.haystack_id], scores[one.pk], token_budget=budget).numbers)
+            for one in subtopics
+        }
+    golds: dict[int, set[int]] = defaultdict(set)
+    for pk, numbers in Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", "gold_documents"):
+        golds[pk].update(numbers)
+    return {
+        one.pk: in_order(
+            (number for number, _ in sizes[one.haystack_id]),
+            source.order,
+            golds=golds[one.pk],
+            seed=f"{one.haystack.key}/{one.key}",
+        )
+        for one in subtopics
+    }
+
+
+def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mapping[int, float]]:
+    rows = RetrieverRanking.objects.filter(
+        subtopic__in=subtopics, retriever=source.retriever, version=source.version
+    )
+    found = {
+        subtopic: {int(number): score for number, score in scores.items()}
+        for subtopic, scores in rows.values_list("subtopic", "scores")
+    }
+    if missing := [subtopic.name for subtopic in subtopics if subtopic.pk not in found]:
+        raise NotPossible(
+            _("%(retriever)s has no scores for %(subtopic)s. Run the retriever on the haystack first.")
+            % {"retriever": source.name, "subtopic": missing[0]}
+        )
+    return found
+
+
+@transaction.atomic
+def request(
+    *,
+    judge: Judge,
+    subtopics: Sequence[Subtopic],
+    source: Source,
+    options: judging.ModelOptions,
+    reason: str,
+    now: datetime,
+    by: Any = None,
+    haystack: str = "",
+) -> JudgeRun | None:
+    """Queue the summaries that are missing; None where all are there or in a run.
+
+    Raises:
+        NotPossible: as `planned`.
+        JudgeUnavailable: the summarizer cannot be asked.
+    """
+    found = drafted(judge=judge, subtopics=subtopics, source=source, now=now)
+    scope = {"haystack": haystack, "retrievers": [source.setting]}
+    return judging.request_run(
+        judge=judge,
+        subjects=found,
+        reason=reason,
+        now=now,
+        task=TASK,
+        requested_by=by,
+        options=options,
+        scope={key: value for key, value in scope.items() if value},
+    )

@@ -1,0 +1,255 @@
+"""`manage.py summarize --system NAME --haystack NAME`: let a summarizer write what is missing, once."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from benchmarks.engine import costs, judging, overview, retrieving, runs, summarizing
+from benchmarks.engine.runs import RunProgress
+from benchmarks.engine.summarizing import NotPossible, Source
+from benchmarks.leaderboard import haystacks_named
+from benchmarks.models import (
+    DraftText,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    Retrieval,
+    RetrieverRanking,
+    Subtopic,
+    Summarizer,
+)
+from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
+from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
+from benchmarks.summarizers.config import default_prompt as prompt_of
+
+PAUSED = "Waits for batch files, or to be resumed."
+
+
+class Command(BaseCommand):
+    """Queue what this summarizer has not written yet, then finish it and what earlier runs of it left."""
+
+    help = (
+        "Summarize the subtopics of haystacks. A run that was interrupted is taken up again, and a second run "
+        "asks nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument(
+            "--system", required=True, metavar="NAME", help=f"the summarizer; {EXTRACTIVE} is the offline baseline"
+        )
+        parser.add_argument("--system-version", type=int, metavar="N", help="its version (default: the newest)")
+        parser.add_argument(
+            "--haystack",
+            action="append",
+            required=True,
+            metavar="NAME",
+            help="file, id, title or dataset; repeatable",
+        )
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument(
+            "--retriever",
+            metavar="NAME",
+            help=f"chooses documents up to the token budget: one of {', '.join(RETRIEVERS)}, or NAME@VERSION, "
+            "or NAME@imported",
+        )
+        what.add_argument(
+            "--order",
+            choices=list(summarizing.ORDERS),
+            default="random",
+            help="of all documents, without a retriever: at random (the default), those of the subtopic first "
+            "(top) or last (bottom)",
+        )
+        parser.add_argument(
+            "--method",
+            choices=METHODS,
+            help="take the summarizer with this method instead, as another version with the method's own prompts",
+        )
+        parser.add_argument("--budget", metavar="DOLLARS", help="pause before this is spent, of models")
+        parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="requests at a time")
+        parser.add_argument(
+            "--estimate", action="store_true", help="say what would be asked and what it would cost; ask nothing"
+        )
+        parser.add_argument(
+            "--paused",
+            action="store_true",
+            help="queue a paused run and ask nothing: for batch files; prints its id",
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Count in summaries: written now, there before, not as asked, failed."""
+        started, began = time.perf_counter(), timezone.now()
+        try:
+            judge = self._summarizer(options, now=began)
+            subtopics = self._subtopics(options["haystack"])
+            source = self._source(options, subtopics)
+            before = self._finished(
+                judge, [one.pk for one in summarizing.planned(**self._asked(judge, subtopics, source))]
+            )
+            if options["estimate"]:
+                self._estimate(judge, subtopics, source, is_json=options["json"])
+                return
+            run = summarizing.request(
+                **self._asked(judge, subtopics, source),
+                reason="command",
+                haystack=", ".join(options["haystack"]),
+                options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
+            )
+        except (judging.JudgeUnavailable, ValueError) as error:
+            raise CommandError(str(error)) from error
+        if options["paused"]:
+            self._leave(run, is_json=options["json"])
+            return
+        judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        drafts = summarizing.drafted(**self._asked(judge, subtopics, source))
+        report = {
+            "system": str(judge),
+            "documents": source.setting,
+            "summaries": len(drafts),
+            **self._counts(judge, [draft.pk for draft in drafts], before=before),
+            "seconds": round(time.perf_counter() - started, 3),
+            **self._costs(judge=judge, since=began),
+        }
+        self._print(report, is_json=options["json"])
+
+    def _asked(self, judge: Judge, subtopics: list[Subtopic], source: Source) -> dict[str, Any]:
+        return {"judge": judge, "subtopics": subtopics, "source": source, "now": timezone.now()}
+
+    def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
+        name, version, method = options["system"], options["system_version"], options["method"]
+        if name == EXTRACTIVE and version is None:
+            if method:
+                raise CommandError(f"{EXTRACTIVE} has a method of its own.")
+            return summarizing.extractive(now=now)
+        rows = Summarizer.objects.filter(name=name, archived_at=None)
+        if version is not None:
+            rows = rows.filter(version=version)
+        found: Judge | None = rows.order_by("-version").first()
+        if found is None:
+            names = sorted({EXTRACTIVE, *Summarizer.objects.values_list("name", flat=True)})
+            raise CommandError(f"There is no summarizer “{name}”; there is: {', '.join(names)}.")
+        if method is None or found.config.get("method") == method:
+            return found
+        values = {**found.config, "method": method, "prompt": prompt_of(method), "block_prompt": ""}
+        return summarizing.save_summarizer(
+            name=name, config=SummarizerConfig.from_mapping(values), note=found.note, by=None, now=now
+        )
+
+    def _subtopics(self, names: list[str]) -> list[Subtopic]:
+        haystacks = haystacks_named(names)
+        found = list(
+            Subtopic.objects.filter(haystack__in=haystacks)
+            .select_related("haystack")
+            .order_by("haystack", "number")
+        )
+        if not found:
+            raise CommandError("There is no such haystack, or it has no subtopics.")
+        return found
+
+    def _source(self, options: dict[str, Any], subtopics: list[Subtopic]) -> Source:
+        """An offline retriever with its default settings is run first where its scores are missing."""
+        name = options["retriever"]
+        if not name:
+            return Source(order=options["order"])
+        source = Source.named(name)
+        if source.name != name or name not in OFFLINE:
+            return source
+        scored = RetrieverRanking.objects.filter(retriever=name, version=source.version)
+        known = set(scored.filter(subtopic__in=subtopics).values_list("subtopic", flat=True))
+        for haystack in {one.haystack for one in subtopics if one.pk not in known}:
+            row = retrieving.request(haystack=haystack, retriever=make(name, {}), now=timezone.now(), wake=False)
+            retrieving.advance(uid=row.uid, clock=timezone.now)
+            row.refresh_from_db()
+            if row.state == Retrieval.State.FAILED:
+                raise NotPossible(row.message)
+        return source
+
+    def _finished(self, judge: Judge, keys: list[int]) -> set[int]:
+        rows = DraftText.objects.filter(judge=judge, draft__in=keys, number=0)
+        return set(rows.values_list("draft", flat=True))
+
+    def _counts(self, judge: Judge, keys: list[int], *, before: set[int]) -> dict[str, Any]:
+        texts = DraftText.objects.filter(judge=judge, draft__in=keys)
+        after = set(texts.filter(number=0).values_list("draft", flat=True))
+        waiting = set(runs.waiting_items(judge=judge, task=summarizing.TASK).values_list("draft", flat=True))
+        left = set(keys) - after
+        invalid = texts.filter(number=0, is_valid=False).values_list("raw", flat=True)
+        return {
+            "written": len(after - before),
+            "there_before": len(after & before),
+            "failed": len(left - waiting),
+            "held_elsewhere": len(left & waiting),
+            "not_as_asked": len(invalid),
+            "reasons": dict(Counter(raw.get("problem", "") for raw in invalid)),
+            "without_text": texts.filter(number=0, text="").count(),
+        }
+
+    def _costs(self, *, judge: Judge, since: datetime) -> dict[str, Any]:
+        """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
+        cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
+        paused = judge.runs.filter(state=JudgeRun.State.PAUSED).values_list("message", flat=True).first()
+        return {
+            "cost": None if cost.dollars is None else float(cost.dollars),
+            **({"cost_unknown": cost.reason} if cost.reason else {}),
+            **({"paused": paused} if paused else {}),
+        }
+
+    def _estimate(self, judge: Judge, subtopics: list[Subtopic], source: Source, *, is_json: bool) -> None:
+        drafts = summarizing.planned(**self._asked(judge, subtopics, source))
+        if judge.kind != Judge.Kind.OPENAI:
+            raise CommandError(f"{judge} asks no model; it costs nothing.")
+        found = overview.estimate(
+            judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
+        )
+        report = {
+            "summaries": found.n_subjects,
+            "requests": found.n_paid,
+            "prompt_tokens": found.prompt_tokens,
+            "completion_tokens": found.completion_tokens,
+            "dollars": None if found.dollars is None else float(found.dollars),
+            "at_most": None if found.at_most is None else float(found.at_most),
+        }
+        if is_json:
+            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+            return
+        cost = "no price is known" if found.dollars is None else f"about ${found.dollars:.4f}"
+        self.stdout.write(f"{found.n_subjects:,} summaries, {found.n_paid:,} requests, {cost}.")
+
+    def _leave(self, run: JudgeRun | None, *, is_json: bool) -> None:
+        """Queue a run without working on it."""
+        if run is not None:
+            runs.hold(run=run, message=PAUSED)
+        uid = str(run.uid) if run is not None else None
+        if is_json:
+            self.stdout.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())
+        else:
+            self.stdout.write(uid or "Nothing is missing; no run was made.")
+
+    def _say(self, run: JudgeRun, done: RunProgress) -> None:
+        failed = f", {done.n_failed:,} failed" if done.n_failed else ""
+        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} summaries written{failed}")
+
+    def _print(self, report: dict[str, Any], *, is_json: bool) -> None:
+        if is_json:
+            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+            return
+        self.stdout.write(
+            "{system} · {documents}: {written:,} summaries written in {seconds:.1f} s, {there_before:,} there "
+            "before, {not_as_asked:,} not bullets with citations, {failed:,} failed.".format(**report)
+        )
+        for reason, n in report["reasons"].items():
+            self.stdout.write(f"{n:,} × {reason}")
+        if report["without_text"]:
+            self.stdout.write(f"{report['without_text']:,} have no text and are not on the leaderboard.")
+        if "paused" in report:
+            self.stdout.write(f"A run of this summarizer is paused. {report['paused']}")
+        if report["held_elsewhere"]:
+            self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")

@@ -1,0 +1,220 @@
+"""In which order systems saw their documents, and where their summaries take their content from.
+
+What is found of a summary in an order is stored, so that each is computed once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import orjson
+from django.db.models import QuerySet
+
+from benchmarks.models import Document, Draft, Insight, RetrieverRanking, Summary, TextPosition
+from benchmarks.scoring.oracle import TOKEN_BUDGET, TOKENS_PER_WORD, select_by_scores
+from benchmarks.scoring.position.placing import Placement, place, reference_spread
+from benchmarks.scoring.position.source import Documents
+from benchmarks.scoring.position.spread import Spread
+from benchmarks.scoring.text import bullets, lines_from_list
+
+VERSION = "2"
+"""Changes when the way of computing does; what was stored by another is computed again."""
+SORTED, REVERSED = "sort", "rev-sort"
+ORACLE = "oracle"
+BATCH = 500
+
+Order = tuple[int, ...]
+
+
+class Wanted(NamedTuple):
+    """A summary and the order in which its writer saw the documents, by number, and how many words of them."""
+
+    summary: int
+    subtopic: int
+    haystack: int
+    order: Order
+    visible_words: int | None = None
+
+
+def shown_orders(summaries: QuerySet[Summary]) -> dict[int, Wanted | None]:
+    """In which order the system of each summary saw its documents, None where nothing says so. Five queries.
+
+    A retriever's documents stand by its score, up to 15,000 tokens. Of the full context the published
+    `fl-ctxt-sort` stands by the oracle's score and `fl-ctxt-rev-sort` by its reverse. Ties go by number. Any other
+    order is unknown, except that of a single document. What was generated here says itself what it was shown.
+    """
+    rows = list(
+        summaries.order_by().values_list(
+            "pk", "subtopic", "haystack", "system__retriever", "system__document_order"
+        )
+    )
+    haystacks = {row[2] for row in rows}
+    documents = _lengths(haystacks)
+    scores = _scores({row[1] for row in rows})
+    known: dict[tuple[int, str, str], Order | None] = {}
+    found: dict[int, Wanted | None] = {}
+    drafts = _drafts(summaries)
+    for pk, subtopic, haystack, retriever, order in rows:
+        if pk in drafts:
+            found[pk] = Wanted(pk, subtopic, haystack, *drafts[pk])
+            continue
+        key = (subtopic, retriever, order)
+        if key not in known:
+            known[key] = _order(documents[haystack], scores[subtopic], retriever, order)
+        shown = known[key]
+        found[pk] = None if shown is None else Wanted(pk, subtopic, haystack, shown)
+    return found
+
+
+def _drafts(summaries: QuerySet[Summary]) -> dict[int, tuple[Order, int | None]]:
+    """What summarizers were shown for their summaries: the documents in order, and how many words if not all."""
+    rows = Draft.objects.filter(summary__in=summaries).exclude(documents=[])
+    found = {}
+    for pk, numbers, config in rows.order_by().values_list("summary", "documents", "judge__config"):
+        tokens = config.get("truncate_to")
+        found[pk] = (tuple(numbers), int(tokens / TOKENS_PER_WORD) if tokens else None)
+    return found
+
+
+def _order(
+    documents: list[tuple[int, int]], scores: Mapping[str, Mapping[int, float]], retriever: str, order: str
+) -> Order | None:
+    if retriever:
+        known = scores.get(retriever)
+        return select_by_scores(documents, known, token_budget=TOKEN_BUDGET).numbers if known else None
+    if len(documents) == 1:
+        return (documents[0][0],)
+    oracle = scores.get(ORACLE)
+    if oracle is None or order not in {SORTED, REVERSED} or any(number not in oracle for number, _n in documents):
+        return None
+    sign = -1 if order == SORTED else 1
+    return tuple(sorted((number for number, _n in documents), key=lambda number: (sign * oracle[number], number)))
+
+
+def _lengths(haystacks: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    rows = Document.objects.filter(haystack__in=haystacks).order_by("haystack", "number")
+    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
+        found[haystack].append((number, n_words))
+    return found
+
+
+def _scores(subtopics: Collection[int]) -> dict[int, dict[str, dict[int, float]]]:
+    found: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
+    rows = RetrieverRanking.objects.with_reference().filter(subtopic__in=subtopics)
+    for subtopic, reference, scores in rows.order_by().values_list("subtopic", "reference", "scores"):
+        found[subtopic][reference] = {int(number): float(score) for number, score in scores.items()}
+    return found
+
+
+def missing(wanted: Collection[Wanted]) -> list[Wanted]:
+    """Those of which nothing is stored yet."""
+    keys = keys_of(wanted)
+    pks = sorted({one.summary for one in wanted})
+    known: set[tuple[int, str]] = set()
+    for start in range(0, len(pks), BATCH):
+        rows = TextPosition.objects.filter(summary__in=pks[start : start + BATCH])
+        known.update(rows.values_list("summary", "key"))
+    return [one for one in wanted if (one.summary, keys[one]) not in known]
+
+
+def placements(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
+    """What is stored of these summaries in their orders; those that are missing wait for `compute`."""
+    keys = keys_of(wanted)
+    found: dict[Wanted, Placement] = {}
+    by_row = {(one.summary, keys[one]): one for one in wanted}
+    pks = sorted({one.summary for one in wanted})
+    for start in range(0, len(pks), BATCH):
+        rows = TextPosition.objects.filter(summary__in=pks[start : start + BATCH])
+        for summary, key, content in rows.values_list("summary", "key", "content"):
+            if (one := by_row.get((summary, key))) is not None:
+                found[one] = _unpacked(bytes(content))
+    return found
+
+
+def compute(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
+    """Find the content of summaries in their documents, and store it: one haystack after another."""
+    keys = keys_of(wanted)
+    found: dict[Wanted, Placement] = {}
+    by_haystack: dict[int, list[Wanted]] = defaultdict(list)
+    for one in wanted:
+        by_haystack[one.haystack].append(one)
+    for haystack, rows in by_haystack.items():
+        placed = _placed(haystack, rows)
+        TextPosition.objects.bulk_create(
+            (
+                TextPosition(summary_id=one.summary, key=keys[one], content=_packed(placement))
+                for one, placement in placed.items()
+            ),
+            ignore_conflicts=True,
+            batch_size=BATCH,
+        )
+        found |= placed
+    return found
+
+
+def _placed(haystack: int, rows: Collection[Wanted]) -> dict[Wanted, Placement]:
+    texts = dict(Document.objects.filter(haystack=haystack).order_by("number").values_list("number", "text"))
+    documents = Documents(texts)
+    references = references_of({one.subtopic for one in rows})
+    bodies = dict(Summary.objects.filter(pk__in={one.summary for one in rows}).values_list("pk", "text"))
+    by_context: dict[tuple[int, Order, int | None], list[Wanted]] = defaultdict(list)
+    for one in rows:
+        by_context[one.subtopic, one.order, one.visible_words].append(one)
+    found: dict[Wanted, Placement] = {}
+    for (subtopic, order, visible), group in by_context.items():
+        shown = documents.shown(order, visible_words=visible)
+        reference = references[subtopic]
+        of_reference = reference_spread(reference, shown, documents.shown(order))
+        for one in group:
+            found[one] = place(content_lines(bodies[one.summary]), reference, shown, of_reference=of_reference)
+    return found
+
+
+def content_lines(text: str) -> list[str]:
+    """The bullets of a summary without marks and citations; of a text without bullets every line."""
+    lines = lines_from_list(text.split("\n"))
+    return [line.plain for line in bullets(lines) or lines]
+
+
+def references_of(subtopics: Iterable[int]) -> dict[int, list[str]]:
+    """The insights of each subtopic, which together are the reference. One query."""
+    found: dict[int, list[str]] = {subtopic: [] for subtopic in subtopics}
+    rows = Insight.objects.filter(subtopic__in=list(found)).order_by("subtopic", "number")
+    for subtopic, text in rows.values_list("subtopic", "text"):
+        found[subtopic].append(text)
+    return found
+
+
+def keys_of(wanted: Collection[Wanted]) -> dict[Wanted, str]:
+    """A hash of order, reference and version for each. One query."""
+    references = references_of({one.subtopic for one in wanted})
+    hashes: dict[tuple[int, Order, int | None], str] = {}
+    for one in wanted:
+        if (context := (one.subtopic, one.order, one.visible_words)) not in hashes:
+            facts = orjson.dumps([VERSION, one.order, one.visible_words, references[one.subtopic]])
+            hashes[context] = hashlib.sha256(facts).hexdigest()
+    return {one: hashes[(one.subtopic, one.order, one.visible_words)] for one in wanted}
+
+
+def _packed(placement: Placement) -> bytes:
+    return zlib.compress(orjson.dumps(asdict(placement)))
+
+
+def _unpacked(content: bytes) -> Placement:
+    values = orjson.loads(zlib.decompress(content))
+    return Placement(_spread(values["text"]), _spread(values["reference"]), values["rouge"])
+
+
+def _spread(values: dict[str, Any]) -> Spread:
+    return Spread(
+        cells=tuple(values["cells"]),
+        sentences=tuple(values["sentences"]),
+        mean_word=values["mean_word"],
+        first_word=values["first_word"],
+    )

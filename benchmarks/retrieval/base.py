@@ -1,0 +1,123 @@
+"""What every retriever gets and gives. Plain data, so that a retriever knows no database.
+
+To write one: a frozen dataclass whose fields are its settings, a `name`, a `revision`, and `scores`; then a line
+in `registry.RETRIEVERS`. Whoever has a corpus calls `retriever.scores(corpus, memory)`, takes one list of scores
+for each query, and chooses documents with `benchmarks.scoring.oracle.select_by_scores`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
+
+
+class RetrievalFailed(Exception):
+    """No scores; the message says why and can be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A subtopic's query; `golds` has the gold documents of each insight, which only the oracle may look at."""
+
+    key: str
+    text: str
+    golds: tuple[frozenset[int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A haystack as retrievers see it: texts by document number, queries, and the language of both."""
+
+    documents: Mapping[int, str]
+    queries: Sequence[Query]
+    language: str = "en"
+
+
+class Memory(Protocol):
+    """Answers of servers by the hash of what was asked, so that nothing is paid for twice."""
+
+    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
+        """Those that are known."""
+        ...
+
+    def keep(self, answers: Mapping[str, bytes]) -> None:
+        """Store more; what is known already stays as it is."""
+        ...
+
+
+class ForgetfulMemory(dict[str, bytes]):
+    """A memory that lasts as long as the object."""
+
+    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
+        """Those that are known."""
+        return {key: self[key] for key in keys if key in self}
+
+    def keep(self, answers: Mapping[str, bytes]) -> None:
+        """Store more."""
+        self.update(answers)
+
+
+class Retriever(Protocol):
+    """Gives every document of a corpus a score for each query; higher is better, each retriever has its own scale.
+
+    `revision` goes up whenever the same settings would give other scores. `knows_golds` says that scores depend on
+    the reference, `asks_server` that they come from an address and may cost money.
+    """
+
+    name: ClassVar[str]
+    revision: ClassVar[int]
+    knows_golds: ClassVar[bool]
+    asks_server: ClassVar[bool]
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """For each query in order, a score for each document in the order of `corpus.documents`.
+
+        Offline retrievers leave `memory` alone.
+
+        Raises:
+            RetrievalFailed: a server did not answer, or not with scores.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Offline:
+    """What retrievers share that work on this machine."""
+
+    knows_golds: ClassVar[bool] = False
+    asks_server: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Served:
+    """What retrievers share whose scores come from an address."""
+
+    knows_golds: ClassVar[bool] = False
+    asks_server: ClassVar[bool] = True
+
+
+def settings_of(retriever: Retriever) -> dict[str, Any]:
+    """Its settings by name."""
+    return asdict(retriever)  # type: ignore[call-overload,no-any-return]
+
+
+def version_of(retriever: Retriever) -> str:
+    """Twelve hexadecimal digits that stand for the retriever with exactly these settings."""
+    return digest(retriever.name, retriever.revision, settings_of(retriever))[:12]
+
+
+def digest(*content: object) -> str:
+    """Hash what a score depends on."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()
+
+
+def inputs_of(retriever: Retriever, corpus: Corpus, query: Query) -> str:
+    """Hash of the texts, and for the oracle of the gold documents, that the scores for one query depend on."""
+    texts = hashlib.sha256()
+    for number, text in corpus.documents.items():
+        texts.update(hashlib.sha256(f"{number}\n{text}".encode("utf-8", "replace")).digest())
+    golds = sorted(sorted(gold) for gold in query.golds) if retriever.knows_golds else []
+    return digest(query.key, query.text, corpus.language, texts.hexdigest(), golds)

@@ -1,0 +1,55 @@
+"""Rerank models behind any address with a `/rerank` like that of Cohere and Jina; vLLM and others have one too."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from benchmarks.retrieval.base import Corpus, Memory, Served, digest
+from benchmarks.retrieval.servers import ask, check_server, numbers
+
+DOCUMENTS_AT_A_TIME = 100
+"""Hosted models charge a search by the hundred documents."""
+_DOUBLE = struct.Struct("<d")
+
+
+@dataclass(frozen=True)
+class Rerank(Served):
+    """The relevance of each document to the query by a rerank model. Each pair of the two is asked once."""
+
+    base_url: str = ""
+    model: str = ""
+
+    name: ClassVar[str] = "rerank"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_server(base_url=self.base_url, model=self.model)
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """Ask about what is not known yet."""
+        texts = list(corpus.documents.values())
+        for query in corpus.queries:
+            keys = [digest(self.name, self.base_url, self.model, query.text, text) for text in texts]
+            known = memory.recall(keys)
+            missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
+            for start in range(0, len(missing), DOCUMENTS_AT_A_TIME):
+                part = missing[start : start + DOCUMENTS_AT_A_TIME]
+                found = self._ask(query.text, [text for _key, text in part])
+                new = {key: _DOUBLE.pack(score) for (key, _text), score in zip(part, found, strict=True)}
+                memory.keep(new)
+                known |= new
+            yield [_DOUBLE.unpack(known[key])[0] for key in keys]
+
+    def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
+        body = {"model": self.model, "query": query, "documents": list(texts), "top_n": len(texts)}
+
+        def read(answer: Any) -> list[float]:
+            rows = {row["index"]: row["relevance_score"] for row in answer["results"]}
+            if len(answer["results"]) != len(texts) or set(rows) != set(range(len(texts))):
+                raise ValueError(f"it has not one score for each of {len(texts)} documents")
+            return numbers([rows[at] for at in range(len(texts))])
+
+        return ask(self.base_url, "/rerank", body, read=read)

@@ -1,0 +1,86 @@
+"""The form that runs a retriever on a haystack: its settings become fields."""
+
+from __future__ import annotations
+
+from dataclasses import Field, fields
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.retrieval.base import Retriever
+from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
+
+TITLES = {
+    "random": _("Random order"),
+    "oracle": _("Oracle: number of insights in the document"),
+    "keywords": _("Keywords: share of the query's words in the document"),
+    "tfidf": _("TF-IDF"),
+    "bm25": _("BM25"),
+    "embeddings": _("Embeddings of a model"),
+    "rerank": _("Rerank model"),
+}
+LABELS = {
+    "seed": _("Seed"),
+    "k1": _("k1"),
+    "b": _("b"),
+    "is_sublinear": _("Dampen the count of a word (1 + ln tf)"),
+    "base_url": _("Address"),
+    "model": _("Model"),
+    "query_prefix": _("Text before each query"),
+    "document_prefix": _("Text before each document"),
+}
+HELP = {
+    "model": _("As the server names it."),
+    "base_url": _("One of those that the administrator allows; the key is in the server's environment."),
+    "query_prefix": _("Some models want one, such as “query: ”."),
+    "document_prefix": _("Some models want one, such as “passage: ”."),
+}
+
+
+class RetrieverForm(forms.Form):
+    """Choose a retriever; `retriever` in the data or in `initial` decides which settings are asked for."""
+
+    retriever = forms.ChoiceField(label=_("Retriever"), choices=list(TITLES.items()))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        asked = (self.data if self.is_bound else self.initial).get("retriever", "")
+        self.kind = RETRIEVERS.get(str(asked), RETRIEVERS["bm25"])
+        self.initial["retriever"] = self.kind.name  # type: ignore[attr-defined]
+        for one in fields(self.kind):  # type: ignore[arg-type]
+            self.fields[one.name] = _field(one)
+
+    def of_settings(self) -> list[forms.BoundField]:
+        """The fields of the chosen retriever."""
+        return [self[name] for name in self.fields if name != "retriever"]
+
+    def clean(self) -> dict[str, Any]:
+        """Make the retriever, so that what is wrong with its settings is said here."""
+        data = super().clean() or {}
+        if not self.errors:
+            values = {name: value for name, value in data.items() if name != "retriever"}
+            try:
+                self.made: Retriever = make(data["retriever"], values)
+            except WrongSettings as error:
+                raise forms.ValidationError(str(error)) from error
+        return data
+
+
+def _field(one: Field[Any]) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": LABELS.get(one.name, one.name),
+        "help_text": HELP.get(one.name, ""),
+        "initial": one.default,
+    }
+    if one.name == "base_url":
+        del common["initial"]
+        return forms.ChoiceField(choices=[(address, address) for address in settings.OPENAI_BASE_URLS], **common)
+    if one.type == "bool":
+        return forms.BooleanField(required=False, **common)
+    if one.type == "int":
+        return forms.IntegerField(min_value=-(2**31), max_value=2**31, **common)
+    if one.type == "float":
+        return forms.FloatField(widget=forms.NumberInput(attrs={"step": "any"}), **common)
+    return forms.CharField(max_length=200, strip=False, required=one.name == "model", **common)

@@ -1,0 +1,89 @@
+"""Spreads of many texts pooled into curves, compared, and set against scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.scoring.position.source import Ints
+from benchmarks.scoring.position.spread import BINS, CELLS, SENTENCE_BINS, Spread
+
+SIGNIFICANT = 0.05
+MIN_POINTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Shares of the content of texts by bin of what they were shown; None where there is no content."""
+
+    bins: tuple[float, ...] | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A test with its p-value, or the reason why there is none."""
+
+    value: float | None
+    p: float | None
+    n: int
+    reason: str = ""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether p is .05 or less."""
+        return self.p is not None and self.p <= SIGNIFICANT
+
+
+def pooled_cells(spreads: Iterable[Spread]) -> Ints:
+    """The cells of all texts added up."""
+    rows = [one.cells for one in spreads]
+    total: Ints = np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
+    return total
+
+
+def pair_curve(cells: Ints) -> Curve:
+    """Shares of matched pairs of words in 20 bins of equal words."""
+    return _curve(cells.reshape(BINS, -1).sum(axis=1))
+
+
+def sentence_curve(spreads: Iterable[Spread]) -> Curve:
+    """Shares of the sentences that texts follow in 10 bins of sentences."""
+    rows = [one.sentences for one in spreads]
+    return _curve(np.array(rows, dtype=np.int64).reshape(-1, SENTENCE_BINS).sum(axis=0))
+
+
+def _curve(counts: Ints) -> Curve:
+    n = int(counts.sum())
+    return Curve(tuple((counts / n).tolist()) if n else None, n)
+
+
+def kolmogorov_smirnov(first: Ints, second: Ints) -> Comparison:
+    """The largest distance of two cumulated distributions given as cells, with its two-sided p-value.
+
+    It takes positions to a thousandth of what was shown, and matches as independent. They are not quite: p is too
+    small rather than too large.
+    """
+    from scipy.stats import kstwo
+
+    n, m = int(first.sum()), int(second.sum())
+    if not n or not m:
+        return Comparison(None, None, n, "no pair of words was found in the documents")
+    distance = float(np.abs(np.cumsum(first) / n - np.cumsum(second) / m).max())
+    return Comparison(distance, float(kstwo.sf(distance, max(round(n * m / (n + m)), 1))), n)
+
+
+def spearman(positions: Sequence[float | None], scores: Sequence[float | None]) -> Comparison:
+    """Spearman's ρ of the mean position with a score, over texts that have both (section 3.3)."""
+    from scipy.stats import spearmanr
+
+    both = [(x, y) for x, y in zip(positions, scores, strict=True) if x is not None and y is not None]
+    if len(both) < MIN_POINTS:
+        return Comparison(None, None, len(both), f"under {MIN_POINTS} texts with both")
+    xs, ys = zip(*both, strict=True)
+    if len(set(xs)) == 1 or len(set(ys)) == 1:
+        return Comparison(None, None, len(both), "one side is constant")
+    found = spearmanr(xs, ys)
+    return Comparison(float(found.statistic), float(found.pvalue), len(both))

@@ -1,0 +1,116 @@
+"""A text and its reference in the same documents, and what many such texts say of a system or of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from benchmarks.scoring.position.curves import (
+    Comparison,
+    Curve,
+    kolmogorov_smirnov,
+    pair_curve,
+    pooled_cells,
+    sentence_curve,
+    spearman,
+)
+from benchmarks.scoring.position.rouge import NAMES, rouge
+from benchmarks.scoring.position.source import Shown
+from benchmarks.scoring.position.spread import Spread, spread
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A text and its reference in what the writer was shown, with ROUGE F1 scores of the two from 0 to 1."""
+
+    text: Spread
+    reference: Spread
+    rouge: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One text of a system or of people; `subtopic` is what it shares with others, `scores` are a judge's."""
+
+    entry: str
+    subtopic: int
+    placement: Placement
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+    def score(self, name: str) -> float | None:
+        """A ROUGE score or one of the judge's, None where there is none."""
+        return self.placement.rouge[name] if name in NAMES else self.scores.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Where the texts of one system, or of people, take their content from.
+
+    `ks` compares their pairs of words with those of the reference, `ks_people` with those of people on the
+    subtopics that both wrote on. `mean_word` is the mean position of the reference's content; `by_position` has
+    Spearman's ρ of that position with each score.
+    """
+
+    entry: str
+    n_texts: int
+    pairs: Curve
+    reference_pairs: Curve
+    ks: Comparison
+    ks_people: Comparison | None
+    sentences: Curve
+    reference_sentences: Curve
+    mean_word: float | None
+    by_position: Mapping[str, Comparison]
+
+
+def reference_spread(reference: Sequence[str], shown: Shown, whole: Shown) -> Spread:
+    """The reference in what was visible, with the position of its content in the whole source.
+
+    The mean position is left out where it lies beyond what was visible (section 3.3).
+    """
+    visible = spread(reference, shown)
+    if shown.visible_words is None:
+        return visible
+    found = spread(reference, whole)
+    mean = found.mean_word
+    is_visible = mean is not None and mean <= shown.visible_words
+    return replace(visible, mean_word=mean if is_visible else None, first_word=found.first_word)
+
+
+def place(lines: Sequence[str], reference: Sequence[str], shown: Shown, *, of_reference: Spread) -> Placement:
+    """Place a text, given as lines; the spread of the reference is given, as many texts share it."""
+    return Placement(spread(lines, shown), of_reference, rouge(lines, reference))
+
+
+def positions(
+    entry: str, texts: Sequence[Placed], *, scores: Iterable[str], people: Sequence[Placed] = ()
+) -> Positions:
+    """Pool the texts of one entry; `people` are those of people, to compare with."""
+    ours = [one.placement.text for one in texts]
+    references = [one.placement.reference for one in texts]
+    cells, of_references = pooled_cells(ours), pooled_cells(references)
+    means = [one.mean_word for one in references]
+    known = [mean for mean in means if mean is not None]
+    return Positions(
+        entry=entry,
+        n_texts=len(texts),
+        pairs=pair_curve(cells),
+        reference_pairs=pair_curve(of_references),
+        ks=kolmogorov_smirnov(cells, of_references),
+        ks_people=_to_people(texts, people),
+        sentences=sentence_curve(ours),
+        reference_sentences=sentence_curve(references),
+        mean_word=fmean(known) if known else None,
+        by_position={name: spearman(means, [one.score(name) for one in texts]) for name in (*scores, *NAMES)},
+    )
+
+
+def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Comparison | None:
+    common = {one.subtopic for one in texts} & {one.subtopic for one in people}
+    if not common:
+        return None
+    ours, theirs = (
+        pooled_cells(one.placement.text for one in side if one.subtopic in common) for side in (texts, people)
+    )
+    return kolmogorov_smirnov(ours, theirs)

@@ -1,0 +1,127 @@
+"""The offline baseline: sentences of the documents that are close to the query and repeat across documents.
+
+Maximal marginal relevance: each sentence counts by its relevance less what was said before. No model, no network;
+the same input always gives the same summary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from benchmarks.judges.lexical_terms import sentences
+from benchmarks.retrieval.content_words import content_words
+from benchmarks.summarizers.config import ExtractiveConfig
+from benchmarks.summarizers.documents import Passage
+
+CANDIDATES = 300
+"""Sentences, the most relevant, among which is chosen."""
+SAME = 0.3
+"""The cosine from which another sentence says the same: its document is cited too, and it is passed over."""
+SHORTEST, LONGEST = 8, 60
+"""Words of a sentence that can stand alone."""
+TELLING = 5
+"""Different content words that it must have."""
+OF_QUERY, OF_CENTRE, OF_REPEATS = 0.4, 0.2, 0.4
+"""Parts of relevance: likeness to the query and to what all documents say, and how many say the same."""
+MOST_CITED = 8
+BULLETS = 6
+"""Where the number is free."""
+
+Vector = Mapping[str, float]
+
+
+def summarize(
+    passages: Sequence[Passage], query: str, *, language: str, n_bullets: int | None, config: ExtractiveConfig
+) -> str:
+    """Bullets with citations: at most `n_bullets` (6 where it is None) and `words_to` words, "" of nothing."""
+    found = _sentences(passages, language)
+    counts = [Counter(content_words(text, language)) for _number, text in found]
+    held_by = Counter(word for words in counts for word in words)
+    idf = {word: math.log((1 + len(found)) / (1 + n)) for word, n in held_by.items()}
+    vectors = [_unit(words, idf) for words in counts]
+    wanted = _unit(Counter(content_words(query, language)), idf)
+    centre = _centroid(passages, idf, language)
+    asked = _of_most([_dot(wanted, one) for one in vectors])
+    central = _of_most([_dot(centre, one) for one in vectors])
+    near = [OF_QUERY * one + OF_CENTRE * other for one, other in zip(asked, central, strict=True)]
+    ranked = sorted(range(len(found)), key=lambda index: (-near[index], index))[:CANDIDATES]
+    sources = {index: _sources(index, ranked, vectors, found) for index in ranked}
+    relevance = {index: near[index] + OF_REPEATS * len(sources[index]) / MOST_CITED for index in ranked}
+    chosen = _chosen(relevance, vectors, found, n_bullets or BULLETS, config)
+    return "\n".join(f"- {found[index][1]} [{', '.join(map(str, sources[index]))}]" for index in chosen)
+
+
+def _sentences(passages: Sequence[Passage], language: str) -> list[Passage]:
+    found = []
+    for number, text in passages:
+        for sentence in sentences(text):
+            plain = " ".join(sentence.split()).lstrip("#*->• ").replace("[", "(").replace("]", ")")
+            if not SHORTEST <= len(plain.split()) <= LONGEST or plain.endswith("?"):
+                continue
+            if len(set(content_words(plain, language))) >= TELLING:
+                found.append((number, plain))
+    return found
+
+
+def _unit(words: Counter[str], idf: Mapping[str, float]) -> dict[str, float]:
+    weights = {word: (1 + math.log(n)) * idf[word] for word, n in words.items() if idf.get(word, 0) > 0}
+    length = math.sqrt(sum(weight * weight for weight in weights.values()))
+    return {word: weight / length for word, weight in weights.items()} if length else {}
+
+
+def _centroid(passages: Sequence[Passage], idf: Mapping[str, float], language: str) -> dict[str, float]:
+    """Words weigh by how many documents say them."""
+    held_by = Counter(word for _number, text in passages for word in set(content_words(text, language)))
+    return _unit(Counter({word: n for word, n in held_by.items() if n > 1}), idf)
+
+
+def _of_most(values: Sequence[float]) -> list[float]:
+    """Values as shares of the greatest."""
+    most = max(values, default=0.0) or 1.0
+    return [value / most for value in values]
+
+
+def _dot(one: Vector, other: Vector) -> float:
+    if len(one) > len(other):
+        one, other = other, one
+    return sum(weight * other.get(word, 0.0) for word, weight in one.items())
+
+
+def _chosen(
+    relevance: Mapping[int, float],
+    vectors: Sequence[Vector],
+    found: Sequence[Passage],
+    n_bullets: int,
+    config: ExtractiveConfig,
+) -> list[int]:
+    """Take the best sentence that still fits, one by one."""
+    chosen: list[int] = []
+    said = dict.fromkeys(relevance, 0.0)
+    room = config.words_to
+    while said and len(chosen) < n_bullets:
+        best = max(
+            said,
+            key=lambda index: ((1 - config.diversity) * relevance[index] - config.diversity * said[index], -index),
+        )
+        del said[best]
+        n_words = len(found[best][1].split())
+        if n_words > room:
+            continue
+        chosen.append(best)
+        room -= n_words
+        alike = {index: _dot(vectors[best], vectors[index]) for index in said}
+        said = {index: max(said[index], one) for index, one in alike.items() if one < SAME}
+    return chosen
+
+
+def _sources(index: int, ranked: Sequence[int], vectors: Sequence[Vector], found: Sequence[Passage]) -> list[int]:
+    """The document that the sentence is from, and those that say nearly the same, the closest ones."""
+    close: dict[int, float] = {found[index][0]: 2.0}
+    for other in ranked:
+        likeness = _dot(vectors[index], vectors[other])
+        if likeness >= SAME:
+            close[found[other][0]] = max(close.get(found[other][0], 0.0), likeness)
+    kept = sorted(close, key=lambda number: (-close[number], number))[:MOST_CITED]
+    return sorted(kept)

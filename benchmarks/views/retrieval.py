@@ -1,0 +1,122 @@
+"""The retrievers of a haystack: how well each finds the gold documents, and running one."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmarks.engine import retrieving
+from benchmarks.models import Haystack, Retrieval
+from benchmarks.retrieval.registry import WrongSettings, make
+from benchmarks.retrieval_forms import RetrieverForm
+from benchmarks.retrieval_quality import Line, quality_lines
+from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Column, Table
+
+STOP_POLLING = 286
+FIGURES = {
+    "recall_insights": gettext_lazy("Recall of insights, %"),
+    "recall_documents": gettext_lazy("Recall of gold documents, %"),
+    "ndcg": gettext_lazy("nDCG, %"),
+}
+
+
+def _column(name: str) -> Column:
+    return Column(lambda line: getattr(line.quality, name).value, high_first=True)
+
+
+TABLE: Table[Line] = Table(
+    "retrievers",
+    {
+        "retriever": Column(lambda line: line.reference),
+        **{name: _column(name) for name in FIGURES},
+        "documents": Column(lambda line: line.quality.mean_documents, high_first=True),
+        "subtopics": Column(lambda line: line.quality.n_subtopics, high_first=True),
+    },
+    default="recall_insights",
+)
+
+
+class BudgetForm(forms.Form):
+    """How many tokens of documents a reader has."""
+
+    budget = forms.IntegerField(
+        label=gettext_lazy("Token budget"), min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET
+    )
+
+
+@require_safe
+@requires("benchmarks.view_haystack")
+def retriever_list(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Every retriever with scores; the fragment is polled while one is at work."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    return _page(request, haystack, RetrieverForm(initial=request.GET.dict()))
+
+
+@require_safe
+@requires("benchmarks.change_haystack")
+def retriever_settings(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """The fields of the retriever that is chosen in the form."""
+    get_object_or_404(Haystack, uid=uid)
+    form = RetrieverForm(initial=request.GET.dict())
+    return page(request, "benchmarks/_retriever_settings.html", {"form": form})
+
+
+@require_POST
+@requires("benchmarks.change_haystack")
+def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Run a retriever with the settings of the form."""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    form = RetrieverForm(request.POST)
+    if not form.is_valid():
+        return _page(request, haystack, form, status=422)
+    retrieving.request(haystack=haystack, retriever=form.made, actor=request.user, now=timezone.now())
+    messages.success(
+        request, _("The retriever is at work. Scores that are stored already are not computed again.")
+    )
+    return redirect("benchmarks:retriever-list", haystack.uid)
+
+
+@require_POST
+@requires("benchmarks.change_haystack")
+def retriever_again(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Run a retriever once more, with the settings it had."""
+    row = get_object_or_404(Retrieval.objects.select_related("haystack"), uid=uid)
+    try:
+        retriever = make(row.retriever, row.settings)
+    except WrongSettings as error:  # of a release that knew other settings
+        messages.error(request, str(error))
+    else:
+        retrieving.request(haystack=row.haystack, retriever=retriever, actor=request.user, now=timezone.now())
+    return redirect("benchmarks:retriever-list", row.haystack.uid)
+
+
+def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, status: int = 200) -> HttpResponse:
+    budget_form = BudgetForm(request.GET if "budget" in request.GET else None)
+    budget = budget_form.cleaned_data["budget"] if budget_form.is_valid() else TOKEN_BUDGET
+    unfinished = haystack.retrievals.exclude(state=Retrieval.State.DONE).order_by("-created_at")
+    working = [row for row in unfinished if row.state in retrieving.WORKING]
+    context: dict[str, Any] = {
+        "haystack": haystack,
+        "form": form,
+        "budget_form": budget_form,
+        "budget": budget,
+        "figures": list(FIGURES.items()),
+        "working": working,
+        "failed": [row for row in unfinished if row.state == Retrieval.State.FAILED],
+        "table": TABLE.shown(quality_lines([haystack], token_budget=budget), request.GET),
+    }
+    if status == 200 and wants_fragment(request) and not working:
+        status = STOP_POLLING
+    return page(request, "benchmarks/retriever_list.html", context, part="state", status=status)

@@ -1,0 +1,140 @@
+"""Summarizers: what there is, making one, and letting it summarize a haystack."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.engine import judging, overview, summarizing
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.models import Judge, JudgeRun, Summarizer
+from benchmarks.summarizer_forms import METHOD_NAMES, SummarizeForm, SummarizerForm
+from benchmarks.views.runs import RUN, RUN_TASK, VIEW, shown_runs
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+
+
+@require_safe
+@requires(VIEW)
+def summarizer_list(request: HtmxHttpRequest) -> HttpResponse:
+    """All summarizers with counts and costs, and the latest runs."""
+    latest = JudgeRun.objects.filter(judge__role=Judge.Role.SUMMARIZER).select_related("judge")[:20]
+    context = {"rows": overview.summarizer_rows(), "runs": shown_runs(latest, request.user)}
+    return page(request, "benchmarks/summarizer_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.add_judge")
+def summarizer_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make a summarizer."""
+    return _edit(request, SummarizerForm(request.POST or None), None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.change_judge")
+def summarizer_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Make the next version of a summarizer; summaries stay with the old one."""
+    judge = get_object_or_404(Summarizer, uid=uid, kind=Judge.Kind.OPENAI)
+    return _edit(request, SummarizerForm(request.POST or None, initial=SummarizerForm.values_of(judge)), judge)
+
+
+def _edit(request: HtmxHttpRequest, form: SummarizerForm, judge: Judge | None) -> HttpResponse:
+    if judge is not None:
+        form.fields["name"].disabled = True
+    if request.method == "POST" and form.is_valid():
+        saved = summarizing.save_summarizer(
+            name=form.cleaned_data["name"],
+            config=form.config(),
+            note=form.cleaned_data["note"],
+            by=request.user,
+            now=timezone.now(),
+        )
+        return redirect("benchmarks:summarizer-detail", saved.uid)
+    status = 422 if request.method == "POST" else 200
+    return page(request, "benchmarks/summarizer_edit.html", {"form": form, "judge": judge}, status=status)
+
+
+@require_POST
+@requires(RUN)
+def summarizer_offline(request: HtmxHttpRequest) -> HttpResponse:
+    """Go to the offline baseline as the code of today configures it, which nobody may have run yet."""
+    judge = summarizing.extractive(now=timezone.now())
+    return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run")
+
+
+@require_safe
+@requires(VIEW)
+def summarizer_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """A summarizer's configuration and runs; with `source` in the query, the estimate of a run."""
+    judge = get_object_or_404(Summarizer, uid=uid)
+    if "source" in request.GET:
+        return _detail(request, judge, SummarizeForm(request.GET, judge=judge))
+    return _detail(request, judge, SummarizeForm(initial=request.GET.dict(), judge=judge))
+
+
+@require_POST
+@requires(RUN)
+def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Queue what is missing and show the run."""
+    judge = get_object_or_404(Summarizer, uid=uid)
+    form = SummarizeForm(request.POST, judge=judge)
+    if not form.is_valid():
+        return _detail(request, judge, form)
+    try:
+        run = summarizing.request(
+            judge=judge,
+            subtopics=form.subtopics(),
+            source=form.chosen_source(),
+            options=form.options(),
+            reason="person",
+            now=timezone.now(),
+            by=request.user,
+            haystack=form.cleaned_data["haystack"].title,
+        )
+    except (summarizing.NotPossible, judging.JudgeUnavailable) as error:
+        messages.error(request, str(error))
+        return redirect("benchmarks:summarizer-detail", judge.uid)
+    if run is None:
+        messages.info(request, _("Nothing is missing: every summary is there or in a run."))
+        return redirect("benchmarks:summarizer-detail", judge.uid)
+    enqueue(RUN_TASK, str(run.uid))
+    return redirect("benchmarks:judge-run", run.uid)
+
+
+def _detail(request: HtmxHttpRequest, judge: Judge, form: SummarizeForm) -> HttpResponse:
+    context = {
+        "judge": judge,
+        "is_model": judge.kind == Judge.Kind.OPENAI,
+        "method": METHOD_NAMES.get(judge.config.get("method", ""), _("sentences of the documents, no model")),
+        "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
+        "versions": Summarizer.objects.filter(name=judge.name).exclude(pk=judge.pk),
+        "form": form,
+    }
+    if form.is_bound and form.is_valid():
+        context |= _planned(judge, form)
+    status = 422 if form.is_bound and not form.is_valid() else 200
+    return page(request, "benchmarks/summarizer_detail.html", context, status=status)
+
+
+def _planned(judge: Judge, form: SummarizeForm) -> dict[str, Any]:
+    """What a run would write, and what a model would be asked; for a template."""
+    now, subtopics = timezone.now(), form.subtopics()
+    try:
+        drafts = summarizing.planned(judge=judge, subtopics=subtopics, source=form.chosen_source(), now=now)
+        waiting = judging.missing(judge=judge, task=summarizing.TASK, subjects=drafts)
+        found: dict[str, Any] = {"n_summaries": len(drafts), "n_waiting": len(waiting)}
+        if judge.kind == Judge.Kind.OPENAI:
+            found["estimate"] = overview.estimate(
+                judge=judge, task=summarizing.TASK, subjects=waiting, repeats=1, now=now
+            )
+    except ValueError as error:
+        return {"refused": str(error), "is_planned": True}
+    return {**found, "is_planned": True}

@@ -1,0 +1,70 @@
+"""What a form says of a value that a field refuses, in the words of this site instead of Django's.
+
+A field takes its messages from `default_error_messages` of its classes when it is made, and uses them for what its
+validators say too. So the words stand here once, for every form of the site.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+_CHOOSE = _("Choose one from the list.")
+_NOT_LISTED = _("Choose from the list; “%(value)s” is not in it.")
+
+MESSAGES: dict[type[forms.Field], dict[str, Any]] = {
+    forms.Field: {
+        "required": _("Fill this in."),
+        "min_value": _("%(limit_value)s or more."),
+        "max_value": _("%(limit_value)s or less."),
+        "step_size": _("A multiple of %(limit_value)s."),
+        "min_length": _("At least %(limit_value)d characters; this has %(show_value)d."),
+        "max_length": _("At most %(limit_value)d characters; this has %(show_value)d."),
+        "max_digits": _("At most %(max)s digits."),
+        "max_decimal_places": _("At most %(max)s decimal places."),
+        "max_whole_digits": _("At most %(max)s digits before the decimal point."),
+        "null_characters_not_allowed": _("This has a character that cannot be stored."),
+        "invalid_extension": _("A file of type %(allowed_extensions)s."),
+    },
+    forms.BooleanField: {"required": _("Tick this box.")},
+    forms.IntegerField: {"invalid": _("A whole number, such as 3.")},
+    forms.FloatField: {"invalid": _("A number, such as 2.5.")},
+    forms.DecimalField: {"invalid": _("A number, such as 2.5.")},
+    forms.DateField: {"invalid": _("A date, such as 2026-11-22.")},
+    forms.DateTimeField: {"invalid": _("A date and time, such as 2026-11-22 14:30.")},
+    forms.EmailField: {"invalid": _("A mail address, such as name@example.org.")},
+    forms.URLField: {"invalid": _("A web address, such as https://example.org.")},
+    forms.SlugField: {"invalid": _("Letters, digits, - and _ only.")},
+    forms.RegexField: {"invalid": _("This does not have the expected form.")},
+    forms.UUIDField: {"invalid": _("This is not an id.")},
+    forms.JSONField: {"invalid": _("This is not JSON.")},
+    forms.ChoiceField: {"required": _CHOOSE, "invalid_choice": _NOT_LISTED},
+    forms.MultipleChoiceField: {
+        "required": _("Choose at least one."),
+        "invalid_choice": _NOT_LISTED,
+        "invalid_list": _CHOOSE,
+    },
+    forms.ModelChoiceField: {"required": _CHOOSE, "invalid_choice": _CHOOSE},
+    forms.ModelMultipleChoiceField: {
+        "required": _("Choose at least one."),
+        "invalid_choice": _("Choose from the list."),
+        "invalid_list": _("Choose from the list."),
+        "invalid_pk_value": _("Choose from the list; “%(pk)s” is not in it."),
+    },
+    forms.FileField: {
+        "required": _("Choose a file."),
+        "invalid": _("No file arrived. Choose it again."),
+        "missing": _("No file arrived. Choose it again."),
+        "empty": _("The file is empty."),
+        "max_length": _("At most %(max)d characters in the name of the file; this has %(length)d."),
+        "contradiction": _("Choose a file or clear the box, not both."),
+    },
+}
+
+
+def use_own_words() -> None:
+    """Give the classes of fields these messages; called before any field is made."""
+    for kind, messages in MESSAGES.items():
+        kind.default_error_messages = {**vars(kind).get("default_error_messages", {}), **messages}

@@ -1,0 +1,44 @@
+// Selecting without a mouse: whole sentences of a text, one at a time or several.
+import { reveal } from "../reading/search.js";
+
+export class Sentences {
+  constructor(box) {
+    Object.assign(this, { box, isOn: false, at: [0, 0] }); // the first and the last of the selected ones
+  }
+
+  // Their places in the text, without the spaces between them.
+  get all() {
+    const parts = [...new Intl.Segmenter(this.box.lang || undefined, { granularity: "sentence" }).segment(this.box.textContent)];
+    return parts.filter(({ segment }) => segment.trim()).map(({ index, segment }) => [index, index + segment.trimEnd().length]);
+  }
+
+  begin() {
+    this.isOn = this.all.length > 0;
+    if (this.isOn) this.select(0, 0);
+  }
+  stop() {
+    this.isOn = false;
+    getSelection().removeAllRanges();
+  }
+  step(by, isLonger) {
+    const [first, last] = this.at, next = Math.max(0, Math.min(this.all.length - 1, (isLonger || by > 0 ? last : first) + by));
+    this.select(isLonger ? Math.min(first, next) : next, next);
+  }
+
+  select(first, last) {
+    this.at = [first, last];
+    const range = document.createRange(), places = this.all;
+    range.setStart(...this.nodeAt(places[first][0]));
+    range.setEnd(...this.nodeAt(places[last][1]));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    reveal(range, this.box.closest("section"));
+  }
+  // The text node that holds a place, and the place in it.
+  nodeAt(place) {
+    const walker = document.createTreeWalker(this.box, NodeFilter.SHOW_TEXT);
+    let node;
+    while ((node = walker.nextNode()) && place > node.length) place -= node.length;
+    return [node, place];
+  }
+}

@@ -1,0 +1,24 @@
+"""Erase people from a database that was restored by other means than `restore`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from summhay_site import tombstones
+from summhay_site.erasing import erase_again
+
+
+class Command(BaseCommand):
+    """`manage.py erase_again`: whoever is in the list of erased people goes again."""
+
+    help = "Erase the people in removals.jsonl whom a restored database holds again. Run migrate before it."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Erase them."""
+        try:
+            n = erase_again(found=tombstones.read(tombstones.tombstone_file()))
+        except tombstones.Damaged as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"People erased again: {n}.")

@@ -1,0 +1,241 @@
+"""A link brings people of a panel into a study; their id is no credential, and the code comes at the end."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import LabelTask, Participant, RecruitmentLink, Study
+from annotation.recruitment import links
+from annotation.recruitment.completion import completions
+from annotation.studies import lifecycle
+from annotation.studies.kind import NotReady
+from annotation.writing import planning
+from summhay_site import accounts, erasing
+from summhay_site.links import may_make_link
+from summhay_site.models import User
+from tests.makers import annotator_of, make_haystack, make_linking_study, make_writing_study
+
+CODE = "C0DE-42"
+BACK = "https://app.prolific.com/submissions/complete?cc=C0DE-42"
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_linking_study(researcher=ada)
+
+
+def make_link(study: Study, *, by: Any = None, now: datetime, **fields: Any) -> RecruitmentLink:
+    values = {"panel": "prolific", "id_parameter": "PROLIFIC_PID", "max_places": 3, "completion_code": CODE}
+    link = links.create_link(study=study, values=links.LinkValues(**{**values, **fields}), by=by, now=now)
+    links.set_open(link=link, is_open=True, by=by, now=now)
+    return link
+
+
+@pytest.fixture
+def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
+    return make_link(study, by=ada, now=now, max_tasks=2, return_url=BACK)
+
+
+def address(link: RecruitmentLink, pid: str = "5f1e", **more: str) -> str:
+    query = "&".join(f"{name}={value}" for name, value in {link.id_parameter: pid, **more}.items())
+    return f"/join/{link.key}/?{query}"
+
+
+def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: RecruitmentLink, client: Client) -> None:
+    page = client.get(address(link))
+    assert page.status_code == 200
+    assert not Participant.objects.exists(), "looking makes nothing"
+    sent = client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
+    assert sent.headers["Location"] == "/work/"
+    user = User.objects.get(is_recruited=True)
+    assert not user.has_usable_password()
+    assert "5f1e" not in f"{user.username} {user.name} {annotator_of(user).label}"
+    assert client.get("/work/").status_code == 200
+    assert LabelTask.objects.filter(annotator__user=user).count() == 2
+    assert link.recruitments.get().references == {"STUDY_ID": "s1", "SESSION_ID": "t1"}
+
+
+def test_an_id_never_opens_an_account_from_another_browser(link: RecruitmentLink, client: Client) -> None:
+    client.post(address(link))
+    for method in ("get", "post"):
+        other = Client()
+        refused = getattr(other, method)(address(link))
+        assert refused.status_code == 409
+        assert "same browser" in " ".join(refused.content.decode().split())
+        assert "study@example.org" in refused.content.decode()
+        assert "_auth_user_id" not in other.session
+    stolen = Client()
+    stolen.cookies["participant"] = client.cookies["participant"].value[:-2] + "xx"
+    assert stolen.post(address(link)).status_code == 409
+    client.post("/logout/")
+    assert client.post(address(link)).headers["Location"] == "/work/", "its own browser comes back"
+    assert Participant.objects.count() == 1
+
+
+def test_one_browser_takes_part_under_one_id(link: RecruitmentLink, client: Client) -> None:
+    client.post(address(link))
+    assert client.post(address(link, "another")).status_code == 409
+    assert Participant.objects.count() == 1
+
+
+def test_the_same_person_joins_a_second_study_with_the_same_account(
+    link: RecruitmentLink, ada: Any, client: Client, now: datetime
+) -> None:
+    client.post(address(link))
+    second = make_writing_study(
+        researcher=ada, haystack=make_haystack(key="second", title="Second"), name="Second"
+    )
+    other = make_link(second, by=ada, now=now)
+    assert client.post(address(other)).headers["Location"] == "/work/"
+    assert Participant.objects.count() == 1
+    assert second.assignments.count() == 1
+    assert Client().post(address(other)).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"is_open": False}, 410, "takes no new participants"),
+        ({"max_places": 1}, 410, "All places are taken"),
+        ({"id_parameter": "worker"}, 400, "participant id is missing"),
+    ],
+)
+def test_a_link_can_be_closed_and_has_places(
+    change: dict[str, Any], status: int, words: str, link: RecruitmentLink
+) -> None:
+    Client().post(address(link, "first"))
+    RecruitmentLink.objects.filter(pk=link.pk).update(**change)
+    got = Client().post(address(link))
+    assert got.status_code == status
+    assert words in got.content.decode()
+    assert Participant.objects.count() == 1
+
+
+@pytest.mark.parametrize("pid", ["", "a b", "x" * 101, "<script>", "%00"])
+def test_an_odd_id_makes_no_account(pid: str, link: RecruitmentLink, client: Client) -> None:
+    assert client.post(address(link, pid)).status_code == 400
+    assert not User.objects.filter(is_recruited=True).exists()
+
+
+def test_who_only_looks_at_mechanical_turk_makes_no_account(study: Study, now: datetime, client: Client) -> None:
+    link = make_link(study, now=now, panel="mturk", id_parameter="workerId")
+    look = address(link, "W1", assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId="h")
+    assert client.get(look).status_code == 400
+    assert client.post(address(link, "W1", assignmentId="a", hitId="h")).status_code == 302
+
+
+def test_too_many_at_once_wait(link: RecruitmentLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.recruitment.joining.IN_A_MINUTE", 1)
+    assert Client().post(address(link, "one")).status_code == 302
+    refused = Client().post(address(link, "two"))
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "60"
+
+
+def test_somebody_with_an_account_of_their_own_does_not_join(
+    link: RecruitmentLink, ben: Any, ada: Any, login: Any
+) -> None:
+    for person in (ben, ada):
+        assert login(person).post(address(link)).status_code == 409
+    assert not Participant.objects.exists()
+
+
+def test_nobody_gets_a_password_link_for_a_recruited_account(
+    link: RecruitmentLink, client: Client, ada: Any, eve: Any
+) -> None:
+    client.post(address(link))
+    user = User.objects.get(is_recruited=True)
+    assert not any(may_make_link(actor, user=user) for actor in (ada, eve, None))
+
+
+def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
+    link: RecruitmentLink, client: Client, eve: Any, now: datetime
+) -> None:
+    client.post(address(link))
+    user = User.objects.get(is_recruited=True)
+    accounts.change_role(actor=eve, user=user, role="researcher", now=now)
+    assert client.post(address(link)).status_code == 409
+    accounts.change_role(actor=eve, user=user, role="annotator", now=now)
+    assert client.post(address(link)).status_code == 409
+
+
+def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
+    link: RecruitmentLink, client: Client, ada: Any, login: Any
+) -> None:
+    client.post(address(link, STUDY_ID="s1"))
+    annotator = annotator_of(User.objects.get(is_recruited=True))
+    assert completions(annotator) == []
+    first, second = LabelTask.objects.filter(annotator=annotator).order_by("pk")
+    for task in (first, second):
+        task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, 60_000
+        assert CODE not in client.get("/work/").content.decode()
+        task.save()
+    page = client.get("/work/").content.decode()
+    assert CODE in page
+    assert f'href="{BACK}"' in page
+    at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
+    [row] = csv.DictReader(io.StringIO(login(ada).get(at).getvalue().decode()))
+    assert row | {"joined_at": ""} == {
+        "participant_id": "5f1e",
+        "references": "STUDY_ID=s1",
+        "joined_at": "",
+        "tasks": "2",
+        "tasks_done": "2",
+        "minutes": "2.0",
+        "amount": "0.83",
+        "currency": "USD",
+        "is_complete": "True",
+    }
+
+
+def test_ids_are_seen_by_researchers_of_the_study_only_and_go_with_the_person(
+    link: RecruitmentLink, client: Client, ada: Any, eve: Any, login: Any, now: datetime
+) -> None:
+    client.post(address(link))
+    at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
+    stranger = User.objects.create_user(username="sam", password="correct horse")
+    accounts.change_role(actor=eve, user=stranger, role="researcher", now=now)
+    assert login(stranger).get(at).status_code == 404
+    for name in ("study", "study-annotators", "study-archive"):
+        assert "5f1e" not in login(ada).get(reverse(f"annotation:{name}", args=[link.study.uid])).content.decode()
+    erasing.erase(actor=eve, user=User.objects.get(is_recruited=True), now=now)
+    assert not Participant.objects.exists()
+    assert b"5f1e" not in login(ada).get(at).getvalue()
+
+
+def test_a_researcher_makes_opens_and_closes_a_link(study: Study, ada: Any, login: Any) -> None:
+    client, at = login(ada), reverse("annotation:recruitment", args=[study.uid])
+    form = {"panel": "prolific", "max_places": "5", "max_tasks": "2", "completion_code": "X"}
+    for bad in ("http://x.test/", "javascript:alert(1)", "//x.test"):
+        refused = client.post(at, {**form, "return_url": bad})
+        assert refused.status_code == 422
+        assert "starts with https://" in refused.content.decode()
+    client.post(at, {**form, "return_url": BACK})
+    link = RecruitmentLink.objects.get()
+    assert (link.is_open, link.id_parameter) == (False, "PROLIFIC_PID")
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in client.get(at).content.decode()
+    state = reverse("annotation:recruitment-state", args=[study.uid, link.uid])
+    client.post(state, {"open": "1"})
+    assert Client().get(address(link)).status_code == 200
+    client.post(state, {"open": "0"})
+    assert Client().get(address(link)).status_code == 410
+
+
+def test_a_study_with_an_open_link_opens_without_annotators(ada: Any, now: datetime) -> None:
+    label, writing = (
+        make_linking_study(researcher=ada, state="draft"),
+        make_writing_study(researcher=ada, haystack=make_haystack(key="second", title="Second"), state="draft"),
+    )
+    for study in (label, writing):
+        with pytest.raises(NotReady):
+            lifecycle.open_study(study=study, by=ada, now=now)
+        make_link(study, by=ada, now=now)
+        assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
+    assert planning.opening_problems(writing) == []

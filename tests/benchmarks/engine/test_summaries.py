@@ -1,0 +1,303 @@
+"""Summarizers at work: against a server over HTTP, well-behaved and not, and offline up to the leaderboard."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks.engine import batches, judging, overview, sending, summarizing
+from benchmarks.engine.summarizing import NotPossible, Source
+from benchmarks.models import (
+    Draft,
+    DraftText,
+    Haystack,
+    Judge,
+    JudgeRun,
+    RetrieverRanking,
+    Subtopic,
+    Summarizer,
+    Summary,
+    System,
+)
+from benchmarks.summarizers.config import SummarizerConfig
+from tests.fake_openai import MODEL, Answer, FakeServer, completion, failing
+from tests.makers import make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db
+
+GOOD = "- The ferry leaves at six [1, 2].\n- The pier was rebuilt [3].\n- Seals came back [5]."
+
+
+@pytest.fixture
+def haystack(db: None) -> Haystack:
+    return make_haystack()
+
+
+def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
+    config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
+    return summarizing.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+
+
+def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options: Any) -> JudgeRun:
+    found = summarizing.request(
+        judge=judge,
+        subtopics=list(haystack.subtopics.select_related("haystack")),
+        source=source or Source(),
+        options=judging.ModelOptions(**options),
+        reason="test",
+        now=timezone.now(),
+    )
+    assert found is not None
+    return found
+
+
+def work(one: JudgeRun) -> None:
+    judging.run_pending(run=one, clock=timezone.now)
+    one.refresh_from_db()
+
+
+def summarize(*arguments: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("summarize", *arguments, "--json", stdout=out, stderr=io.StringIO())
+    return dict(json.loads(out.getvalue()))
+
+
+def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haystack: Haystack) -> None:
+    arguments = ["--system", "extractive", "--retriever", "keywords", "--haystack", "ferry"]
+    first = summarize(*arguments)
+    assert (first["documents"], first["written"], first["failed"]) == ("keywords", 2, 0)
+    assert first["not_as_asked"] == 0
+    texts = list(Summary.objects.filter(origin="generated").order_by("subtopic").values_list("text", flat=True))
+    assert all(text.startswith("- ") and "[" in text for text in texts)
+    assert [len(text.split("\n")) for text in texts] == [3, 2]
+    second = summarize(*arguments)
+    assert (second["written"], second["there_before"]) == (0, 2)
+    assert JudgeRun.objects.count() == 1
+    Summary.objects.all().delete()
+    Draft.objects.all().delete()
+    summarize(*arguments)
+    again = Summary.objects.filter(origin="generated").order_by("subtopic").values_list("text", flat=True)
+    assert list(again) == texts
+    summarize("--system", "extractive", "--order", "top", "--haystack", "ferry")
+    call_command("run_judge", "lexical", stdout=io.StringIO(), stderr=io.StringIO())
+    out = io.StringIO()
+    call_command("report", "leaderboard", "--judge", "lexical", "--json", stdout=out)
+    shown = out.getvalue()
+    assert '"extractive"' in shown
+    assert '"keywords"' in shown
+    assert '"fl-ctxt-sort"' in shown
+
+
+def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, haystack: Haystack) -> None:
+    server.behaviour = lambda number, body: Answer(GOOD)
+    judge = summarizer(server, temperature=0.3, top_k=50)
+    asked = {"judge": judge, "subtopics": list(haystack.subtopics.select_related("haystack")), "source": Source()}
+    drafts = summarizing.planned(**asked, now=timezone.now())
+    estimate = overview.estimate(
+        judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
+    )
+    assert (estimate.n_paid, Draft.objects.count(), server.n_asked) == (2, 0, 0)
+    work(run(judge, haystack))
+    assert (server.n_asked, Summary.objects.filter(origin="generated").count()) == (2, 2)
+    body = next(body for body in server.bodies if "part 1?" in body["messages"][1]["content"])
+    assert (body["temperature"], body["top_k"], body["max_completion_tokens"]) == (0.3, 50, 2000)
+    assert "response_format" not in body
+    assert "exactly 3 bullets" in body["messages"][0]["content"]
+    sent = body["messages"][1]["content"]
+    draft = Draft.objects.get(subtopic__number=1)
+    assert sorted(draft.documents) == [1, 2, 3, 4, 5, 6]
+    places = [sent.index(f"[{number}] ") for number in draft.documents]
+    assert places == sorted(places)
+    assert sent.endswith("Query:\nWhat do the reports say about part 1?\n\nSummary:")
+    assert draft.summary is not None
+    assert draft.summary.text == GOOD
+    assert (draft.system.summarizer, draft.system.key) == ("heron", "full-ctxt_heron")
+    report = summarize("--system", "heron", "--haystack", "ferry")
+    assert (report["there_before"], server.n_asked) == (2, 2)
+    assert not Judge.objects.filter(name="heron").exists()
+
+
+def test_what_is_no_summary_is_kept_counted_and_never_asked_again(
+    server: FakeServer, ada: Any, login: Callable[..., Client]
+) -> None:
+    make_haystack(golds=tuple(((1, 2), (3,)) for _ in range(5)))
+    bad = {
+        1: Answer("%$ garbage, and no bullet"),
+        2: Answer(refusal="I will not."),
+        3: Answer("- The ferry leaves [1].\n- The pi", finish_reason="length"),
+        4: Answer("- Seals came [99]."),
+    }
+    server.behaviour = lambda number, body: bad.get(number, Answer(GOOD))
+    summarizer(server)
+    report = summarize("--system", "heron", "--haystack", "ferry", "--concurrency", "1")
+    assert (report["written"], report["not_as_asked"], report["without_text"]) == (5, 4, 1)
+    assert set(report["reasons"]) == {
+        "Without a citation: bullet 1.",
+        "The model refused to answer.",
+        "It was cut off at the limit of its length. Without a citation: bullet 2.",
+        "It cites what was not shown: 99.",
+    }
+    assert Summary.objects.count() == 4
+    client, one = login(ada), JudgeRun.objects.get()
+    shown = client.get(reverse("benchmarks:judge-run", args=[one.uid])).text
+    assert "5 of 5 summaries written" in shown
+    invalid = client.get(reverse("benchmarks:judge-run-answers", args=[one.uid]), {"only": "invalid"}).text
+    assert "It cites what was not shown: 99." in invalid
+    assert "%$ garbage, and no bullet" in invalid
+    assert "heron" not in client.get(reverse("benchmarks:judges")).text
+    again = summarize("--system", "heron", "--haystack", "ferry")
+    assert (again["written"], server.n_asked) == (0, 5)
+
+
+def test_a_busy_server_is_waited_for_and_a_denied_key_pauses(server: FakeServer, haystack: Haystack) -> None:
+    server.behaviour = lambda number, body: failing(429, retry_after="0.01") if number < 3 else Answer(GOOD)
+    judge = summarizer(server)
+    work(run(judge, haystack, concurrency=1))
+    assert Summary.objects.count() == 2
+    server.behaviour = lambda number, body: failing(401, "Wrong key.")
+    paused = run(judge, haystack, Source(order="top"))
+    work(paused)
+    assert (paused.state, Summary.objects.count()) == (JudgeRun.State.PAUSED, 2)
+
+
+def blocks_of(server: FakeServer) -> list[str]:
+    return [body["messages"][1]["content"] for body in server.bodies]
+
+
+def test_blocks_are_summarized_then_their_notes_and_a_kill_between_asks_nothing_twice(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    haystack = make_haystack(golds=(((1, 2), (3,)),), n_documents=9)
+    judge = summarizer(server, method="hierarchical", block_words=150, bullets="free")
+
+    def behave(number: int, body: dict[str, Any]) -> Answer:
+        return Answer(f"- Note {number} [1]." if "Documents:" in body["messages"][1]["content"] else GOOD)
+
+    server.behaviour = behave
+    one = run(judge, haystack, concurrency=1)
+    estimate = overview.estimate(
+        judge=judge, task=summarizing.TASK, subjects=list(Draft.objects.all()), repeats=1, now=timezone.now()
+    )
+    assert estimate.n_paid == 0  # it is queued already
+    original = sending.Sending._store
+
+    def killed(self: Any, done: Any) -> None:
+        original(self, done)
+        if DraftText.objects.count() == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sending.Sending, "_store", killed)
+    with pytest.raises(KeyboardInterrupt):
+        work(one)
+    monkeypatch.setattr(sending.Sending, "_store", original)
+    n_blocks = 3
+    assert DraftText.objects.count() == 2
+    work(one)
+    assert one.state == JudgeRun.State.DONE
+    asked = blocks_of(server)
+    assert len(asked) == len(set(asked)) == n_blocks + 1
+    assert asked[-1].startswith("Notes on the documents:\n\n- Note 1 [1].\n\n- Note 2 [1].\n\n- Note 3 [1].")
+    assert list(DraftText.objects.values_list("number", flat=True)) == [0, 1, 2, 3]
+    assert Summary.objects.get().text == GOOD
+
+
+def test_a_summary_is_revised_block_by_block_and_a_refused_block_is_passed_over(server: FakeServer) -> None:
+    haystack = make_haystack(golds=(((1, 2), (3,)),), n_documents=9)
+    judge = summarizer(server, method="incremental", block_words=100, focus="Mind the middle.")
+    server.behaviour = lambda number, body: (
+        Answer(refusal="No.") if number == 2 else Answer(f"- State {number} [1].\n- Same [2].")
+    )
+    drafts = summarizing.planned(
+        judge=judge, subtopics=list(haystack.subtopics.all()), source=Source(), now=timezone.now()
+    )
+    estimate = overview.estimate(
+        judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
+    )
+    work(run(judge, haystack))
+    asked = blocks_of(server)
+    assert len(asked) == estimate.n_paid == DraftText.objects.count() > 3
+    assert "Summary so far" not in asked[0]
+    assert "Summary so far:\n- State 1 [1]." in asked[1]
+    assert "Summary so far:\n- State 1 [1]." in asked[2]
+    assert "Summary so far:\n- State 3 [1]." in asked[3]
+    assert "Mind the middle." in server.bodies[0]["messages"][0]["content"]
+    assert Summary.objects.get().text == f"- State {len(asked)} [1].\n- Same [2]."
+    assert DraftText.objects.filter(is_valid=False).count() == 1
+
+
+def test_retrieved_documents_fill_the_budget_best_first(server: FakeServer, haystack: Haystack) -> None:
+    server.behaviour = lambda number, body: Answer(GOOD)
+    for subtopic in haystack.subtopics.all():
+        scores = {"4": 0.9, "2": 0.8, "1": 0.7, "3": 0.1}
+        RetrieverRanking.objects.create(subtopic=subtopic, retriever="vector", scores=scores)
+    judge = summarizer(server, token_budget=100)
+    work(run(judge, haystack, Source.named("vector")))
+    draft = Draft.objects.get(subtopic__number=1)
+    assert (draft.documents, draft.system.retriever) == ([4, 2], "vector")
+    assert "[1] " not in server.bodies[0]["messages"][1]["content"]
+    with pytest.raises(NotPossible, match="has no scores"):
+        run(judge, haystack, Source.named("bm25"))
+
+
+def test_names_of_systems_tell_settings_apart(haystack: Haystack) -> None:
+    assert Source.named("keywords").name == "keywords"
+    assert Source.named("keywords@imported").name == "keywords@imported"
+    assert Source.named("keywords@0123456789ab").name == "keywords@0123456789ab"
+    assert Source(order="bottom").setting == "fl-ctxt-rev-sort"
+
+
+def test_names_and_roles_are_kept_apart(server: FakeServer, haystack: Haystack) -> None:
+    subtopic = Subtopic.objects.get(haystack=haystack, number=1)
+    make_summary(subtopic=subtopic, system="gull")
+    with pytest.raises(NotPossible, match="imported system"):
+        summarizer(server, name="gull")
+    System.objects.filter(key="gull").update(key="full-ctxt_heron", summarizer="other")
+    judge = summarizer(server)
+    with pytest.raises(NotPossible, match="imported"):
+        run(judge, haystack)
+    with pytest.raises(judging.JudgeUnavailable, match="for a judge"):
+        judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
+    same_name = judging.ensure_judge(name="heron", kind="openai", config={"model": "m"}, now=timezone.now())
+    assert (same_name.version, Summarizer.objects.count(), Judge.objects.count()) == (1, 1, 1)
+
+
+def test_another_method_is_another_version(server: FakeServer, haystack: Haystack) -> None:
+    server.behaviour = lambda number, body: Answer(GOOD)
+    summarizer(server)
+    arguments = ["--system", "heron", "--haystack", "ferry", "--method", "incremental"]
+    assert summarize(*arguments, "--estimate")["requests"] == 2
+    report = summarize(*arguments)
+    assert (report["system"], report["written"]) == ("heron v2", 2)
+    assert System.objects.get(drafts__isnull=False, drafts__subtopic__number=1).summarizer == "heron v2"
+    with pytest.raises(CommandError, match="no summarizer"):
+        summarize("--system", "stork", "--haystack", "ferry")
+
+
+def test_batch_files_answer_a_step_and_the_next_files_hold_the_next_step(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    haystack = make_haystack(golds=(((1, 2), (3,)),), n_documents=9)
+    one = run(summarizer(server, method="hierarchical", block_words=150), haystack)
+    made = []
+    for name, text in (("blocks", "- Note [1]."), ("summary", GOOD)):
+        folder = tmp_path / name
+        made.append(batches.write(run=one, folder=folder, clock=timezone.now).n_requests)
+        lines = []
+        for row in map(json.loads, (folder / "requests-001.jsonl").read_text().splitlines()):
+            body = completion(row["body"], Answer(text))
+            response = {"status_code": 200, "request_id": "r", "body": body}
+            lines.append(json.dumps({"custom_id": row["custom_id"], "response": response, "error": None}))
+        (folder / "output.jsonl").write_text("\n".join(lines))
+        batches.read(folder=folder, clock=timezone.now)
+    one.refresh_from_db()
+    assert (made, server.n_asked, one.state) == ([3, 1], 0, JudgeRun.State.DONE)
+    assert Summary.objects.get().text == GOOD

@@ -1,0 +1,153 @@
+"""The page of a haystack's retrievers, and its report: figures, running one, failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study
+from benchmarks.engine import retrieving
+from benchmarks.models import Haystack, Retrieval, RetrieverAnswer, RetrieverRanking
+from benchmarks.retrieval import servers
+from benchmarks.retrieval.registry import make
+from tests.conftest import NOW
+from tests.fake_openai import FakeServer, failing
+from tests.makers import make_haystack
+
+pytestmark = pytest.mark.django_db
+Login = Callable[..., Client]
+
+
+def address(haystack: Haystack, name: str = "list") -> str:
+    return reverse(f"benchmarks:retriever-{name}", args=[haystack.uid])
+
+
+def finish(row: Retrieval) -> Retrieval:
+    retrieving.advance(uid=row.uid, clock=lambda: NOW)
+    row.refresh_from_db()
+    return row
+
+
+def ran(haystack: Haystack, name: str, **settings: Any) -> Retrieval:
+    return finish(retrieving.request(haystack=haystack, retriever=make(name, settings), now=NOW, wake=False))
+
+
+def test_imported_and_computed_scores_stand_in_one_table(ada: Any, login: Login) -> None:
+    haystack = make_haystack()
+    for subtopic in haystack.subtopics.all():
+        RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"6": 1.0, "1": 0.5})
+    row = ran(haystack, "oracle")
+    html = login(ada).get(address(haystack) + "?budget=100").content.decode()
+    assert "imported" in html
+    assert row.version in html
+    assert html.index("oracle") < html.index(">bm25")
+    assert "within 100 tokens" in html
+
+
+def test_a_run_is_started_shown_and_done(ada: Any, login: Login) -> None:
+    haystack, client = make_haystack(), login(ada)
+    assert client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
+        address(haystack).encode()
+    )
+    response = client.post(address(haystack, "run"), {"retriever": "bm25", "k1": "1.2", "b": "0.75"}, follow=True)
+    row = Retrieval.objects.get()
+    assert (row.settings, row.state, row.created_by) == ({"k1": 1.2, "b": 0.75}, "queued", ada)
+    assert b"0 of 2 subtopics scored" in response.content
+    assert client.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
+    finish(row)
+    polled = client.get(address(haystack), headers={"HX-Request": "true"})
+    assert polled.status_code == 286
+    assert b"k1 1.2" in polled.content
+    assert b"hx-trigger" not in polled.content.split(b"<table")[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"retriever": "bm25", "k1": "-3", "b": "0.5"}, "k1 is a number from 0 to 100"),
+        ({"retriever": "bm25", "k1": "high", "b": "0.5"}, "number"),
+        ({"retriever": "magic"}, "Choose from the list"),
+        ({"retriever": "embeddings", "base_url": "https://evil.example", "model": "x"}, "Choose from the list"),
+        ({"retriever": "rerank", "base_url": "https://api.openai.com/v1", "model": ""}, "Fill this in"),
+    ],
+)
+def test_wrong_settings_are_said_and_nothing_runs(
+    ada: Any, login: Login, data: dict[str, str], message: str
+) -> None:
+    haystack = make_haystack()
+    response = login(ada).post(address(haystack, "run"), data)
+    assert response.status_code == 422
+    assert message in response.content.decode()
+    assert not Retrieval.objects.exists()
+
+
+def test_the_fields_follow_the_chosen_retriever(ada: Any, ben: Any, login: Login) -> None:
+    haystack, client = make_haystack(), login(ada)
+    html = client.get(address(haystack, "settings") + "?retriever=embeddings").content.decode()
+    assert 'name="query_prefix"' in html
+    assert 'name="k1"' not in html
+    assert 'name="seed"' in client.get(address(haystack) + "?retriever=random").content.decode()
+    for name in ("list", "settings"):
+        assert login(ben).get(address(haystack, name)).status_code == 403
+    assert login(ben).post(address(haystack, "run"), {"retriever": "oracle"}).status_code == 403
+
+
+def test_a_failure_is_shown_and_tried_again_without_paying_twice(
+    ada: Any, login: Login, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "sleep", lambda seconds: None)
+    haystack, client = make_haystack(), login(ada)
+    server.behaviour = lambda number, body: failing(401, "no such key") if number == 2 else None
+    client.post(address(haystack, "run"), {"retriever": "rerank", "base_url": server.address, "model": "wren"})
+    row = finish(Retrieval.objects.get())
+    assert (row.state, RetrieverAnswer.objects.count()) == ("failed", 6)
+    assert b"no such key" in client.get(address(haystack)).content
+    client.post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    assert finish(row).state == "done"
+    assert server.n_asked == 3
+    assert b"no such key" not in client.get(address(haystack)).content
+
+
+def test_studies_can_show_the_documents_of_a_computed_retriever(ada: Any, login: Login) -> None:
+    haystack = make_haystack()
+    row = ran(haystack, "keywords")
+    client = login(ada)
+    html = client.get(reverse("annotation:study-create")).content.decode()
+    assert f'<option value="{row}">' in html
+    assert not Study.objects.exists()
+
+
+def report(*args: str) -> Any:
+    out = StringIO()
+    call_command("report", "retrieval", *args, stdout=out)
+    return json.loads(out.getvalue()) if "--json" in args else out.getvalue()
+
+
+def test_the_report_has_the_figures_of_the_page() -> None:
+    haystack = make_haystack()
+    row = ran(haystack, "oracle")
+    [found] = report("--haystack", "ferry", "--budget", "100", "--json")
+    assert found["reference"] == str(row)
+    # 75 tokens a document: two are taken; 2 and 3 hold all insights of subtopic 1, 1 and 4 one of two of the other
+    assert found["recall_insights"] == (1 + 0.5) / 2
+    assert found["recall_documents"] == (2 / 5 + 2 / 4) / 2
+    assert (found["ndcg"], found["n_subtopics"], found["mean_documents"]) == (1.0, 2, 2.0)
+    assert found["reasons"]["ndcg"]
+    assert "0.750" in report("--budget", "100")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [((), "manage.py retrieve"), (("--haystack", "no"), "no such"), (("--budget", "0"), "from 1 on")],
+)
+def test_the_report_says_what_is_missing(args: tuple[str, ...], message: str) -> None:
+    make_haystack()
+    with pytest.raises(CommandError, match=message):
+        report(*args)

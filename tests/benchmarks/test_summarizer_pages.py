@@ -1,0 +1,105 @@
+"""The pages of summarizers: a new one with a pasted prompt, an estimate, a run, and the offline baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks.engine import judging
+from benchmarks.models import Haystack, JudgeRun, RetrieverRanking, Summarizer, Summary
+from benchmarks.summarizers.config import default_prompt
+from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.makers import make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db
+
+Login = Callable[..., Client]
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(f"benchmarks:{name}", args=args)
+
+
+def fields(server: FakeServer, **others: Any) -> dict[str, Any]:
+    return {
+        "name": "heron", "base_url": server.address, "model": MODEL, "method": "at-once", "block_words": 1500,
+        "token_budget": 15000, "bullets": "insights", "words_from": 200, "words_to": 300, "temperature": "0.3",
+        "max_tokens": 2000, "timeout_s": 60, "prompt": "Write {bullets}.\r\nNo more.", **others,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def haystack(db: None) -> Haystack:
+    return make_haystack()
+
+
+def test_a_summarizer_is_made_estimated_and_run(
+    ada: Any, login: Login, server: FakeServer, haystack: Haystack
+) -> None:
+    server.behaviour = lambda number, body: Answer("- The ferry leaves at six [1].")
+    client = login(ada)
+    assert client.get(url("summarizer-new")).status_code == 200
+    assert client.post(url("summarizer-new"), fields(server)).status_code == 302
+    made = Summarizer.objects.get()
+    assert made.config["prompt"] == "Write {bullets}.\nNo more."
+    page = url("summarizer-detail", made.uid)
+    RetrieverRanking.objects.create(subtopic=haystack.subtopics.get(number=1), retriever="vector", scores={"1": 1})
+    assert "all documents, in random order" in client.get(page).text
+    refused = client.get(page, {"haystack": haystack.uid, "source": "vector@imported", "concurrency": 4}).text
+    assert "vector has no scores for Subtopic 2" in refused
+    asked = {"haystack": str(haystack.uid), "source": "top", "concurrency": 4}
+    shown = client.get(page, asked).text
+    assert "2 to write of 2" in shown
+    assert server.n_asked == 0
+    assert client.get(page, {**asked, "haystack": ""}).status_code == 422
+    started = client.post(url("summarizer-start", made.uid), asked)
+    run = JudgeRun.objects.get()
+    assert started["Location"] == url("judge-run", run.uid)
+    judging.run_pending(run=run, clock=timezone.now)
+    assert Summary.objects.filter(system__document_order="sort").count() == 2
+    again = client.post(url("summarizer-start", made.uid), asked, follow=True).text
+    assert "Nothing is missing" in again
+    listed = client.get(url("summarizers")).text
+    assert "heron" in listed
+    assert "Runs" in listed
+    assert url("summarizer-detail", made.uid) in client.get(url("judge-run", run.uid)).text
+    assert client.get(url("judge-detail", made.uid)).status_code == 404
+
+
+def test_a_change_is_a_new_version_and_wrong_settings_are_said(
+    ada: Any, login: Login, server: FakeServer, haystack: Haystack
+) -> None:
+    client = login(ada)
+    client.post(url("summarizer-new"), fields(server))
+    edit = url("summarizer-edit", Summarizer.objects.get().uid)
+    assert "No more." in client.get(edit).text
+    client.post(edit, fields(server, method="hierarchical", focus="Mind the middle."))
+    assert set(Summarizer.objects.values_list("version", flat=True)) == {1, 2}
+    other = {"method": "incremental", "prompt": default_prompt("at-once")}  # a default goes with its method
+    client.post(edit, fields(server, **other))
+    assert Summarizer.objects.get(version=3).config["prompt"] == default_prompt("incremental")
+    assert client.post(url("summarizer-new"), fields(server, words_to=100)).status_code == 422
+    assert client.post(url("summarizer-new"), fields(server, name="extractive")).status_code == 422
+    make_summary(subtopic=haystack.subtopics.get(number=1), system="gull")
+    taken = client.post(url("summarizer-new"), fields(server, name="gull"))
+    assert "An imported system is called" in taken.text
+
+
+def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
+    ada: Any, ben: Any, login: Login, haystack: Haystack
+) -> None:
+    client = login(ada)
+    assert "There is no summarizer yet" in client.get(url("summarizers")).text
+    assert client.post(url("summarizer-offline"), follow=True).status_code == 200
+    made = Summarizer.objects.get()
+    asked = {"haystack": str(haystack.uid), "source": "random"}
+    assert "it runs on this server" in client.get(url("summarizer-detail", made.uid), asked).text
+    client.post(url("summarizer-start", made.uid), asked)
+    judging.run_pending(run=JudgeRun.objects.get(), clock=timezone.now)
+    assert Summary.objects.filter(origin="generated").count() == 2
+    assert login(ben).get(url("summarizers")).status_code == 403

@@ -1,0 +1,90 @@
+"""Every kind of page of the demo under axe-core, in both themes; no page scrolls sideways, however narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.conftest import Site
+from tests.e2e.walking import CAST, begin_session, log_in, walk
+
+pytestmark = pytest.mark.browser
+
+ALL_RULES = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+CONTRAST = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+NARROW = {"phone": (390, 844), "400 % zoom": (320, 256)}
+
+
+@pytest.fixture(scope="module")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("demo"), play=False)
+    made.manage("load_demo", "--no-logins")
+    made.start()
+    yield made
+    made.kill()
+
+
+def faults(page: Page) -> list[str]:
+    """What is wrong with the page as it is; it is loaded once, and themes and sizes are switched on it."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    found = []
+    for theme, options in {"light": ALL_RULES, "dark": CONTRAST}.items():
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        violations: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+        found += [
+            f"{theme}: {one['id']} at {[node['target'][0] for node in one['nodes']][:3]}" for one in violations
+        ]
+    for name, (width, height) in NARROW.items():
+        page.set_viewport_size({"width": width, "height": height})
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
+            found.append(f"{name}: scrolls sideways")
+    return found
+
+
+def test_every_kind_of_page_is_accessible_in_both_themes(demo_site: Site, browser: Browser) -> None:
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for role, usernames in reversed(CAST.items()):
+        for username in usernames:
+            context = browser.new_context(base_url=demo_site.url, locale="en-GB", reduced_motion="reduce")
+            page = context.new_page()
+            if username:
+                log_in(page, username)
+            for name in walk(page, role, seen=seen):
+                found[f"{role} {name}"] = faults(page)
+            if username == "cleo":
+                begin_session(page)
+                found["a session under way"] = faults(page)
+            context.close()
+    assert len(found) > 60
+    assert {name: rows for name, rows in found.items() if rows} == {}
+
+
+def test_the_skip_link_comes_first_and_menus_work_by_keyboard(demo_site: Site, browser: Browser) -> None:
+    context = browser.new_context(base_url=demo_site.url, viewport={"width": 1024, "height": 700}, locale="en-GB")
+    page = context.new_page()
+    log_in(page, "eve")
+    page.goto("/studies/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip-link"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+    tops = page.locator(".site-nav > *").evaluate_all(
+        "parts => parts.map(part => part.getBoundingClientRect().top)"
+    )
+    assert len({round(top) for top in tops}) == 1
+
+    menu = page.locator(".site-nav summary", has_text="Data")
+    menu.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Corpora"
+    page.keyboard.press("Escape")
+    assert not page.locator(".menu[open]").count()
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Data"
+    context.close()

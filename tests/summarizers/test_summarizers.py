@@ -1,0 +1,102 @@
+"""Summarizers without a database: orders, blocks, truncation, what counts as a summary, the offline baseline."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.judges.questions import BadConfiguration
+from benchmarks.summarizers.config import ExtractiveConfig, SummarizerConfig
+from benchmarks.summarizers.documents import blocks, in_order, truncated
+from benchmarks.summarizers.extractive import summarize
+from benchmarks.summarizers.output import read_summary
+
+SERVER = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+
+
+def test_orders_move_the_documents_of_the_subtopic_and_keep_the_rest_as_drawn() -> None:
+    drawn = in_order(range(1, 21), "random", golds={3, 7}, seed="a")
+    assert sorted(drawn) == list(range(1, 21))
+    assert drawn != list(range(1, 21))
+    assert drawn == in_order(range(1, 21), "random", golds=set(), seed="a")
+    golds = [number for number in drawn if number in {3, 7}]
+    rest = [number for number in drawn if number not in {3, 7}]
+    assert in_order(range(1, 21), "top", golds={3, 7}, seed="a") == golds + rest
+    assert in_order(range(1, 21), "bottom", golds={3, 7}, seed="a") == rest + golds
+
+
+def test_documents_are_cut_after_so_many_tokens() -> None:
+    passages = [(4, "one two three four"), (9, "five six seven eight"), (1, "nine")]
+    assert truncated(passages, None) == passages
+    assert truncated(passages, 5) == passages[:1]
+    assert truncated(passages, 8) == [passages[0], (9, "five six")]
+
+
+def test_blocks_end_at_the_first_sentence_end_after_their_words_across_documents() -> None:
+    passages = [(2, "A b c. D e f. G h i."), (5, "J k l. M n o.")]
+    assert blocks(passages, words=4) == [
+        [(2, "A b c. D e f.")],
+        [(2, "G h i."), (5, "J k l.")],
+        [(5, "M n o.")],
+    ]
+    assert blocks([], words=4) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("- It rains [1].\n\n- It pours [2, 3].", ""),
+        ("<think>- hm [9]\n</think>\n- It rains [1].\n- It pours [2].", ""),
+        ("", "It is empty."),
+        ("I cannot help with that.", "Without a citation: bullet 1."),
+        ("## Nothing", "It has no bullets."),
+        ("- It rains [1].\n- It pours.", "Without a citation: bullet 2."),
+        ("- It rains [1, 8].\n- It pours [2].", "It cites what was not shown: 8."),
+    ],
+)
+def test_what_is_no_bullets_with_citations_says_why(reply: str, problem: str) -> None:
+    found = read_summary(reply, shown={1, 2, 3}, n_bullets=2, is_cut_off=False)
+    assert " ".join(found.problems) == problem
+    assert "hm" not in found.text
+
+
+def test_another_number_of_bullets_is_remarked_and_a_cut_is_a_problem() -> None:
+    found = read_summary("- It rains [1].", shown={1}, n_bullets=2, is_cut_off=True)
+    assert found.remarks == ("It has 1 bullets; 2 were asked for.",)
+    assert found.problems == ("It was cut off at the limit of its length.",)
+    assert read_summary("- It rains [1].", shown={1}, n_bullets=None, is_cut_off=False).remarks == ()
+
+
+def test_a_configuration_is_checked_and_comes_back_as_it_was_stored() -> None:
+    config = SummarizerConfig.from_mapping({**SERVER, "method": "hierarchical", "top_k": 50, "temperature": 0.3})
+    assert SummarizerConfig.from_mapping(config.as_mapping()) == config
+    assert config.decoding == {"top_k": 50}
+    assert config.block_prompt
+    assert "exactly 4 bullets" in config.worded(config.prompt, n_bullets=4)
+    assert "200 to 300 words" in config.worded(config.prompt, n_bullets=None)
+    for wrong in (
+        {"method": "by hand"},
+        {"words_from": 400},
+        {"protocol": "one"},
+        {"model": ""},
+        {"bullets": "3"},
+    ):
+        with pytest.raises(BadConfiguration):
+            SummarizerConfig.from_mapping({**SERVER, **wrong})
+
+
+def test_the_offline_baseline_says_what_repeats_and_cites_where_it_stands() -> None:
+    ferry = "The electric ferry halved the noise at Mill Point harbour."
+    passages = [
+        (1, f"{ferry} Somebody sold apples at the market on a Sunday."),
+        (2, "A band played on the green until nine in the evening. " + ferry),
+        (3, "The library opens at ten and closes at six. Who says what the electric ferry may change next year?"),
+    ]
+    config = ExtractiveConfig()
+    said = summarize(passages, "What did the electric ferry change?", language="en", n_bullets=2, config=config)
+    assert said.split("\n")[0] == f"- {ferry} [1, 2]"
+    assert len(said.split("\n")) == 2
+    assert said.count(ferry) == 1
+    assert "Who" not in said
+    again = summarize(passages, "What did the electric ferry change?", language="en", n_bullets=2, config=config)
+    assert said == again
+    assert summarize([], "Anything?", language="en", n_bullets=2, config=config) == ""
