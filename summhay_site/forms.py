@@ -42,11 +42,11 @@ class PasswordSetForm(SetPasswordForm):  # type: ignore[type-arg]
     """A password and, where the site sends mail, the address to which it may send links."""
 
     email = forms.EmailField(
-        label=_("Mail address"),
+        label=_("Email address"),
         required=False,
         help_text=_(
-            "If you forget the password, a link to set a new one can be mailed there, so nobody else should read "
-            "this mailbox. Correct it if it is not yours, or leave it empty."
+            "If you forget your password, a link to set a new one can be sent there, so nobody else should have "
+            "access to it. Correct it if it is not yours, or leave it empty."
         ),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
@@ -74,7 +74,7 @@ class AccountForm(forms.Form):
         error_messages={"invalid": _("Letters, digits and @ . + - _ only.")},
     )
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("Never part of an export."))
-    email = forms.EmailField(label=_("Mail address"), required=False, help_text=_("Not needed."))
+    email = forms.EmailField(label=_("Email address"), required=False, help_text=_("Not needed."))
     role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=ANNOTATOR)
 
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
@@ -121,7 +121,7 @@ class DetailsForm(forms.Form):
     """Name and mail address of a person."""
 
     name = forms.CharField(label=_("Name"), max_length=120, required=False)
-    email = forms.EmailField(label=_("Mail address"), required=False)
+    email = forms.EmailField(label=_("Email address"), required=False)
 
 
 class RoleForm(forms.Form):
@@ -192,11 +192,13 @@ class ProfileForm(forms.Form):
     """One's own name and time zone."""
 
     name = forms.CharField(
-        label=_("Name"), max_length=120, required=False, help_text=_("Researchers see it; exports do not have it.")
+        label=_("Name"), max_length=120, required=False, help_text=_("Researchers see it; it is never exported.")
     )
-    time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("Times on all pages are shown in it."))
+    time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("All pages show times in this zone."))
     reminders = forms.BooleanField(
-        label=_("Remind me by mail of tasks that are due"), required=False, help_text=_("At most one mail a day.")
+        label=_("Email me reminders of tasks that are due"),
+        required=False,
+        help_text=_("At most one email a day."),
     )
 
     def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
@@ -215,7 +217,7 @@ class ForgottenForm(forms.Form):
     """The address to mail a link to."""
 
     email = forms.EmailField(
-        label=_("Mail address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label=_("Email address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
 
 

@@ -134,7 +134,7 @@ def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, 
         try:
             validate_email(row["email"])
         except ValidationError:
-            yield RowError(line, "email", _("“%(value)s” is not a mail address.") % {"value": row["email"][:60]})
+            yield RowError(line, "email", _("“%(value)s” is not an email address.") % {"value": row["email"][:60]})
 
 
 def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[RowError]:

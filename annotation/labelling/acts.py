@@ -76,7 +76,7 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
             _ensure_same_task(request, uid)
             payload, status = view(request, tasks=tasks, now=timezone.now(), **more), 200
         except LabelTask.DoesNotExist:
-            payload, status = {"code": "not_found", "message": _("There is no such task of yours.")}, 404
+            payload, status = {"code": "not_found", "message": _("You have no such task.")}, 404
         except BadAct as problem:
             payload, status = {"code": "invalid", "message": str(problem)}, 400
         except TaskRefused as refusal:
@@ -84,7 +84,7 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
         except (OperationalError, InterfaceError):
             # A full disk, a lock held too long, a lost connection: the browser keeps the act and tries again.
             logger.exception("an act on task %s could not be stored", uid)
-            payload, status = {"code": "unavailable", "message": _("It could not be stored just now.")}, 503
+            payload, status = {"code": "unavailable", "message": _("It could not be saved right now.")}, 503
         if request.headers.get("Accept") == "application/json":
             return JsonResponse(payload, status=status, headers={"Cache-Control": "no-store"})
         return _to_page(request, tasks, payload, status)
@@ -95,7 +95,7 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
 def _ensure_same_task(request: HttpRequest, uid: UUID) -> None:
     """The form says which task it shows: an answer to another one than it is sent to is not stored."""
     if request.POST.get("task", str(uid)) != str(uid):
-        raise TaskRefused("other_task", _("This was meant for another task than the one on the screen."))
+        raise TaskRefused("other_task", _("This was meant for a different task from the one on the screen."))
 
 
 def _to_page(request: HttpRequest, tasks: OwnTask, payload: dict[str, Any], status: int) -> HttpResponse:

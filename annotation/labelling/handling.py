@@ -101,9 +101,11 @@ def skip(*, tasks: Tasks, reason: str, now: datetime) -> LabelTask:
     task = locked(tasks)
     reason = reason.strip()[:MAX_TEXT]
     if not reason:
-        raise TaskRefused("no_reason", _("Say why you skip it: the researcher reads it."))
+        raise TaskRefused("no_reason", _("Give a reason for skipping; the researcher reads it."))
     if task.state == LabelTask.State.DONE:
-        raise TaskRefused("done", _("Everything is answered already. A flag tells the researcher to look at it."))
+        raise TaskRefused(
+            "done", _("Everything here is answered. Flag it to point something out to the researcher.")
+        )
     changed = keep_contact(task, now)
     task.state, task.skip_reason = LabelTask.State.SKIPPED, reason
     task.save(update_fields=[*changed, "state", "skip_reason"])

@@ -26,7 +26,7 @@ TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", need
 ITEM = gettext_lazy("Item")
 HERE_FOR = timedelta(minutes=2)
 SHORT_HELP = gettext_lazy(
-    "What somebody who left did not finish goes whole to somebody else; finished answers stay."
+    "Unfinished work of annotators who left goes to others as a whole; finished answers stay."
 )
 
 
@@ -57,7 +57,7 @@ def opening_problems(study: Study) -> list[str]:
     if not study.memberships.current().exists():
         problems.append(_("Add at least one annotator."))
     elif not study.label_tasks.exists():
-        problems.append(_("Deal the tasks."))
+        problems.append(_("Assign the tasks."))
     return problems
 
 

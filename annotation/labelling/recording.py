@@ -115,7 +115,7 @@ def record(
     around = kind.reads.around(task, op_id=op_id, guideline_version=guideline_version, question=question)
     task.contact_at = around.contact_at
     if kind.questions is not None and around.question_id is None:
-        raise TaskRefused("not_asked", _("This is not asked about here."))
+        raise TaskRefused("not_asked", _("This task does not ask about that."))
     current = kind.reads.current(task, around.question_id)
     if around.delivered is not None:
         return Outcome(task, kind.answer_of(current), question)

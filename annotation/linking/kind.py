@@ -127,8 +127,8 @@ KIND = register(
         guidelines=GUIDELINES,
         new_title=gettext_lazy("New linking study"),
         intro=gettext_lazy(
-            "People say of each insight whether a summary covers it, how far, and in which bullet. They see no "
-            "system, no judge and nobody else's labels."
+            "Annotators decide how fully a summary covers each insight, and in which bullet. They do not see "
+            "systems, judges or each other's labels."
         ),
         tabs=(
             Tab(
@@ -159,7 +159,7 @@ KIND = register(
             "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
         ),
         short_help=gettext_lazy(
-            "Nobody is given a summary of their own, or on a haystack that they still have to write on."
+            "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
         ),
         people_template="annotation/linking_more.html",
         answers="coverage_labels",

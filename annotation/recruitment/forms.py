@@ -23,7 +23,7 @@ class LinkForm(forms.Form):
         label=_("Parameter with the participant's id"),
         required=False,
         max_length=40,
-        help_text=_("Empty for the usual one: PROLIFIC_PID, workerId, or participant for another panel."),
+        help_text=_("Blank for the usual one: PROLIFIC_PID, workerId, or participant for another panel."),
     )
     max_places = forms.IntegerField(label=_("Places"), min_value=1, max_value=10_000, initial=20)
     max_tasks = forms.IntegerField(
@@ -33,15 +33,15 @@ class LinkForm(forms.Form):
         max_value=100_000,
         initial=10,
         help_text=_(
-            "At most; items that everyone gets come on top. Empty: tasks nobody has opened are shared evenly "
-            "whenever somebody joins, in a writing study one for each."
+            "At most, plus the items that everyone gets. Blank: unopened tasks are redistributed evenly whenever "
+            "somebody joins; in a writing study, one each."
         ),
     )
     completion_code = forms.CharField(
         label=_("Completion code"), max_length=60, help_text=_("Shown when all tasks are done.")
     )
     return_url = forms.CharField(
-        label=_("Address back to the panel"),
+        label=_("Return link to the panel"),
         required=False,
         max_length=500,
         help_text=_("Starts with https://. A button at the end leads there."),

@@ -33,7 +33,7 @@ def recruitment(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = LinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         links.create_link(study=study, values=form.values(), by=request.user, now=timezone.now())
-        messages.success(request, _("The link is made. Open it when people may join."))
+        messages.success(request, _("The link was created. Open it when people may join."))
         return redirect("annotation:recruitment", uid=study.uid)
     rows = [
         (link, request.build_absolute_uri(reverse("join", args=[link.key])) + "?" + links.query_of(link))

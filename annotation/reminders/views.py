@@ -29,7 +29,9 @@ REASONS: dict[Why, Any] = {
         "%(n)d person was reminded in the past 24 hours.", "%(n)d people were reminded in the past 24 hours.", "n"
     ),
     Why.OPTED_OUT: ngettext_lazy("%(n)d person wants no reminders.", "%(n)d people want no reminders.", "n"),
-    Why.NO_ADDRESS: ngettext_lazy("%(n)d person has no mail address.", "%(n)d people have no mail address.", "n"),
+    Why.NO_ADDRESS: ngettext_lazy(
+        "%(n)d person has no email address.", "%(n)d people have no email address.", "n"
+    ),
 }
 
 

@@ -23,7 +23,7 @@ from benchmarks.models import Haystack
 from benchmarks.web.parquet import is_available
 
 IS_DEALT = gettext_lazy("The study is set up and its tasks are assigned. Check it, then open it.")
-CLOSING = gettext_lazy("No more answers can be stored then; work that was begun stays readable.")
+CLOSING = gettext_lazy("No answers can be saved after that; work that was started stays readable.")
 
 
 class Frozen(Exception):

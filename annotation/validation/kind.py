@@ -102,7 +102,7 @@ KIND = register(
             context=page_context,
         ),
         words=Words(
-            task=gettext_lazy("Say whether responses hold key points"),
+            task=gettext_lazy("Check which key points responses make"),
             handed_in=gettext_lazy("Responses compared with key points"),
             left=ngettext_lazy("%(n)d pair left", "%(n)d pairs left", "n"),
             finished=ngettext_lazy("%(n)d pair done", "%(n)d pairs done", "n"),
@@ -111,8 +111,8 @@ KIND = register(
         guidelines=GUIDELINES,
         new_title=gettext_lazy("New validation study"),
         intro=gettext_lazy(
-            "People say of responses and key points what a judge has said of them, without seeing it. So you "
-            "learn how far its key point recall can be trusted."
+            "Annotators label the same pairs of response and key point as a judge, without seeing its verdicts. "
+            "This shows how far its key point recall can be trusted."
         ),
         tabs=(
             Tab(

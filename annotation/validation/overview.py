@@ -86,7 +86,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         "Answers are current ones. Time leaves gaps of over two minutes out. A short time is a reason to look at "
         "the answers and proves nothing."
     )
-    shown = _("Verdict shown: people see what the judge said before they answer.")
+    shown = _("Verdict shown: annotators see the judge's verdict before they answer.")
     return OverviewPage(
         cards=[
             Card(_("Verdicts"), found.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),

@@ -117,8 +117,8 @@ KIND = register(
         guidelines=GUIDELINES,
         new_title=gettext_lazy("New verification study"),
         intro=gettext_lazy(
-            "People say of each key point whether the documents hold it, and if so, whether it is a key point. "
-            "Questions are dealt whole; nobody sees anybody else's answers."
+            "Annotators decide whether the documents contain each key point and, if so, whether it matters for "
+            "the question. The key points of a question stay together; nobody sees anybody else's answers."
         ),
         tabs=(
             Tab("agreement", gettext_lazy("Agreement"), "annotation:verification-agreement", "results"),

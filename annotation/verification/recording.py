@@ -66,7 +66,7 @@ def _checked(task: Any, judgments: Judgments) -> Judgments:
     if judgments.grounded == Grounded.YES:
         return judgments
     if judgments.keyness and judgments.grounded == CLEARED:
-        raise TaskRefused("yes_first", _("Say first that the point can be found in the text."))
+        raise TaskRefused("yes_first", _("Answer yes to the first question before the second."))
     return Judgments(judgments.grounded, "", judgments.is_unsure and judgments.grounded != CLEARED)
 
 

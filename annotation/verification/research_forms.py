@@ -78,6 +78,6 @@ class MarkForm(forms.Form):
 class DecisionForm(forms.Form):
     """What is decided on a key point."""
 
-    grounded = forms.ChoiceField(choices=Grounded, error_messages={"required": _("Say yes or no.")})
+    grounded = forms.ChoiceField(choices=Grounded, error_messages={"required": _("Answer yes or no.")})
     keyness = forms.ChoiceField(choices=[("", ""), *Keyness.choices], required=False)
     note = forms.CharField(label=_("Why"), required=False, max_length=2000)

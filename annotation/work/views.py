@@ -126,7 +126,7 @@ def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
             now=timezone.now(),
         )
         messages.success(
-            request, _("You have left “%(name)s”. What you have earned stays.") % {"name": member.study.name}
+            request, _("You have left “%(name)s”. You keep what you have earned.") % {"name": member.study.name}
         )
         return redirect("annotation:work")
     context = {
@@ -172,7 +172,7 @@ def consent_withdraw(request: HttpRequest) -> HttpResponse:
     annotator = annotator_behind(request)
     if consent.withdraw(annotator=annotator, by=request.user, now=timezone.now()):
         messages.success(
-            request, _("Your consent is withdrawn. No further task can be opened; what you have earned stays.")
+            request, _("Your consent is withdrawn. No further task can be opened; you keep what you have earned.")
         )
     return redirect("annotation:consent")
 

@@ -185,7 +185,7 @@ def withdraw(*, assignment: Assignment, reason: str, by: Any, now: datetime) -> 
 def reassign(*, assignment: Assignment, to: Annotator, reason: str, by: Any, now: datetime) -> Assignment:
     """Take a task from one person and give its subtopic to another, or change nothing."""
     if assignment.study is None:
-        raise NotWithdrawable(_("A practice task belongs to its person."))
+        raise NotWithdrawable(_("A practice task stays with its annotator."))
     withdraw(assignment=assignment, reason=reason, by=by, now=now)
     return assign_one(study=assignment.study, annotator=to, subtopic=assignment.subtopic, by=by, now=now)
 

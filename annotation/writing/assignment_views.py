@@ -42,7 +42,7 @@ def study_assign(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         if request.method == "POST" and is_fine:
             made = assigning.assign(study=study, by=request.user, now=timezone.now(), max_tasks=max_tasks)
             messages.success(
-                request, ngettext("%(n)d task given.", "%(n)d tasks given.", len(made)) % {"n": len(made)}
+                request, ngettext("%(n)d task assigned.", "%(n)d tasks assigned.", len(made)) % {"n": len(made)}
             )
             return redirect("annotation:study-assignments", uid=study.uid)
         proposal = assigning.propose(study, max_tasks=max_tasks) if is_fine else None
@@ -69,7 +69,7 @@ def study_assign_one(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         except NoDocuments as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, _("The task was given."))
+            messages.success(request, _("The task was assigned."))
             return redirect("annotation:study-assignments", uid=study.uid)
     return _assignments_page(request, study, table=table, form=form, status=422)
 

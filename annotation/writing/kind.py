@@ -25,23 +25,23 @@ GUIDELINES = unwrapped(
 ## Your task
 
 You see a query and a set of documents. Write a summary that answers the query: one bullet for each insight, on a
-line of its own, with the numbers of all documents that tell it, like `- Fares rise in May. [3, 7]`. An insight is
-a fact that several documents tell.
+line of its own, with the numbers of all documents that state it, like `- Fares rise in May. [3, 7]`. An insight is
+a fact that several documents state.
 
 ## How to go about it
 
 1. **Read carefully.** The documents look alike and differ in what matters. There is time to read all of them.
-2. **Report what repeats.** Several documents tell an insight, each in its own way. What only one document says is
-   rarely one.
-3. **Be exact.** Keep numbers, names and conditions; they are part of the insight.
+2. **Report what repeats.** An insight is stated by several documents, each in its own way. What only one document
+   says is rarely one.
+3. **Be exact.** Keep numbers, names and conditions: they are part of the insight.
 4. **Cite thoroughly.** Once you have found an insight, search the other documents for it too, and cite every one
-   that tells it. The search finds words, not meanings: try other wordings.
-5. **Know when you are done.** You are told how many insights the documents hold. It is a guide, not a quota:
-   write the ones you find, and none twice.
+   that states it. The search finds words, not meanings: try other wordings.
+5. **Know when you are done.** The page says how many insights the documents contain. It is a guide, not a quota:
+   write the ones you find, each of them once.
 
 ## Rules
 
-- Write in your own words. Copying from the documents is switched off.
+- Write in your own words. You cannot copy from the documents.
 - Use no language model, no chat assistant and no automatic summarizer, before or during the task.
 - Work alone, and do not look for the documents or their topic elsewhere.
 
@@ -50,7 +50,7 @@ a fact that several documents tell.
 - The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the
   documents.
 - You may finish early. Nobody expects you to use all the time.
-- Everything you type is saved as you type. When the time is over, what stands there is handed in by itself.
+- Everything you type is saved as you type. When time is up, your last text is submitted automatically.
 - Your notes beside the editor are for you alone and are never scored.
 """
 )

@@ -11,7 +11,7 @@ class StartForm(forms.Form):
 
     no_model = forms.BooleanField(
         label=_("I write this myself: no language model, no writing assistant, no help from other people."),
-        error_messages={"required": _("You can only start with this promise.")},
+        error_messages={"required": _("Please confirm this before you start.")},
     )
 
 
@@ -22,7 +22,7 @@ class ReportForm(forms.Form):
     """The questions after a session."""
 
     time_was_enough = forms.ChoiceField(
-        label=_("Was the time enough to work without rushing?"), choices=YES_NO, widget=forms.RadioSelect
+        label=_("Was there enough time to work without rushing?"), choices=YES_NO, widget=forms.RadioSelect
     )
     used_no_model = forms.ChoiceField(
         label=_("Did you write it without a language model, as promised?"),
@@ -42,7 +42,7 @@ class TimeForm(forms.Form):
     """A remark on the measured time."""
 
     reason = forms.CharField(
-        label=_("Remark on the measured time"),
+        label=_("Comment on the measured time"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("For example: the connection was lost, or somebody was at the door and you could not pause."),

@@ -71,12 +71,12 @@ def keep_text(request: HttpRequest, uid: UUID) -> JsonResponse:
             return consent_gate.refusal()
         refused = drafting.refuse_without_consent(session=session, message=message, now=timezone.now())
     except Session.DoesNotExist:
-        return _json({"code": "not_found", "message": _("There is no such session of yours.")}, 404)
+        return _json({"code": "not_found", "message": _("You have no such session.")}, 404)
     except (drafting.DraftTooLong, RequestDataTooBig):
         return _json({"code": "too_long", "message": _("The text is over 60 KB and was not stored.")}, 413)
     except (OperationalError, InterfaceError):
         logger.exception("a refused text of session %s could not be stored", uid)
-        return _json({"code": "unavailable", "message": _("It could not be stored just now.")}, 503)
+        return _json({"code": "unavailable", "message": _("It could not be saved right now.")}, 503)
     return _json(_refusal(refused), 409)
 
 
@@ -108,9 +108,9 @@ def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonRespon
         except (OperationalError, InterfaceError):
             # A full disk, a lock held too long, a lost connection: the browser keeps the text and tries again.
             logger.exception("a message of session %s could not be stored", uid)
-            return _json({"code": "unavailable", "message": _("It could not be stored just now.")}, 503)
+            return _json({"code": "unavailable", "message": _("It could not be saved right now.")}, 503)
         except Session.DoesNotExist:
-            return _json({"code": "not_found", "message": _("There is no such session of yours.")}, 404)
+            return _json({"code": "not_found", "message": _("You have no such session.")}, 404)
         except Refused as refusal:
             return _json(_refusal(refusal), HTTP_STATUS.get(refusal.code, 409))
         return _json(_status(outcome) if isinstance(outcome, Status) else outcome, 200)

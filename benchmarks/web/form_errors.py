@@ -34,7 +34,7 @@ MESSAGES: dict[type[forms.Field], dict[str, Any]] = {
     forms.DecimalField: {"invalid": _("A number, such as 2.5.")},
     forms.DateField: {"invalid": _("A date, such as 2026-11-22.")},
     forms.DateTimeField: {"invalid": _("A date and time, such as 2026-11-22 14:30.")},
-    forms.EmailField: {"invalid": _("A mail address, such as name@example.org.")},
+    forms.EmailField: {"invalid": _("An email address, such as name@example.org.")},
     forms.URLField: {"invalid": _("A web address, such as https://example.org.")},
     forms.SlugField: {"invalid": _("Letters, digits, - and _ only.")},
     forms.RegexField: {"invalid": _("This does not have the expected form.")},

@@ -55,7 +55,7 @@ def busy(request: HttpRequest) -> HttpResponse:
 def _unavailable(request: HttpRequest, why: str, *, seconds: int = TRY_AGAIN_S) -> HttpResponse:
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     if _wants_json(request):
-        data = {"code": "unavailable", "message": _("It could not be stored just now.")}
+        data = {"code": "unavailable", "message": _("It could not be saved right now.")}
         return JsonResponse(data, status=503, headers=headers)
     context = {"why": why, "was_sent": request.method == "POST", "seconds": seconds}
     return HttpResponse(render_to_string("503.html", context), status=503, headers=headers)

@@ -108,7 +108,7 @@ def _confirmed(request: HttpRequest, text: str) -> HttpResponse:
         for user in users:
             if user.email:
                 enqueue("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
-        messages.info(request, _("The links are being mailed to those who have an address."))
+        messages.info(request, _("The links are being emailed to everyone with an address."))
     links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
     return show_links(request, links, is_new=True)
 
@@ -152,14 +152,16 @@ def show_links(request: HttpRequest, links: Iterable[PasswordLink], *, is_new: b
 def mail_now(request: HttpRequest, link: PasswordLink) -> None:
     """Mail one link while the person waits, and say how it went."""
     if not (settings.EMAIL_IS_SET and link.user.email):
-        messages.warning(request, _("There is no mail address; copy the link instead."))
+        messages.warning(request, _("There is no email address; copy the link instead."))
         return
     try:
         mail_link(link=link)
     except NoMail as error:
-        messages.error(request, _("The mail could not be sent (%(why)s); copy the link instead.") % {"why": error})
+        messages.error(
+            request, _("The email could not be sent (%(why)s); copy the link instead.") % {"why": error}
+        )
     else:
-        messages.success(request, _("The link was mailed to %(email)s.") % {"email": link.user.email})
+        messages.success(request, _("The link was emailed to %(email)s.") % {"email": link.user.email})
 
 
 def _query(request: HttpRequest) -> str:

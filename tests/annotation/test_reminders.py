@@ -161,7 +161,7 @@ def test_a_researcher_reminds_the_members_of_a_study(
 def test_an_annotator_turns_reminders_off_in_the_profile(ben: Any, ada: Any, login: Any, settings: Any) -> None:
     settings.EMAIL_IS_SET = True
     page = login(ben).get("/profile/").content.decode()
-    assert "Remind me by mail" in page
+    assert "Email me reminders" in page
     login(ben).post("/profile/", {"name": "Ben", "time_zone": "UTC"})
     assert not annotator_of(ben).wants_reminders
     login(ben).post("/profile/", {"name": "Ben", "time_zone": "UTC", "reminders": "on"})

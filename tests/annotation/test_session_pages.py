@@ -290,7 +290,7 @@ def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, login
         ("Power cut", 12),
         ("Only a remark", None),
     ]
-    assert "12 minutes asked for" in client.get(url).content.decode()
+    assert "12 minutes requested" in client.get(url).content.decode()
 
 
 # The pane

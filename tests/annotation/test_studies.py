@@ -304,7 +304,7 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) ->
         ({"currency": "dollars"}, "Three capital letters"),
         ({"haystacks": []}, "at least one subtopic"),
         ({"setting": "ranking"}, "Choose a retriever."),
-        ({"contact": "nowhere"}, "A mail address, such as"),
+        ({"contact": "nowhere"}, "An email address, such as"),
         ({"name": ""}, "Fill this in."),
     ],
 )

@@ -71,10 +71,10 @@ def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_pag
         client = login(user)
         for shown in (page(client, "annotation:study", study.uid), page(client, "home")):
             assert session in shown
-            assert "waits for an answer" in shown or "Waits for an answer" in shown
+            assert "waiting for an answer" in shown or "Waits for an answer" in shown
         assert "asks for 12 minutes back" in page(client, "annotation:session-results", request_.session.uid)
     assert "An admin decides" in page(login(ada), "annotation:session-results", request_.session.uid)
-    assert "Give time back" in page(login(eve), "annotation:session-results", request_.session.uid)
+    assert "Credit time" in page(login(eve), "annotation:session-results", request_.session.uid)
 
 
 def test_only_an_admin_answers_and_only_of_the_session_asked_about(
@@ -95,7 +95,7 @@ def test_a_grant_opens_an_ended_session_and_the_annotator_reads_why(
 ) -> None:
     shown = answer(login(eve), request_, action="grant", minutes="12", answer="The fuse blew, so here it is.")
     assert "open and paused" in shown
-    assert "12.0 min given back" in shown
+    assert "12.0 min credited" in shown
     row = writer.row()
     assert (row.state, row.limit_ms, row.acc_ms) == ("paused", LIMIT + 12 * MINUTE, LIMIT)
     request_.refresh_from_db()
@@ -105,7 +105,7 @@ def test_a_grant_opens_an_ended_session_and_the_annotator_reads_why(
     client = login(ben)
     for name, args in (("annotation:work", ()), ("annotation:session", (row.uid,))):
         told = page(client, name, *args)
-        assert "12 min given back" in told
+        assert "12 min credited" in told
         assert "The fuse blew, so here it is." in told
     assert "waits for an answer" not in page(login(eve), "annotation:study", study.uid)
     writer.resume(OVERTIME + 5 * MINUTE)
@@ -226,7 +226,7 @@ def test_a_voided_session_gets_no_time_but_its_annotator_an_answer(
     sessions.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     sessions.void(session=writer.session, by=eve, reason="Two people", now=after(OVERTIME + MINUTE))
     client = login(eve)
-    assert "Give time back" not in page(client, "annotation:session-results", writer.session.uid)
+    assert "Credit time" not in page(client, "annotation:session-results", writer.session.uid)
     told = answer(client, request_, action="grant", minutes="12", answer="Fine")
     assert "The session is over" in told
     request_.refresh_from_db()

@@ -49,7 +49,7 @@ def test_a_participant_follows_a_link_agrees_works_and_gets_the_code(
 
     other = browser.new_page()
     other.goto(link)
-    expect(other.get_by_role("heading", name="Use the browser you began in")).to_be_visible()
+    expect(other.get_by_role("heading", name="Use the browser you started in")).to_be_visible()
     page.close()
     other.close()
 

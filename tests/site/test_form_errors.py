@@ -66,7 +66,7 @@ def test_no_field_of_any_form_has_a_message_of_django() -> None:
         (forms.ChoiceField(choices=[("a", "A")]), "b", "Choose from the list; “b” is not in it."),
         (forms.MultipleChoiceField(choices=[("a", "A")]), [], "Choose at least one."),
         (forms.BooleanField(), False, "Tick this box."),
-        (forms.EmailField(), "ada", "A mail address, such as name@example.org."),
+        (forms.EmailField(), "ada", "An email address, such as name@example.org."),
         (forms.SlugField(), "two words", "Letters, digits, - and _ only."),
         (forms.FileField(), SimpleUploadedFile("empty.csv", b""), "The file is empty."),
     ],

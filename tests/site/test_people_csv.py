@@ -45,7 +45,7 @@ def test_each_mistake_names_line_column_and_what_was_expected() -> None:
     parsed = parse("username,name,email\nb en,Ben,x\nzed,,z@example.org\nq,Q,,,\n")
     assert parsed.errors == [
         RowError(2, "username", "“b en” cannot be used; at most 150 letters, digits and @ . + - _ were expected."),
-        RowError(2, "email", "“x” is not a mail address."),
+        RowError(2, "email", "“x” is not an email address."),
         RowError(3, "name", "empty; a name was expected."),
         RowError(4, "", "5 cells where 3 were expected; put a cell with a comma in double quotes."),
     ]
