@@ -160,7 +160,7 @@ def test_everything_works_as_plain_forms(study: Study, ben: Any, login: Any) -> 
     assert "odd &lt;b&gt;" in page
     assert 'aria-pressed="true"' in page
     answer = client.post(url("label-skip", task), {"reason": ""}, follow=True)
-    assert "Say why you skip it" in answer.content.decode()
+    assert "Give a reason for skipping" in answer.content.decode()
     answer = client.post(url("label-skip", task), {"reason": "not English"})
     assert answer.headers["Location"] == url("label-task", label_task(study, ben, position=2))
     assert "Answer it to put it back" in client.get(url("label-task", task)).content.decode()

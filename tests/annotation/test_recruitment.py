@@ -102,7 +102,7 @@ def test_the_same_person_joins_a_second_study_with_the_same_account(
 @pytest.mark.parametrize(
     ("change", "status", "words"),
     [
-        ({"is_open": False}, 410, "takes no new participants"),
+        ({"is_open": False}, 410, "is not accepting new participants"),
         ({"max_places": 1}, 410, "All places are taken"),
         ({"id_parameter": "worker"}, 400, "participant id is missing"),
     ],

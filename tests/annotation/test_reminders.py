@@ -148,7 +148,7 @@ def test_a_researcher_reminds_the_members_of_a_study(
     study: Study, ada: Any, ben: Any, login: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     client, address = login(ada), reverse("annotation:study-remind", args=[study.uid])
-    assert "1 person gets a mail" in client.get(address).content.decode()
+    assert "1 person gets an email" in client.get(address).content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         sent = client.post(address, follow=True)
     assert "1 reminder is on its way" in sent.content.decode()

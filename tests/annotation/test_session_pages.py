@@ -193,7 +193,7 @@ def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, login: 
     assert FACT not in shown
     refused = client.post(url)
     assert refused.status_code == 422
-    assert "only start with this promise" in refused.content.decode()
+    assert "confirm this before you start" in refused.content.decode()
     assert not Session.objects.exists()
     begun = client.post(url, {"no_model": "on"}, follow=True)
     assert FACT in begun.content.decode()

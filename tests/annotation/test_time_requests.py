@@ -71,8 +71,8 @@ def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_pag
         client = login(user)
         for shown in (page(client, "annotation:study", study.uid), page(client, "home")):
             assert session in shown
-            assert "waiting for an answer" in shown or "Waits for an answer" in shown
-        assert "asks for 12 minutes back" in page(client, "annotation:session-results", request_.session.uid)
+            assert "waits for an answer" in shown or "Waits for an answer" in shown
+        assert "requests 12 minutes" in page(client, "annotation:session-results", request_.session.uid)
     assert "An admin decides" in page(login(ada), "annotation:session-results", request_.session.uid)
     assert "Credit time" in page(login(eve), "annotation:session-results", request_.session.uid)
 
@@ -239,7 +239,7 @@ def test_a_remark_without_minutes_is_answered_too(writer: Writer, ben: Any, eve:
     own = reverse("annotation:session-own", args=[writer.session.uid])
     login(ben).post(own, {"reason": "The page was slow"})
     remark = CreditRequest.objects.get()
-    assert "remarks on the measured time" in page(login(eve), "annotation:session-results", writer.session.uid)
+    assert "comments on the measured time" in page(login(eve), "annotation:session-results", writer.session.uid)
     answer(login(eve), remark, action="decline", answer="Thank you, it was.")
     told = page(login(ben), "annotation:work")
     assert "Thank you, it was." in told

@@ -73,7 +73,7 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
     page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
     page.get_by_role("heading", name="Your summary is submitted").wait_for()
-    page.get_by_role("group", name="Was the time enough").get_by_label("Yes").check()
+    page.get_by_role("group", name="Was there enough time").get_by_label("Yes").check()
     page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
     page.get_by_role("button", name="Send the answers").click()
     page.wait_for_url("**/work/")

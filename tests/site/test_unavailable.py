@@ -75,7 +75,7 @@ def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(ben: 
             pid = cursor.fetchone()[0]
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
-        _is_a_503(client.get(path, headers=headers), "stored just now" if headers else "cannot be reached")
+        _is_a_503(client.get(path, headers=headers), "saved right now" if headers else "cannot be reached")
         connection.close()  # the server does so between requests
         assert client.get("/").status_code == 302
     other.close()
