@@ -31,7 +31,7 @@ def score_snapshots() -> None:
 
 @shared_task
 def place_texts() -> None:
-    """Find where texts take their content from; the page of these figures asks for it."""
+    """Find where new texts take their content from; beat calls it every five minutes, and the page asks for it."""
     positions.place_missing()
 
 

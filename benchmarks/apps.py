@@ -16,7 +16,8 @@ class BenchmarksConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the formats of import known."""
-        from benchmarks.importing import formats, haystacks, questions
+        from benchmarks.importing import formats, haystacks, questions, sources
 
         formats.register(haystacks.SUMMHAY)
         formats.register(questions.LONG2RAG)
+        formats.register(sources.SOURCES)

@@ -151,7 +151,8 @@ class RunOptionsForm(forms.Form):
 
 def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
     """Subtopics in groups by haystack."""
-    rows = Subtopic.objects.filter(haystack__in=Haystack.objects.current()).order_by("haystack__title", "number")
+    haystacks = Haystack.objects.current().without_sources()
+    rows = Subtopic.objects.filter(haystack__in=haystacks).order_by("haystack__title", "number")
     groups: dict[str, list[tuple[int, str]]] = {}
     for pk, name, title in rows.values_list("pk", "name", "haystack__title"):
         groups.setdefault(title, []).append((pk, name))
@@ -204,7 +205,7 @@ class RunForm(RunOptionsForm):
     def __init__(self, *args: Any, judge: Judge, user: Any, **kwargs: Any) -> None:
         """Offer the studies that the user may see; only models have options of requests."""
         super().__init__(*args, **kwargs)
-        self.fields["haystack"].queryset = Haystack.objects.current()  # type: ignore[attr-defined]
+        self.fields["haystack"].queryset = Haystack.objects.current().without_sources()  # type: ignore[attr-defined]
         self.studies = dict(scopes.studies().named(user))
         self.fields["study"].choices = [("", _("any")), *self.studies.items()]  # type: ignore[attr-defined]
         if judge.kind != Judge.Kind.OPENAI:
@@ -242,8 +243,7 @@ class RunForm(RunOptionsForm):
     def scope(self) -> Scope:
         """The scope of a valid form."""
         data, haystacks = self.cleaned_data, Haystack.objects.current()
-        if data["dataset"]:
-            haystacks = haystacks.filter(dataset=data["dataset"])
+        haystacks = haystacks.filter(dataset=data["dataset"]) if data["dataset"] else haystacks.without_sources()
         if data["haystack"]:
             haystacks = haystacks.filter(pk=data["haystack"].pk)
         is_anywhere = bool(data["study"] or data["ids"]) and not (data["dataset"] or data["haystack"])

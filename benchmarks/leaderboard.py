@@ -31,11 +31,14 @@ class Entry(NamedTuple):
 
 
 def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
-    """Haystacks by the stem of their file, id, title or dataset; without a name all but those for practice."""
+    """Haystacks by the stem of their file, id, title or dataset; without a name all but those for practice.
+
+    Sources (documents with a reference summary) are among them only by name.
+    """
     wanted = set(names)
     rows: QuerySet[Haystack] = Haystack.objects.filter(is_practice=False)
     if not wanted:
-        return rows
+        return rows.filter(is_source=False)
     found = [
         pk
         for pk, key, title, dataset, metadata in rows.values_list("pk", "key", "title", "dataset", "metadata")

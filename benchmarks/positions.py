@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 from django.db.models import QuerySet
 
+from benchmarks.exchange.systems import FULL_CONTEXT
 from benchmarks.models import Document, Draft, Insight, RetrieverRanking, Summary, TextPosition
 from benchmarks.scoring.oracle import TOKEN_BUDGET, TOKENS_PER_WORD, select_by_scores
 from benchmarks.scoring.position.placing import Placement, place, reference_spread
@@ -26,6 +27,8 @@ VERSION = "2"
 """Changes when the way of computing does; what was stored by another is computed again."""
 SORTED, REVERSED = "sort", "rev-sort"
 ORACLE = "oracle"
+FACTS = ("origin", "visible_words", "system__key", "system__retriever", "system__document_order")
+"""What says in which order the system of a summary saw which part of its documents."""
 BATCH = 500
 
 Order = tuple[int, ...]
@@ -45,29 +48,27 @@ def shown_orders(summaries: QuerySet[Summary]) -> dict[int, Wanted | None]:
     """In which order the system of each summary saw its documents, None where nothing says so. Five queries.
 
     A retriever's documents stand by its score, up to 15,000 tokens. Of the full context the published
-    `fl-ctxt-sort` stands by the oracle's score and `fl-ctxt-rev-sort` by its reverse. Ties go by number. Any other
+    `fl-ctxt-sort` stands by the oracle's score and `fl-ctxt-rev-sort` by its reverse; ties go by number. Without a
+    named order the authors' code sends the documents as the file has them, and so do files of sources. Any other
     order is unknown, except that of a single document. What was generated here says itself what it was shown.
     """
-    rows = list(
-        summaries.order_by().values_list(
-            "pk", "subtopic", "haystack", "system__retriever", "system__document_order"
-        )
-    )
+    rows = list(summaries.order_by().values_list("pk", "subtopic", "haystack", *FACTS))
     haystacks = {row[2] for row in rows}
     documents = _lengths(haystacks)
     scores = _scores({row[1] for row in rows})
-    known: dict[tuple[int, str, str], Order | None] = {}
+    known: dict[tuple[int, str, str, bool], Order | None] = {}
     found: dict[int, Wanted | None] = {}
     drafts = _drafts(summaries)
-    for pk, subtopic, haystack, retriever, order in rows:
+    for pk, subtopic, haystack, origin, visible, system, retriever, order in rows:
         if pk in drafts:
             found[pk] = Wanted(pk, subtopic, haystack, *drafts[pk])
             continue
-        key = (subtopic, retriever, order)
+        is_as_filed = origin == Summary.Origin.IMPORTED and not system.startswith(f"{FULL_CONTEXT}_")
+        key = (subtopic, retriever, order, is_as_filed)
         if key not in known:
-            known[key] = _order(documents[haystack], scores[subtopic], retriever, order)
+            known[key] = _order(documents[haystack], scores[subtopic], *key[1:])
         shown = known[key]
-        found[pk] = None if shown is None else Wanted(pk, subtopic, haystack, shown)
+        found[pk] = None if shown is None else Wanted(pk, subtopic, haystack, shown, visible)
     return found
 
 
@@ -82,13 +83,23 @@ def _drafts(summaries: QuerySet[Summary]) -> dict[int, tuple[Order, int | None]]
 
 
 def _order(
-    documents: list[tuple[int, int]], scores: Mapping[str, Mapping[int, float]], retriever: str, order: str
+    documents: list[tuple[int, int]],
+    scores: Mapping[str, Mapping[int, float]],
+    retriever: str,
+    order: str,
+    is_as_filed: bool,
 ) -> Order | None:
+    """The order of a subtopic's documents, given as (number, words).
+
+    `is_as_filed` says that without a named order they stood as in the file. That is not so of what was generated
+    by another installation of this program: its systems of a random order begin with `full-ctxt`, published ones
+    never do.
+    """
     if retriever:
         known = scores.get(retriever)
         return select_by_scores(documents, known, token_budget=TOKEN_BUDGET).numbers if known else None
-    if len(documents) == 1:
-        return (documents[0][0],)
+    if len(documents) == 1 or (not order and is_as_filed):
+        return tuple(number for number, _n in documents) or None
     oracle = scores.get(ORACLE)
     if oracle is None or order not in {SORTED, REVERSED} or any(number not in oracle for number, _n in documents):
         return None

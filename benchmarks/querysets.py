@@ -35,8 +35,16 @@ class HaystackQuerySet(models.QuerySet[Any]):
         return self.filter(holds | Q(dataset__icontains=text) | Q(domain__icontains=text))
 
     def for_work(self) -> HaystackQuerySet:
-        """Haystacks that a study may use: current, and not the practice corpus."""
-        return self.current().filter(is_practice=False)
+        """Haystacks that a study may use: current, and neither the practice corpus nor sources."""
+        return self.current().without_sources().filter(is_practice=False)
+
+    def without_sources(self) -> HaystackQuerySet:
+        """Leave out documents with a reference summary, of which a dataset has hundreds."""
+        return self.filter(is_source=False)
+
+    def sources(self) -> HaystackQuerySet:
+        """Only documents with a reference summary."""
+        return self.filter(is_source=True)
 
     def named(self, name: str) -> HaystackQuerySet:
         """Those whose published id, file stem or title is `name`; a file may be named with its ending."""

@@ -165,7 +165,7 @@ class SummarizeForm(forms.Form):
     def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
         """Only models have options of requests."""
         super().__init__(*args, **kwargs)
-        rows = Haystack.objects.current().filter(is_practice=False)
+        rows = Haystack.objects.for_work()
         self.fields["haystack"].queryset = rows  # type: ignore[attr-defined]
         if judge.kind != Judge.Kind.OPENAI:
             del self.fields["concurrency"], self.fields["budget"]

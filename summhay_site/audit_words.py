@@ -42,6 +42,7 @@ SENTENCES: Mapping[str, Any] = {
     "batch.written": gettext_lazy("wrote batch files for the %(what)s"),
     "judge.cost_set": gettext_lazy("set the published cost of the judge %(what)s"),
     "judge.saved": gettext_lazy("saved the judge %(what)s"),
+    "sources.imported": gettext_lazy("imported documents with reference summaries"),
     "summarizer.saved": gettext_lazy("saved the summarizer %(what)s"),
     "label.adjudicate": gettext_lazy("decided a disagreement in %(what)s"),
     "label.adjudication_taken_back": gettext_lazy("withdrew a decision in %(what)s"),

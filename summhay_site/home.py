@@ -119,7 +119,8 @@ def read_researcher(user: Any) -> ResearcherHome:
     studies = {study.pk: study for study in own}
     worked = [study for study in studies.values() if study.kind != Study.Kind.EXTERNAL]
     pace = paces(worked, timezone.now())
-    haystacks = list(Haystack.objects.current().order_by("-created_at", "-pk").values_list("uid", "is_practice"))
+    current = Haystack.objects.current().without_sources().order_by("-created_at", "-pk")
+    haystacks = list(current.values_list("uid", "is_practice"))
     for_work = [uid for uid, is_practice in haystacks if not is_practice]
     n_sets = sum(not one.is_archived for one in question_sets.sets())
     under_way = (Study.State.OPEN, Study.State.DRAFT)

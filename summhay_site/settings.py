@@ -211,6 +211,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60,
         "options": {"expires": 60},
     },
+    "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
     "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
     "purge-logins": {

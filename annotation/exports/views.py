@@ -44,7 +44,7 @@ def exports(request: HttpRequest) -> HttpResponse:
     studies = Study.objects.with_progress().order_by("-created_at", "-pk")
     context = {
         "studies": Paginator(studies, ON_A_PAGE).get_page(request.GET.get("page")),
-        "haystacks": Haystack.objects.with_counts().order_by("title", "pk"),
+        "haystacks": Haystack.objects.without_sources().with_counts().order_by("title", "pk"),
         "sets": question_sets.sets(),
     }
     return page(request, "annotation/exports.html", context)

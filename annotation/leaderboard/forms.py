@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -25,6 +26,9 @@ TITLES = {
     "recall": _("Citation R"),
     "words_per_bullet": _("Words per bullet"),
 }
+
+
+LATE = "late"
 
 
 class ViewForm(forms.Form):
@@ -97,17 +101,39 @@ class ViewForm(forms.Form):
 
 
 class PositionForm(ViewForm):
-    """Haystack or domain, the judge of the scores, and the setting whose systems are drawn."""
+    """Haystacks or a dataset of sources, which of their texts, the judge, and the setting that is drawn."""
+
+    field_order = ("dataset", "haystack", "domain", "texts", "judge", "setting")
+    dataset = forms.CharField(label=_("Corpus"), required=False, widget=forms.Select)
+    texts = forms.ChoiceField(
+        label=_("Texts"),
+        required=False,
+        choices=[("", _("all")), (LATE, _("content late, from word %(n)s") % {"n": "1,200"})],
+    )
 
     average = None  # type: ignore[assignment]
     score = None  # type: ignore[assignment]
     minute = None  # type: ignore[assignment]
     setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
 
+    def __init__(self, data: Any) -> None:
+        """Take what the address says; an unknown dataset stands for the haystacks."""
+        found = Haystack.objects.current().filter(is_practice=False)
+        names = found.sources().order_by("dataset").values_list("dataset", flat=True).distinct()
+        self.datasets = list(names)
+        chosen = data.get("dataset", "") if data.get("dataset") in self.datasets else ""
+        haystacks = found.sources().filter(dataset=chosen) if chosen else found.without_sources()
+        super().__init__(data, haystacks=haystacks.order_by("title"))
+        self.data["dataset"] = chosen  # type: ignore[index]
+        self.fields["dataset"].widget.choices = [("", _("haystacks")), *((name, name) for name in self.datasets)]
+        if chosen:
+            del self.fields["haystack"]
+
     def scope(self, studies: QuerySet[Study]) -> Scope:
         """Whose texts on which haystacks; an unknown choice falls back to the default."""
         view = self.view()
-        return Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
+        found = Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
+        return replace(found, is_late_only=self.cleaned_data.get("texts") == LATE)
 
     def offer(self, settings: Sequence[str]) -> str:
         """Offer these settings and give the one that is chosen, else the first."""

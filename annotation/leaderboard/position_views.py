@@ -13,7 +13,6 @@ from annotation.leaderboard.position_plots import pair_plot, sentence_plot
 from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, missing_of, texts_in
 from annotation.models import Study
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.models import Haystack
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
 from benchmarks.web.downloads import json_download
@@ -51,7 +50,7 @@ def cells_of(row: Row) -> dict[str, Any]:
         "first_tenth": _share(found.sentences, slice(0, 1)),
         "last_tenth": _share(found.sentences, slice(-1, None)),
         "mean_word": found.mean_word,
-        "ranks": [(SCORE_TITLES[name], one) for name, one in found.by_position.items()],
+        "ranks": [(SCORE_TITLES.get(name, name), one) for name, one in found.by_position.items()],
     }
 
 
@@ -130,8 +129,7 @@ def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def _found(request: HttpRequest) -> tuple[PositionForm, Texts, list[Row] | None]:
     """The form, the texts, and the rows unless something is still to be found."""
-    haystacks = Haystack.objects.filter(is_practice=False, archived_at=None).order_by("title")
-    form = PositionForm(request.GET, haystacks=haystacks)
+    form = PositionForm(request.GET)
     scope = form.scope(Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING))
     texts = texts_in(scope)
     return form, texts, None if missing_of(texts) else kept_rows(scope, texts)

@@ -7,18 +7,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE
 from annotation.models import Exclusion, Snapshot, Study
-from benchmarks.exchange.systems import setting_name
+from benchmarks.exchange.systems import FULL_CONTEXT, setting_name
 from benchmarks.leaderboard import Entry
-from benchmarks.models import Document, Haystack, Judge, Summary, Verdict
+from benchmarks.models import Document, Haystack, Judge, Summary, System, Verdict
 from benchmarks.positions import Wanted, compute, keys_of, missing, placements, shown_orders
 from benchmarks.scores import scores_of
 from benchmarks.scoring.position.curves import Comparison, Curve
-from benchmarks.scoring.position.late import Late, late_score
+from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.web.memory import remembered
@@ -26,16 +26,24 @@ from benchmarks.web.memory import remembered
 AT_ONCE = 200
 """Texts that are stored together; what a killed worker loses."""
 SCORES = ("coverage", "citation", "joint")
+AT_A_TIME = 100
+"""Haystacks whose texts are looked over together."""
+PEOPLE_ON_SOURCES = Entry(PEOPLE.system, FULL_CONTEXT)
+"""People's texts that came with documents and their reference summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose texts on which haystacks; without `systems` all; `judge` scores them, None leaves its scores out."""
+    """Whose texts on which haystacks; without `systems` all; `judge` scores them, None leaves its scores out.
+
+    `is_late_only` keeps those whose content lies late, as MiddleSum does.
+    """
 
     haystacks: QuerySet[Haystack]
     studies: QuerySet[Study]
     judge: Judge | None
     systems: Collection[str] = ()
+    is_late_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,11 @@ class Row:
     @property
     def is_people(self) -> bool:
         """Whether people wrote these texts."""
-        return self.entry == PEOPLE
+        return _is_people(self.entry)
+
+
+def _is_people(entry: Entry) -> bool:
+    return entry in {PEOPLE, PEOPLE_ON_SOURCES}
 
 
 def texts_in(scope: Scope) -> Texts:
@@ -74,11 +86,13 @@ def texts_in(scope: Scope) -> Texts:
     found = Texts(defaultdict(list), Counter())
     summaries = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
     if scope.systems:
-        summaries = summaries.filter(system__summarizer__in=scope.systems)
+        by_people = Q(system__kind=System.Kind.HUMAN) if PEOPLE.system in scope.systems else Q()
+        by_systems = Q(system__summarizer__in=scope.systems, system__kind=System.Kind.MODEL)
+        summaries = summaries.filter(by_people | by_systems)
     entries = {
-        pk: Entry(summarizer, setting_name(retriever, order))
-        for pk, summarizer, retriever, order in summaries.values_list(
-            "pk", "system__summarizer", "system__retriever", "system__document_order"
+        pk: PEOPLE_ON_SOURCES if kind == System.Kind.HUMAN else Entry(summarizer, setting_name(retriever, order))
+        for pk, kind, summarizer, retriever, order in summaries.values_list(
+            "pk", "system__kind", "system__summarizer", "system__retriever", "system__document_order"
         )
     }
     for pk, wanted in shown_orders(summaries).items():
@@ -132,9 +146,11 @@ def place_missing() -> int:
     """Find and store the content of all texts of which it is missing; returns how many there were."""
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
     n_placed = 0
-    for haystack in Haystack.objects.filter(is_practice=False).order_by("pk"):
-        here = Haystack.objects.filter(pk=haystack.pk)
+    pks = list(Haystack.objects.filter(is_practice=False).order_by("pk").values_list("pk", flat=True))
+    for first in range(0, len(pks), AT_A_TIME):
+        here = Haystack.objects.filter(pk__in=pks[first : first + AT_A_TIME])
         waiting = missing_of(texts_in(Scope(here, studies, judge=None)))
+        waiting.sort(key=lambda one: one.haystack)
         for start in range(0, len(waiting), AT_ONCE):
             n_placed += len(compute(waiting[start : start + AT_ONCE]))
     return n_placed
@@ -148,7 +164,9 @@ def kept_rows(scope: Scope, texts: Texts) -> list[Row]:
         sorted((str(entry), [(one.summary, keys[one]) for one in rows]) for entry, rows in texts.wanted.items()),
         sorted((str(entry), n) for entry, n in texts.n_unknown.items()),
         scope.judge and scope.judge.pk,
+        scope.is_late_only,
         verdicts,
+        sorted(_imported_scores(scope).items()),
     )
     return remembered("content-positions", facts, lambda: rows_of(scope, texts))
 
@@ -157,24 +175,37 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     """A row for each system by name, people last; what is missing is computed and stored."""
     known = placements(texts.all)
     known |= compute([one for one in texts.all if one not in known])
-    scores = _scores(scope, texts.all)
+    scores, imported = _scores(scope, texts.all), _imported_scores(scope)
     placed = {
-        entry: [Placed(str(entry), one.subtopic, known[one], scores.get(one.summary, {})) for one in wanted]
+        entry: [
+            Placed(
+                str(entry),
+                one.subtopic,
+                known[one],
+                {**imported.get(one.summary, {}), **scores.get(one.summary, {})},
+            )
+            for one in wanted
+        ]
         for entry, wanted in texts.wanted.items()
     }
-    people = placed.get(PEOPLE, [])
-    names = SCORES if scope.judge else ()
-    return [
-        Row(
-            entry,
-            positions(str(entry), placed[entry], scores=names, people=[] if entry == PEOPLE else people)
-            if placed.get(entry)
-            else None,
-            texts.n_unknown[entry],
-            {name: late_score(placed.get(entry, []), name) for name in (*names, *NAMES)},
-        )
-        for entry in sorted({*placed, *texts.n_unknown}, key=lambda entry: (entry == PEOPLE, entry))
-    ]
+    counted = placed
+    if scope.is_late_only:
+        counted = {entry: [one for one in rows if is_late(one)] for entry, rows in placed.items()}
+    people = [*counted.get(PEOPLE, []), *counted.get(PEOPLE_ON_SOURCES, [])]
+    names = (*(SCORES if scope.judge else ()), *sorted({name for found in imported.values() for name in found}))
+    rows = []
+    for entry in {*placed, *texts.n_unknown}:
+        own, theirs = counted.get(entry, []), [] if _is_people(entry) else people
+        found = positions(str(entry), own, scores=names, people=theirs) if own else None
+        late = {name: late_score(placed.get(entry, []), name) for name in (*names, *NAMES)}
+        rows.append(Row(entry, found, texts.n_unknown[entry], late))
+    return sorted(rows, key=lambda row: (row.is_people, row.entry))
+
+
+def _imported_scores(scope: Scope) -> dict[int, dict[str, float]]:
+    """The scores that came with summaries, by the names of their metrics. One query."""
+    rows = Summary.objects.filter(haystack__in=scope.haystacks).exclude(scores={}).order_by()
+    return dict(rows.values_list("pk", "scores"))
 
 
 def _scores(scope: Scope, wanted: Collection[Wanted]) -> dict[int, dict[str, float | None]]:

@@ -33,6 +33,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the name of a summarizer, or people; repeatable (default: all)",
     )
     parser.add_argument(
+        "--late",
+        action="store_true",
+        help="only texts whose reference follows no sentence before word 1,200 (MiddleSum)",
+    )
+    parser.add_argument(
         "--judge", default="", metavar="NAME", help=f"whose scores are correlated (default: {DEFAULT_JUDGE})"
     )
 
@@ -58,7 +63,7 @@ def _scope(options: Mapping[str, Any]) -> Scope:
     if judge is None and options["judge"]:
         raise ReportRefused(f"There is no judge “{name}”.")
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
-    return Scope(haystacks, studies, judge, tuple(options["system"]))
+    return Scope(haystacks, studies, judge, tuple(options["system"]), options["late"])
 
 
 def lines(rows: list[dict[str, Any]]) -> list[str]:

@@ -93,7 +93,7 @@ def compared(request: HttpRequest) -> HttpResponse:
 
 
 def _found(request: HttpRequest) -> tuple[ViewForm, View | None, Board | None]:
-    haystacks = Haystack.objects.filter(is_practice=False, archived_at=None).order_by("title")
+    haystacks = Haystack.objects.for_work().order_by("title")
     form = ViewForm(request.GET, haystacks=haystacks)
     view = form.view()
     return form, view, None if view is None else board(view, studies=_studies(request))

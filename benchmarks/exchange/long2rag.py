@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import orjson
 from pydantic import ValidationError
 
-from benchmarks.exchange import files, strict_json
+from benchmarks.exchange import files, jsonlines
 from benchmarks.exchange.long2rag_schema import EXPECTED, KNOWN, KeyPointPart, QuestionPart, SpanPart
-from benchmarks.exchange.problems import Got, Problems, report_flaws
+from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.questions import (
     CATEGORIES,
     DOMAINS,
@@ -68,7 +68,7 @@ def read(
 ) -> Iterator[QuestionText]:
     """Yield the good lines one by one; what is wrong with the others is in `problems`."""
     seen: dict[str, str] = {}
-    for where, value in _values(source, problems, limit_bytes, progress):
+    for where, value in jsonlines.values(source, problems, limit_bytes=limit_bytes, progress=progress):
         question = _question(where, value, problems)
         if question is None:
             continue
@@ -126,36 +126,6 @@ def _span_json(span: SpanText, keys: dict[int, str]) -> dict[str, Any]:
     return value
 
 
-def _values(
-    source: Path | BinaryIO | Iterable[dict[str, Any]],
-    problems: Problems,
-    limit_bytes: int | None,
-    progress: files.Progress | None,
-) -> Iterator[tuple[str, Any]]:
-    """Each line with its name, counted from 1; a line that is no JSON is reported."""
-    if not isinstance(source, Path) and not hasattr(source, "readline"):
-        yield from ((f"line {number}", value) for number, value in enumerate(source, 1))
-        return
-    with files.opened(
-        cast("Path | BinaryIO", source), problems, limit_bytes=limit_bytes, progress=progress
-    ) as stream:
-        for number, line in enumerate(stream, 1):
-            line = line.removeprefix(files.BOM) if number == 1 else line
-            if line.strip():
-                yield from _loaded(f"line {number}", line, problems)
-
-
-def _loaded(where: str, line: bytes, problems: Problems) -> Iterator[tuple[str, Any]]:
-    try:
-        value = strict_json.loads(line)
-    except strict_json.NotJson as error:
-        problems.error("no_json", where, "", expected="a JSON object", got=Got(str(error)))
-    except strict_json.Flawed as error:
-        report_flaws(error, problems, where=where, separator=", ")
-    else:
-        yield where, value
-
-
 def _question(where: str, value: Any, problems: Problems) -> QuestionText | None:
     if not isinstance(value, dict):
         problems.error("wrong_type", where, "", expected="an object with a question", got=value)
@@ -163,18 +133,18 @@ def _question(where: str, value: Any, problems: Problems) -> QuestionText | None
     try:
         part = QuestionPart.model_validate(value)
     except ValidationError as error:
-        _report(where, error, problems)
+        jsonlines.report_invalid(where, error, problems, expected=EXPECTED)
         return None
-    _report_unknown(where, value, problems)
+    jsonlines.report_unknown(_parts(where, value), problems, known=KNOWN)
     before = problems.n_errors
     documents = tuple(
         DocumentText(number=number, key=row.key or str(number), text=row.text, title=row.title)
         for number, row in enumerate(part.documents, 1)
     )
     points = [(row.key or str(number), row) for number, row in enumerate(part.key_points, 1)]
-    _report_twice(where, "documents", "key", [row.key for row in documents], problems)
-    _report_twice(where, "key_points", "key", [key for key, _ in points], problems)
-    _report_twice(where, "responses", "system", [row.system for row in part.responses], problems)
+    jsonlines.report_twice(where, "documents", "key", [row.key for row in documents], problems)
+    jsonlines.report_twice(where, "key_points", "key", [key for key, _ in points], problems)
+    jsonlines.report_twice(where, "responses", "system", [row.system for row in part.responses], problems)
     key_points = tuple(
         KeyPointText(
             number=number,
@@ -236,61 +206,11 @@ def _named(name: int | str | None, documents: tuple[DocumentText, ...]) -> Docum
     return next((row for row in documents if row.key == name), None)
 
 
-def _report(where: str, error: ValidationError, problems: Problems) -> None:
-    for found in error.errors(include_url=False):
-        steps = [step for step in found["loc"] if isinstance(step, int) or step in EXPECTED]
-        names = [step for step in steps if isinstance(step, str)]
-        field = names[-1] if steps and isinstance(steps[-1], str) else ""
-        path = _path(steps[:-1] if field else steps)
-        is_missing = found["type"] == "missing"
-        problems.error(
-            "missing_field" if is_missing else "wrong_value",
-            f"{where}, {path}" if path else where,
-            field,
-            expected=EXPECTED[field] if field else "an object or a text",
-            got=Got("nothing") if is_missing else found["input"],
-        )
-
-
-def _path(steps: list[Any]) -> str:
-    path = ""
-    for step in steps:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-    return path
-
-
-def _report_twice(where: str, name: str, field: str, keys: list[str], problems: Problems) -> None:
-    seen: dict[str, int] = {}
-    for position, key in enumerate(keys):
-        if key in seen:
-            problems.error(
-                "duplicate_key",
-                f"{where}, {name}[{position}]",
-                field,
-                expected="one that no other has",
-                got=Got(f"“{key}”, as in {name}[{seen[key]}]"),
-            )
-        seen.setdefault(key, position)
-
-
-def _report_unknown(where: str, value: dict[str, Any], problems: Problems) -> None:
-    """A misspelt optional field would be lost in silence."""
-    parts: list[tuple[str, str, Any]] = [(where, "", value)]
-    for name in LISTS:
-        for position, part in enumerate(value.get(name) or ()):
-            at = f"{where}, {name}[{position}]"
-            parts.append((at, name, part))
-            if name == "key_points" and isinstance(part, dict):
-                spans = enumerate(part.get("spans") or ())
-                parts.extend((f"{at}.spans[{number}]", "spans", span) for number, span in spans)
-    for at, name, part in parts:
-        for field in part if isinstance(part, dict) else ():
-            if field not in KNOWN[name]:
-                problems.warning(
-                    "unknown_field",
-                    at,
-                    field,
-                    expected=f"one of {', '.join(sorted(KNOWN[name]))}",
-                    got=Got("another name"),
-                    message="It was left out.",
-                )
+def _parts(where: str, value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """A line and the objects in it: where each is, the list it is in, and the object."""
+    yield where, "", value
+    for at, name, part in jsonlines.members(where, value, LISTS):
+        yield at, name, part
+        if name == "key_points" and isinstance(part, dict):
+            spans = enumerate(part.get("spans") or ())
+            yield from ((f"{at}.spans[{number}]", "spans", span) for number, span in spans)

@@ -3,73 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from benchmarks.exchange.parts import Id, Part, Text, as_object, label, no_nul, nothing_is_none
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 
-def _filled(value: str) -> str:
-    if not value.strip() or "\x00" in value:
-        raise ValueError("an empty text or a NUL")
-    return value
-
-
-def _no_nul(value: str) -> str:
-    if "\x00" in value:
-        raise ValueError("a NUL")
-    return value
-
-
-def _plain(value: str) -> str:
-    if "\x00" in value:
-        raise ValueError("a NUL")
-    return value.strip()
-
-
-def _as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _as_object(value: Any) -> Any:
-    return {"text": value} if isinstance(value, str) else value
-
-
-def _nothing_is_empty(value: Any) -> Any:
-    return "" if value is None else value
-
-
-def _nothing_is_none(value: Any) -> Any:
-    return [] if value is None else value
-
-
-Text = Annotated[str, Field(min_length=1), AfterValidator(_filled)]
-Id = Annotated[
-    str,
-    Field(min_length=1, max_length=120),
-    AfterValidator(_filled),
-    AfterValidator(str.strip),
-    BeforeValidator(_as_text, json_schema_input_type=str | int),
-]
-
-
-def _label(length: int) -> Any:
-    return Annotated[
-        str,
-        Field(max_length=length),
-        AfterValidator(_plain),
-        BeforeValidator(_nothing_is_empty, json_schema_input_type=str | None),
-    ]
-
-
-class _Part(BaseModel):
-    """Types are not guessed; fields that nobody knows are left alone here and reported by the parser."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-
-class SpanPart(_Part):
+class SpanPart(Part):
     """A verbatim passage of a document, or just its text."""
 
     text: Text = Field(description="The passage, as quoted.")
@@ -85,15 +28,15 @@ class SpanPart(_Part):
     )
 
 
-class DocumentPart(_Part):
+class DocumentPart(Part):
     """A document, or just its text."""
 
     text: Text = Field(description="The whole text.")
     key: Id | None = Field(default=None, description="Unique in the question; by default its number from 1.")
-    title: _label(300) = Field(default="", description="Title.")  # type: ignore[valid-type]
+    title: label(300) = Field(default="", description="Title.")  # type: ignore[valid-type]
 
 
-class KeyPointPart(_Part):
+class KeyPointPart(Part):
     """A key point, or just its text."""
 
     text: Text = Field(description="What a good answer says.")
@@ -102,40 +45,40 @@ class KeyPointPart(_Part):
         default=None, ge=0, le=1, description="Share of yes of a model that was asked whether this is a key point."
     )
     spans: Annotated[
-        list[Annotated[SpanPart, BeforeValidator(_as_object, json_schema_input_type=str | SpanPart)]],
-        BeforeValidator(_nothing_is_none, json_schema_input_type=list[str | SpanPart] | None),
+        list[Annotated[SpanPart, BeforeValidator(as_object, json_schema_input_type=str | SpanPart)]],
+        BeforeValidator(nothing_is_none, json_schema_input_type=list[str | SpanPart] | None),
     ] = Field(default_factory=list, description="Passages that it was taken from.")
 
 
-class ResponsePart(_Part):
+class ResponsePart(Part):
     """What one system answered."""
 
     system: Id = Field(description="Name of the system; unique in the question.")
-    text: Annotated[str, AfterValidator(_no_nul)] = Field(
+    text: Annotated[str, AfterValidator(no_nul)] = Field(
         description="The response; empty if the system gave none."
     )
 
 
-class QuestionPart(_Part):
+class QuestionPart(Part):
     """One line of the file."""
 
     key: Id = Field(description="Unique in the dataset.")
     question: Text = Field(description="The question.")
     documents: Annotated[
-        list[Annotated[DocumentPart, BeforeValidator(_as_object, json_schema_input_type=str | DocumentPart)]],
+        list[Annotated[DocumentPart, BeforeValidator(as_object, json_schema_input_type=str | DocumentPart)]],
         Field(min_length=1),
     ] = Field(description="In the order shown to the system; at least one.")
-    category: _label(60) = Field(default="", description="Kind of question.")  # type: ignore[valid-type]
-    domain: _label(60) = Field(default="", description="Subject.")  # type: ignore[valid-type]
+    category: label(60) = Field(default="", description="Kind of question.")  # type: ignore[valid-type]
+    domain: label(60) = Field(default="", description="Subject.")  # type: ignore[valid-type]
     language: Annotated[str, Field(min_length=1, max_length=20)] = Field(
         default="en", description="Language tag of the texts."
     )
     key_points: Annotated[
-        list[Annotated[KeyPointPart, BeforeValidator(_as_object, json_schema_input_type=str | KeyPointPart)]],
-        BeforeValidator(_nothing_is_none, json_schema_input_type=list[str | KeyPointPart] | None),
+        list[Annotated[KeyPointPart, BeforeValidator(as_object, json_schema_input_type=str | KeyPointPart)]],
+        BeforeValidator(nothing_is_none, json_schema_input_type=list[str | KeyPointPart] | None),
     ] = Field(default_factory=list, description="Reference key points; may be missing.")
     responses: Annotated[
-        list[ResponsePart], BeforeValidator(_nothing_is_none, json_schema_input_type=list[ResponsePart] | None)
+        list[ResponsePart], BeforeValidator(nothing_is_none, json_schema_input_type=list[ResponsePart] | None)
     ] = Field(default_factory=list, description="Answers of systems; may be missing.")
 
 

@@ -16,14 +16,18 @@ from benchmarks.querysets import HaystackQuerySet, ImportJobQuerySet, RankingQue
 
 
 class Haystack(models.Model):
-    """About 100 documents on one topic; summaries cite documents by their number in it."""
+    """About 100 documents on one topic; summaries cite documents by their number in it.
+
+    A source (one document, or a few, with a reference summary, of a dataset of many) is one too: its only subtopic
+    has the sentences of the reference for insights. Lists of haystacks leave sources out.
+    """
 
     class Direction(models.TextChoices):
         LTR = "ltr", "left to right"
         RTL = "rtl", "right to left"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    key = models.CharField(max_length=120, unique=True, help_text="The topic id of the file it came from.")
+    key = models.CharField(max_length=210, unique=True, help_text="The topic id of the file it came from.")
     title = models.CharField(max_length=300)
     dataset = models.SlugField(max_length=80, blank=True, db_index=True)
     domain = models.CharField(max_length=60, blank=True)
@@ -34,6 +38,7 @@ class Haystack(models.Model):
     content_sha256 = models.CharField(max_length=64, blank=True)
     metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     is_practice = models.BooleanField(default=False, help_text="Only for the practice session.")
+    is_source = models.BooleanField(default=False, help_text="One or a few documents with a reference summary.")
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

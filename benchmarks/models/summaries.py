@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -60,6 +61,12 @@ class Summary(models.Model):
     origin = models.CharField(max_length=9, choices=Origin, default=Origin.IMPORTED)
     text = models.TextField(blank=True)
     text_sha256 = models.CharField(max_length=64)
+    visible_words = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many words of its documents the writer saw; empty: all."
+    )
+    scores: models.JSONField[Any, Any] = models.JSONField(
+        default=dict, blank=True, help_text="Scores that came with the text, by the name of their metric."
+    )
     created_at = models.DateTimeField()
 
     objects = SummaryQuerySet.as_manager()

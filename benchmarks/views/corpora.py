@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Count, Sum
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -44,11 +45,16 @@ HAYSTACKS: Table[Haystack] = Table(
 @require_safe
 @requires(VIEW)
 def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
-    """All haystacks, filtered and sorted by the address."""
+    """All haystacks, filtered and sorted by the address; the sources of one dataset where it names that."""
     find = request.GET.get("q", "").strip()
     archived = request.GET.get("archived") == "1"
+    dataset = request.GET.get("dataset", "")
     rows = Haystack.objects.archived() if archived else Haystack.objects.current()
+    sources = rows.search(find).sources().order_by("dataset").values("dataset")
+    rows = rows.filter(dataset=dataset) if dataset else rows.without_sources()
     context = {
+        "dataset": dataset,
+        "sources": [] if dataset else sources.annotate(n=Count("pk"), n_words=Sum("n_words")),
         "table": HAYSTACKS.shown(rows.search(find).with_counts().order_by("title", "pk"), request.GET),
         "find": find,
         "archived": archived,

@@ -45,12 +45,14 @@ def ranked(subtopic: Subtopic, retriever: str, scores: dict[int, float], **field
     )
 
 
-def summary_of(subtopic: Subtopic, *, retriever: str = "", order: str = "", text: str = COPIED) -> Summary:
+def summary_of(
+    subtopic: Subtopic, *, retriever: str = "", order: str = "", text: str = COPIED, **fields: Any
+) -> Summary:
     key = f"{retriever}-{order}"
     System.objects.get_or_create(
         key=key, defaults={"summarizer": "heron", "retriever": retriever, "document_order": order}
     )
-    return make_summary(subtopic=subtopic, system=key, text=text)
+    return make_summary(subtopic=subtopic, system=key, text=text, **fields)
 
 
 @pytest.mark.django_db
@@ -67,8 +69,9 @@ def test_orders_are_those_of_scores_and_never_guessed() -> None:
         summary_of(subtopic, order="sort"): (3, 2, 1, 4, 5, 6),
         summary_of(subtopic, order="rev-sort"): (6, 1, 4, 5, 2, 3),
         summary_of(subtopic, order="middle"): None,
-        summary_of(subtopic): None,
+        summary_of(subtopic): (1, 2, 3, 4, 5, 6),
         summary_of(other, order="sort"): None,
+        summary_of(other, origin=Summary.Origin.GENERATED): None,
     }
     found = shown_orders(Summary.objects.all())
     assert {one: found[one.pk] and found[one.pk].order for one in cases} == cases
@@ -80,7 +83,7 @@ def test_orders_are_those_of_scores_and_never_guessed() -> None:
         "fl-ctxt-sort": (1, 1),
         "fl-ctxt-rev-sort": (1, 0),
         "fl-ctxt-middle": (0, 1),
-        "full-ctxt": (0, 1),
+        "full-ctxt": (1, 1),
     }
     assert rows["vector"]["bigrams"] is None
 
@@ -179,7 +182,7 @@ def test_the_page_asks_for_the_work_and_then_shows_curves(django_capture_on_comm
     subtopic = haystack.subtopics.get()
     ranked(subtopic, "keywords", dict.fromkeys(range(1, 7), 1.0))
     summary_of(subtopic, retriever="keywords")
-    summary_of(subtopic)
+    summary_of(subtopic, order="middle")
     session_on(haystack, [1, 4, 5, 6, 2], "ben")
     client = Client()
     ada = make_user("ada", "researcher")
@@ -200,7 +203,7 @@ def test_the_page_asks_for_the_work_and_then_shows_curves(django_capture_on_comm
     assert [plot.panels for _name, plot, _svg in page.context["plots"]] == [panels, panels]
     assert page.context["late"] == []
     cells = {cells["row"].entry: cells for cells in page.context["table"].rows}
-    assert cells["heron", "full-ctxt"] == {"row": cells["heron", "full-ctxt"]["row"], "n": 0}
+    assert cells["heron", "fl-ctxt-middle"] == {"row": cells["heron", "fl-ctxt-middle"]["row"], "n": 0}
     assert cells["people", "oracle"]["first_tenth"] == 100.0
     assert client.get(f"{PAGE}files/position.json").json() == report()
     assert client.get(f"{PAGE}files/sentences.svg?setting=keywords")["Content-Type"] == "image/svg+xml"
@@ -221,6 +224,6 @@ def test_published_summaries_follow_the_documents_of_their_order(published: Path
             assert sum(row["bigrams"]["bins"]) == pytest.approx(1.0)
             assert sum(row["sentences"]["bins"]) == pytest.approx(1.0)
             assert {one["n"] for one in row["rq3"].values()} == {9}
-    assert (rows["full-ctxt"]["n_summaries"], rows["full-ctxt"]["n_unknown_order"]) == (0, 9)
+    assert (rows["full-ctxt"]["n_summaries"], rows["full-ctxt"]["n_unknown_order"]) == (9, 0)
     with pytest.raises(CommandError, match="No summary here is by nobody"):
         report("--system", "nobody")

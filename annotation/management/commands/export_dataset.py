@@ -21,9 +21,10 @@ from annotation.linking.annotated import NobodyLabelled, entries_of
 from annotation.models import Study
 from annotation.verification import datasets, exports
 from benchmarks import audit
-from benchmarks.exchange import eval_benchmark, long2rag, summhay
+from benchmarks.exchange import eval_benchmark, long2rag, sources, summhay
 from benchmarks.exporting import topic_of
 from benchmarks.exporting_questions import questions_of
+from benchmarks.exporting_sources import sources_of
 from benchmarks.models import Haystack, Question
 from benchmarks.web.downloads import csv_lines, json_lines
 
@@ -36,13 +37,14 @@ class Command(BaseCommand):
     help = (
         "Writes long2rag: the questions of a dataset, or with --study those whose key points were verified with"
         " the key points that are kept; summhay: a haystack; summhay-eval-benchmark: the summaries of a linking"
-        " study with people's labels and judges' predictions. Importing the file again changes nothing."
+        " study with people's labels and judges' predictions; sources: documents with their reference and other"
+        " summaries. Importing the file again changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("format", choices=list(WRITERS), help="format of the file")
-        parser.add_argument("--dataset", default="", metavar="NAME", help="whose questions")
+        parser.add_argument("--dataset", default="", metavar="NAME", help="whose questions or sources")
         parser.add_argument(
             "--study", default="", metavar="NAME", help="a verification or linking study, by name or id"
         )
@@ -132,6 +134,15 @@ def _questions(options: dict[str, Any]) -> Done:
     return None, f"{n_rows:,} questions in {options['out']}", {"dataset": options["dataset"]}
 
 
+def _sources(options: dict[str, Any]) -> Done:
+    name = options["dataset"]
+    rows = Tally(sources_of(Haystack.objects.filter(dataset=name)))
+    if not name or not Haystack.objects.sources().filter(dataset=name).exists():
+        raise CommandError("Name a dataset of documents with reference summaries with --dataset.")
+    written(options["out"], sources.dump(rows))
+    return None, f"{rows.n:,} sources in {options['out']}", {"dataset": name}
+
+
 def _verified(study: Study, options: dict[str, Any]) -> str:
     out = options["out"]
     if options["labels"]:
@@ -191,6 +202,7 @@ def _study_of(options: dict[str, Any], kind: Study.Kind) -> Study:
 
 WRITERS: dict[str, Callable[[dict[str, Any]], Done]] = {
     "long2rag": _questions,
+    "sources": _sources,
     "summhay": _haystack,
     "summhay-eval-benchmark": _annotated,
 }

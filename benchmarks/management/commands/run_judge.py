@@ -258,6 +258,8 @@ class Command(BaseCommand):
             found = found.named(haystack)
         if dataset is not None:
             found = found.filter(dataset=dataset)
+        if haystack is None and dataset is None:
+            found = found.without_sources()
         if (haystack or dataset) and not found.exists():
             raise CommandError(
                 f"No haystack is called “{haystack or dataset}”; see the page of corpora for names."

@@ -1,0 +1,129 @@
+"""Position of content in single long documents: planted content of systems, people and references."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.leaderboard import positions
+from benchmarks.exchange import sources
+from benchmarks.importing.formats import get_format
+from benchmarks.importing.plan import ImportRequest
+from benchmarks.importing.running import import_rows
+from benchmarks.models import Haystack, Summary
+from tests.conftest import make_user
+
+pytestmark = pytest.mark.django_db
+PAGE = "/leaderboard/position/"
+N_SENTENCES, N_WORDS = 200, 10
+N_LATE, N_EARLY = 6, 7
+
+
+def sentence(source: int, at: int) -> str:
+    """Ten words, in all its pairs of words unlike any other sentence."""
+    return " ".join(f"s{source}w{at}x{word}" for word in range(N_WORDS - 1)) + " end."
+
+
+def source(number: int, *, at: int) -> dict[str, Any]:
+    """2,000 words, with the content of the reference in one sentence."""
+    return {
+        "key": f"item-{number}",
+        "documents": " ".join(sentence(number, one).capitalize() for one in range(N_SENTENCES)),
+        "reference": sentence(number, at),
+        "summaries": [
+            {"system": "lead", "text": sentence(number, 0), "scores": {"bertscore": number / 100}},
+            {"system": "tail", "text": sentence(number, N_SENTENCES - 1)},
+            {"system": "short", "text": sentence(number, 40), "visible_words": 500},
+            {"person": "ada", "text": sentence(number, 5)},
+        ],
+    }
+
+
+@pytest.fixture
+def _sources(now: datetime) -> None:
+    late = [source(number, at=130 + number) for number in range(N_LATE)]
+    early = [source(N_LATE + number, at=20 + number) for number in range(N_EARLY)]
+    rows = sources.parse([*late, *early])
+    import_rows(get_format("sources"), [("", rows)], request=ImportRequest(now=now, options={"dataset": "long"}))
+
+
+def report(*arguments: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("report", "context", "--haystack", "long", *arguments, "--json", stdout=out)
+    return {row["system"]: row for row in json.loads(out.getvalue())}
+
+
+def full_bins(row: dict[str, Any], part: str) -> list[int]:
+    return [at for at, share in enumerate(row[part]["bins"]) if share]
+
+
+@pytest.mark.usefixtures("_sources")
+def test_planted_content_is_found_for_systems_and_people() -> None:
+    rows = report()
+    assert {name: full_bins(row, "bigrams") for name, row in rows.items()} == {
+        "lead": [0], "tail": [19], "short": [4], "people": [0]
+    }  # fmt: skip
+    assert {name: full_bins(row, "sentences") for name, row in rows.items()} == {
+        "lead": [0], "tail": [9], "short": [8], "people": [0]
+    }  # fmt: skip
+    assert (rows["people"]["retriever"], rows["people"]["n_summaries"]) == ("full-ctxt", N_LATE + N_EARLY)
+    assert rows["lead"]["bigrams"]["people"]["ks"] == pytest.approx(1.0)
+    whole = [at * N_WORDS for at in (*range(130, 130 + N_LATE), *range(20, 20 + N_EARLY))]
+    assert rows["tail"]["reference_position"] == pytest.approx(sum(whole) / len(whole))
+
+
+@pytest.mark.usefixtures("_sources")
+def test_who_saw_only_the_beginning_is_measured_by_that() -> None:
+    short = report()["short"]
+    assert short["rq3"]["rouge1"]["n"] == N_EARLY  # the others' references lie beyond what was visible
+    assert short["reference_position"] == pytest.approx(sum(range(200, 270, 10)) / N_EARLY)
+    assert short["late"]["rouge1"]["n"] == N_LATE
+
+
+@pytest.mark.usefixtures("_sources")
+def test_scores_that_came_with_the_texts_are_ranked_by_position() -> None:
+    rows = report()
+    # positions rank 8…13, then 1…7; scores 1…13: 1 - 6 · (6 · 7² + 7 · 6²) / (13 · (13² - 1))
+    assert rows["lead"]["rq3"]["bertscore"]["rho"] == pytest.approx(-0.5)
+    assert rows["tail"]["rq3"]["bertscore"]["reason"] == "under 3 texts with both"
+    late = rows["lead"]["late"]["bertscore"]
+    assert (late["value"], late["expected"]) == (pytest.approx(0.025), pytest.approx(0.06))
+
+
+@pytest.mark.usefixtures("_sources")
+def test_only_texts_whose_content_lies_late() -> None:
+    rows = report("--late")
+    assert {name: row["n_summaries"] for name, row in rows.items()} == dict.fromkeys(rows, N_LATE)
+    assert rows["lead"]["sentences"]["reference_bins"][:6] == [0.0] * 6
+
+
+@pytest.mark.usefixtures("_sources")
+def test_sources_are_counted_only_where_they_are_asked_for() -> None:
+    with pytest.raises(Exception, match="There is no such haystack"):
+        call_command("report", "context", stdout=io.StringIO())
+    assert not Haystack.objects.for_work().exists()
+
+
+@pytest.mark.usefixtures("_sources")
+def test_the_page_of_a_dataset() -> None:
+    assert positions.place_missing() == 4 * (N_LATE + N_EARLY)
+    client = Client()
+    client.force_login(make_user("ada", "researcher"))
+    assert b'<option value="long"' in client.get(PAGE).content
+    page = client.get(f"{PAGE}?dataset=long")
+    (_name, plot, _svg), _other = page.context["plots"]
+    assert plot.panels == [f"{name} · n = 13" for name in ("people", "lead", "short", "tail")]
+    assert {line.label for line in plot.series} >= {"even spread", "reference", "people", "lead"}
+    late = client.get(f"{PAGE}?dataset=long&texts=late")
+    assert {cells["n"] for cells in late.context["table"].rows} == {N_LATE}
+    file = client.get(f"{PAGE}files/position.json?dataset=long&texts=late").json()
+    assert {row["system"]: row for row in file} == report("--late")
+    assert client.get(f"{PAGE}?dataset=none&texts=odd").status_code == 200
+    Summary.objects.filter(system__key="lead").update(scores={"bertscore": 0.5})
+    assert client.get(f"{PAGE}files/position.json?dataset=long").json()[0]["rq3"]["bertscore"]["rho"] is None
