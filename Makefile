@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help setup demo serve test test-browser screens check wheel-check lint format types clean
+.PHONY: help setup demo serve test test-browser screens messages check wheel-check lint format types clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
 	@echo "make test          the test suite, on SQLite"
 	@echo "make test-browser  the stories in a real Chromium"
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
+	@echo "make messages      bring the translations of annotators' pages up to date, and compile them"
 	@echo "make check         format, lint, types, scripts, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
@@ -37,6 +38,9 @@ test-browser: setup
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens
+
+messages: setup
+	$(BIN)/python -m tests.messages
 
 format: setup
 	$(BIN)/ruff format .

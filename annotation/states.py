@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class StudyState(models.TextChoices):
@@ -26,7 +27,7 @@ class AssignmentState(models.TextChoices):
 class LabelTaskState(models.TextChoices):
     """How far a label task is; what was skipped is out of the way."""
 
-    TODO = "todo", "to do"
-    BEGUN = "begun", "begun"
-    DONE = "done", "done"
-    SKIPPED = "skipped", "skipped"
+    TODO = "todo", _("to do")
+    BEGUN = "begun", _("begun")
+    DONE = "done", _("done")
+    SKIPPED = "skipped", _("skipped")

@@ -191,13 +191,29 @@ def set_accommodation(
 
 
 @transaction.atomic
-def update_profile(*, user: User, name: str, time_zone: str, now: datetime, reminders: bool | None = None) -> None:
-    """Change one's own name, time zone and, unless it is None, whether one wants reminders."""
+def update_profile(
+    *,
+    user: User,
+    name: str,
+    time_zone: str,
+    now: datetime,
+    language: str | None = None,
+    reminders: bool | None = None,
+) -> None:
+    """Change one's own name and time zone and, unless they are None, language and whether one wants reminders."""
     if reminders is not None:
         Annotator.objects.filter(user=user).update(wants_reminders=reminders)
     user.time_zone = time_zone
-    user.save(update_fields=["time_zone"])
+    user.language = user.language if language is None else language
+    user.save(update_fields=["time_zone", "language"])
     update_details(actor=user, user=user, name=name, email=user.email, now=now)
+
+
+def keep_language(*, user: User, language: str) -> None:
+    """Let the language of the page on which somebody comes in be theirs, unless they have chosen one."""
+    if not user.language:
+        user.language = language
+        user.save(update_fields=["language"])
 
 
 @transaction.atomic

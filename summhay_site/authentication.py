@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from annotation.studies.consent import withdrawn_by
 from benchmarks.prepared import PreparedRows, PreparedValues
+from summhay_site.languages import research_role_of
 from summhay_site.models import User
 
 ID = User._meta.pk
@@ -25,9 +26,12 @@ LIVE_SESSION = PreparedRows[Session](
     now=Session._meta.get_field("expire_date"),
 )
 ACCOUNT = PreparedRows[User](
-    lambda pk: User.objects.filter(pk=pk).annotate(has_withdrawn_consent=withdrawn_by(OuterRef("pk"))), pk=ID
+    lambda pk: User.objects.filter(pk=pk).annotate(
+        has_withdrawn_consent=withdrawn_by(OuterRef("pk")), has_research_role=research_role_of(OuterRef("pk"))
+    ),
+    pk=ID,
 )
-"""The account, and whether the person behind it has withdrawn, which every act of an annotator asks: one query."""
+"""The account in one query, with what each request asks: whether the person has withdrawn or runs studies."""
 PERMISSIONS = PreparedValues[str](
     lambda person, member: (
         Permission.objects.filter(user=person)

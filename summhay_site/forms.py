@@ -189,12 +189,18 @@ class EraseForm(forms.Form):
 
 
 class ProfileForm(forms.Form):
-    """One's own name and time zone."""
+    """One's own name and time zone; for whoever reads pages that are translated, their language."""
 
     name = forms.CharField(
         label=_("Name"), max_length=120, required=False, help_text=_("Researchers see it; it is never exported.")
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("All pages show times in this zone."))
+    language = forms.ChoiceField(
+        label=_("Language"),
+        required=False,
+        choices=(("", _("as in the browser")), *settings.LANGUAGES),
+        help_text=_("Of all pages and mails. Texts and guidelines stay as they were written."),
+    )
     reminders = forms.BooleanField(
         label=_("Email me reminders of tasks that are due"),
         required=False,
@@ -202,8 +208,10 @@ class ProfileForm(forms.Form):
     )
 
     def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
-        kwargs["initial"] = {"name": person.name, "time_zone": person.time_zone}
+        kwargs["initial"] = {"name": person.name, "time_zone": person.time_zone, "language": person.language}
         super().__init__(*args, **kwargs)
+        if person.runs_studies:
+            del self.fields["language"]
         annotator = Annotator.objects.filter(user=person).first()
         if annotator is None or not settings.EMAIL_IS_SET:
             del self.fields["reminders"]

@@ -28,12 +28,17 @@ def when_ready(server: Any) -> None:
     It runs before the workers are forked, so that they go on sharing these pages of memory.
     """
     from django.apps import apps
+    from django.conf import settings
     from django.template.loader import get_template
     from django.urls import reverse
+    from django.utils import translation
 
     if apps.ready:
         reverse("home")  # imports all views
         get_template("annotation/session.html")
+        for code, _name in settings.LANGUAGES:
+            with translation.override(code):
+                translation.gettext("")
     gc.collect()
     gc.freeze()
 

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from benchmarks.audit import record
@@ -98,11 +99,13 @@ def _issue(actor: User | None, *, user: User, base_url: str, now: datetime, by: 
     return PasswordLink(user=user, url=urljoin(base_url, path), expires_at=expires_at)
 
 
-def mail_link(*, link: PasswordLink) -> None:
-    """Send a link to its person's address; raises `NoMail` with the reason."""
-    text = render_to_string("registration/mail_link.txt", {"link": link, "person": link.user})
+def mail_link(*, link: PasswordLink, language: str = "") -> None:
+    """Send a link to its person's address, in `language` if they have none; raises `NoMail` with the reason."""
+    with translation.override(link.user.reads_in or language or settings.LANGUAGE_CODE):
+        text = render_to_string("registration/mail_link.txt", {"link": link, "person": link.user})
+        subject = _("Set your password")
     try:
-        send_mail(_("Set your password"), text, None, [link.user.email])
+        send_mail(subject, text, None, [link.user.email])
     except (OSError, smtplib.SMTPException) as error:
         raise NoMail(str(error) or type(error).__name__) from error
 
@@ -117,7 +120,7 @@ def mail_new_link(*, user_pk: int, base_url: str, now: datetime) -> None:
     mail_link(link=link)
 
 
-def mail_forgotten(*, email: str, base_url: str, now: datetime) -> int:
+def mail_forgotten(*, email: str, base_url: str, now: datetime, language: str = "") -> int:
     """Mail a link to every active account with this address, at most one in ten minutes; returns how many.
 
     Not to an account that was given a higher role and waits for its new password: the address may be that of
@@ -136,7 +139,8 @@ def mail_forgotten(*, email: str, base_url: str, now: datetime) -> int:
         if not fresh.update(link_mailed_at=now):
             continue
         try:
-            mail_link(link=_issue(None, user=user, base_url=base_url, now=now, by="forgotten"))
+            link = _issue(None, user=user, base_url=base_url, now=now, by="forgotten")
+            mail_link(link=link, language=language)
         except NoMail:
             User.objects.filter(pk=user.pk).update(link_mailed_at=None)
             raise

@@ -1,4 +1,4 @@
-"""What every request needs: the person's time zone, a complete body, and headers on the response."""
+"""What every request needs: the person's language and time zone, a complete body, and headers on the response."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from summhay_site.hashing import Busy
+from summhay_site.languages import language_of
 from summhay_site.views.errors import busy
 
 MULTIPART = "multipart/form-data"
@@ -39,17 +40,19 @@ class WholeBodyMiddleware:
 
 
 class PersonMiddleware:
-    """Show times in the person's own time zone."""
+    """Show pages in the person's language, and times in their time zone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Activate the zone of the person, and drop it after the response."""
-        if not request.user.is_authenticated:
-            return self.get_response(request)
-        with timezone.override(_zone(request.user.time_zone)):
-            return self.get_response(request)
+        """Activate both, and drop them after the response."""
+        request.LANGUAGE_CODE = language_of(request)
+        with translation.override(request.LANGUAGE_CODE):
+            if not request.user.is_authenticated:
+                return self.get_response(request)
+            with timezone.override(_zone(request.user.time_zone)):
+                return self.get_response(request)
 
 
 def _zone(name: str) -> zoneinfo.ZoneInfo:

@@ -7,6 +7,7 @@ import zoneinfo
 from functools import cache
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -15,7 +16,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from summhay_site.querysets import UserQuerySet
-from summhay_site.roles import ANNOTATOR, role_of
+from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER, role_of
 
 
 @cache
@@ -46,6 +47,9 @@ class User(AbstractUser):
     last_name = None  # type: ignore[assignment]
     name = models.CharField(_("name"), max_length=150, blank=True)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
+    language = models.CharField(
+        max_length=8, blank=True, help_text="Of pages and mails, for annotators; empty means that of the browser."
+    )
     links_made = models.PositiveIntegerField(
         default=0, editable=False, help_text="Part of the hash of a password link: a new link cancels older ones."
     )
@@ -84,6 +88,19 @@ class User(AbstractUser):
     def role(self) -> str:
         """The highest role; empty where none was given."""
         return role_of(self)
+
+    @property
+    def runs_studies(self) -> bool:
+        """Whether this is a researcher or an admin; the account of a request knows it from when it was read."""
+        known: bool | None = getattr(self, "has_research_role", None)
+        return self.role in {RESEARCHER, ADMIN} if known is None else known or self.is_superuser
+
+    @property
+    def reads_in(self) -> str:
+        """The language of pages and mails: as chosen, English for who runs studies; empty is up to the browser."""
+        if self.runs_studies:
+            return settings.LANGUAGE_CODE
+        return self.language if self.language in dict(settings.LANGUAGES) else ""
 
     @property
     def is_new_annotator(self) -> bool:

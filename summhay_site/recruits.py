@@ -25,12 +25,14 @@ SALT = "summhay_site.recruits"
 
 
 @transaction.atomic
-def recruit(*, link: RecruitmentLink, panel_id: str, references: dict[str, str], now: datetime) -> User:
+def recruit(
+    *, link: RecruitmentLink, panel_id: str, references: dict[str, str], now: datetime, language: str = ""
+) -> User:
     """Make a pseudonymous account that takes part in the study of a link; nothing is made where it cannot join."""
     name = f"participant-{secrets.token_hex(4)}"
     user = create_account(actor=None, row=NewAccount(name, ""), role=ANNOTATOR, now=now)
-    user.is_recruited = True
-    user.save(update_fields=["is_recruited"])
+    user.is_recruited, user.language = True, language
+    user.save(update_fields=["is_recruited", "language"])
     annotator = Annotator.objects.get(user=user)
     join(link=link, annotator=annotator, panel_id=panel_id, references=references, now=now)
     return user

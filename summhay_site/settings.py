@@ -11,7 +11,6 @@ from pathlib import Path
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy as _
 
 from summhay_site import env
 
@@ -132,11 +131,12 @@ AXES_VERBOSE = False
 
 # Words and time
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English"))]
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # of annotators' pages, each in its own words
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "summhay_site.formats"
 
 # Static files: hashed names with long-lived caching, except where nothing was collected
 STATIC_URL = "static/"

@@ -32,9 +32,9 @@ def purge_web_sessions() -> None:
 
 
 @shared_task(name="summhay_site.mail_forgotten")
-def mail_forgotten_task(email: str, base_url: str) -> None:
-    """Mail password links to whoever has this address."""
-    mail_forgotten(email=email, base_url=base_url, now=timezone.now())
+def mail_forgotten_task(email: str, base_url: str, language: str = "") -> None:
+    """Mail password links to whoever has this address; `language` is that of the page."""
+    mail_forgotten(email=email, base_url=base_url, now=timezone.now(), language=language)
 
 
 @shared_task(name="summhay_site.mail_new_link")

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.studies import Annotator, Assignment, Guideline
 from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
@@ -22,12 +23,12 @@ class Session(models.Model):
     """One person writing one summary against the server's clock."""
 
     class State(models.TextChoices):
-        READY = "ready", "ready"
-        RUNNING = "running", "running"
-        PAUSED = "paused", "paused"
-        SUBMITTED = "submitted", "submitted"
-        EXPIRED = "expired", "time is over"
-        VOIDED = "voided", "voided"
+        READY = "ready", _("ready")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        SUBMITTED = "submitted", _("submitted")
+        EXPIRED = "expired", _("time is over")
+        VOIDED = "voided", _("voided")
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="session")

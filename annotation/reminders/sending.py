@@ -14,7 +14,7 @@ from django.core.mail import send_mail
 from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Study
@@ -82,7 +82,8 @@ def _send(person: Annotator, tasks: list[Open], *, now: datetime) -> bool:
     fresh = Annotator.objects.filter(Q(reminded_at=None) | Q(reminded_at__lte=now - AGAIN_AFTER), pk=person.pk)
     if not fresh.update(reminded_at=now):
         return False
-    with timezone.override(ZoneInfo(user.time_zone)):
+    language = user.reads_in or settings.LANGUAGE_CODE
+    with timezone.override(ZoneInfo(user.time_zone)), translation.override(language):
         subject, text = _words(user, tasks)
     try:
         send_mail(subject, text, None, [user.email])

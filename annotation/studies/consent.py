@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -14,48 +15,11 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Q
 
 from annotation.models import Annotator, Consent, ConsentText
 from annotation.studies.guidelines import unwrapped
+from annotation.studies.translated import in_active_language
 from benchmarks import audit
 
-DEFAULT_BODY = unwrapped(
-    """\
-## What you are asked to do
-
-You read documents and write summaries, or you judge statements about texts. Each task says what it wants, how
-long it takes at most, and what it pays. Taking part is your own choice. You may refuse a task, pause, finish
-early or stop altogether at any time, without giving a reason and without losing what you have earned by then.
-
-## What is recorded
-
-- What you write, each version of it with the time it reached the server, and the labels you give.
-- The time you work: from start to pause or end. Pauses are not counted.
-- While a writing task is open: when its page is hidden or loses the focus, long gaps, the words you search for
-  in the documents, and pastes by kind and size, not by content.
-
-## What is not recorded
-
-No single keystrokes, no contents of your clipboard, no other pages or programs, no address of your computer;
-only a failed login keeps one, for a day.
-
-## Who sees it
-
-The researchers of your study see your work together with the name you have here. In published data and figures
-you are *annotator1*, *annotator2* and so on; your name is never part of them. Your texts and labels may be
-published in that form.
-
-## Please keep in mind
-
-Many of the texts were written by machines; they can contain errors and touch unpleasant topics. Skip what you do
-not want to read, and tell us. Do not use a language model for any of the tasks, and do not put personal facts into
-your texts.
-
-## If you change your mind
-
-You can withdraw your consent. You then get no further tasks; what you have earned is paid. What you wrote and
-labelled until then stays in the study until you say otherwise: write to the contact address, and your account,
-your name and your mail address are erased. You choose whether your texts and labels are deleted too, or stay
-without your name so that results can still be checked. What was published before cannot be called back.
-"""
-)
+WORDING = Path(__file__).with_name("consent.md")
+DEFAULT_BODY = unwrapped(WORDING.read_text())
 FORMER_DEFAULTS = {
     "63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6",
     "64803392237fe8994b96f7115a28a826072f80b01a268504ce0c633aa8d6e546",
@@ -80,6 +44,12 @@ def ensure_default_consent(*, now: datetime) -> ConsentText:
 def has_former_wording(text: ConsentText | None) -> bool:
     """Whether a text is our own wording of an earlier version of the software."""
     return text is not None and hashlib.sha256(text.body.encode()).hexdigest() in FORMER_DEFAULTS
+
+
+def translation_of(text: ConsentText) -> str:
+    """Our own wording in the language that is active; empty in English, and where somebody wrote another text."""
+    path = in_active_language(WORDING)
+    return unwrapped(path.read_text()) if text.body == DEFAULT_BODY and path != WORDING else ""
 
 
 def current_text() -> ConsentText | None:

@@ -20,6 +20,7 @@ from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
 from annotation.studies.guidelines import current_guideline, render_markdown
 from annotation.studies.scope import annotator_behind
+from annotation.studies.translated import in_active_language
 from annotation.work import tasklist
 from annotation.work.earned import earned_by
 from annotation.work.jobs import labelling_jobs
@@ -121,7 +122,7 @@ def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         members.remove_annotator(
             study=member.study,
             annotator=member.annotator,
-            reason=form.cleaned_data["reason"] or _("left"),
+            reason=form.cleaned_data["reason"] or "left",
             by=request.user,
             now=timezone.now(),
         )
@@ -157,6 +158,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
         "form": form,
         "text": text,
         "html": render_markdown(text.body) if text else "",
+        "translation": render_markdown(consent.translation_of(text)) if text else "",
         "given": annotator.consents.in_force().filter(text=text).first() if text else None,
         "contacts": tasklist.contacts(annotator),
         "history": annotator.consents.select_related("text").order_by("-given_at"),
@@ -181,7 +183,7 @@ def consent_withdraw(request: HttpRequest) -> HttpResponse:
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     """What the words mean, how each kind of work goes, and the keys."""
-    return page(request, "annotation/help.html", {"html": render_markdown(HELP.read_text())})
+    return page(request, "annotation/help.html", {"html": render_markdown(in_active_language(HELP).read_text())})
 
 
 def _membership(request: HttpRequest, uid: uuid.UUID, *, current: bool) -> Membership:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
@@ -221,7 +222,7 @@ def clock_face(ms: int) -> str:
 def round_words(n: int) -> str:
     """A number of words to three digits, with separators."""
     step = 10 ** max(0, len(str(n)) - 3)
-    return f"{round(n / step) * step:,}"
+    return number_format(round(n / step) * step, force_grouping=True)
 
 
 def duration(ms: int) -> str:

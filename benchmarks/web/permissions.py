@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.utils import timezone
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from benchmarks import audit
 
@@ -66,7 +67,7 @@ def _note_download(request: HttpRequest, response: HttpResponseBase) -> None:
 def _ask_to_log_in(request: HttpRequest, *, json: bool) -> HttpResponseBase:
     is_htmx = bool(getattr(request, "htmx", False))
     if json or (is_htmx and request.method != "GET"):
-        response = JsonResponse({"code": "login", "message": "Your login has expired."}, status=401)
+        response = JsonResponse({"code": "login", "message": _("Your login has expired.")}, status=401)
         response["HX-Trigger"] = "login-expired"
         return response
     redirect = redirect_to_login(_where_to_go_on(request))

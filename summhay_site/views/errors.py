@@ -9,6 +9,8 @@ from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import get_language_from_request
 from django.utils.translation import gettext as _
 
 from benchmarks.web.permissions import public
@@ -26,7 +28,7 @@ def _wants_json(request: HttpRequest) -> bool:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The form's token is missing or old, mostly after a new login in another tab."""
     if _wants_json(request):
-        return JsonResponse({"code": "csrf", "message": "This page is out of date; reload it."}, status=403)
+        return JsonResponse({"code": "csrf", "message": _("This page is out of date; reload it.")}, status=403)
     return render(request, "403_csrf.html", {"reason": reason}, status=403)
 
 
@@ -34,9 +36,15 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Something failed: 503 where the database is out of reach or a disk is full, which passes, else 500.
 
-    The pages ask nothing of the database, not even who is logged in.
+    The pages ask nothing of the database, not even who is logged in: where that was not found out before, they are
+    in the language of the browser.
     """
     error = sys.exception()
+    with translation.override(getattr(request, "LANGUAGE_CODE", None) or get_language_from_request(request)):
+        return _explained(request, error)
+
+
+def _explained(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     if error is not None and _is_full(error):
         return _unavailable(request, "full")
     if error is not None and _is_out_of_reach(error):

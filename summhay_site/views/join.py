@@ -6,6 +6,7 @@ from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -50,7 +51,8 @@ def join_study(request: HttpRequest, key: str) -> HttpResponse:
         if request.method != "POST":
             return _show(request, link, "again" if is_member else "")
         if mine is None:
-            mine = recruit(link=link, panel_id=panel_id, references=references_in(link, given), now=now)
+            references, language = references_in(link, given), get_language() or ""
+            mine = recruit(link=link, panel_id=panel_id, references=references, now=now, language=language)
         elif not is_member:
             annotator = Annotator.objects.get(user=mine)
             references = references_in(link, given)

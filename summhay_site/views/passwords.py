@@ -17,13 +17,14 @@ from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
-from summhay_site.accounts import AccountChanged, store_password, update_details
+from summhay_site.accounts import AccountChanged, keep_language, store_password, update_details
 from summhay_site.forms import ForgottenForm, LoginForm, PasswordSetForm
 from summhay_site.hashing import Busy
 from summhay_site.links import tokens
@@ -100,6 +101,7 @@ class _PasswordSet(auth.PasswordResetConfirmView):
             with transaction.atomic():
                 store_password(user=user, replacing=replacing, by="link", now=now)
                 update_details(actor=user, user=user, name=user.name, email=form.address(), now=now)
+                keep_language(user=user, language=get_language() or "")
         except AccountChanged:
             self.validlink = False
             return self.render_to_response(self.get_context_data())
@@ -130,7 +132,8 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     form = ForgottenForm(request.POST or None)
     if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():
         address = form.cleaned_data["email"]
-        enqueue("summhay_site.tasks.mail_forgotten_task", address, request.build_absolute_uri("/"))
+        site = request.build_absolute_uri("/")
+        enqueue("summhay_site.tasks.mail_forgotten_task", address, site, get_language())
         return page(request, "registration/password_forgotten_sent.html", {"email": address})
     context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
     return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)

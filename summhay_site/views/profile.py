@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -13,17 +13,19 @@ from benchmarks.web.pages import page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts import update_profile
 from summhay_site.forms import ProfileForm
+from summhay_site.languages import language_of
 from summhay_site.views.actor import actor
 
 
 @requires(LOGGED_IN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile(request: HttpRequest) -> HttpResponse:
-    """Change one's own name and time zone."""
+    """Change one's own name, time zone and language."""
     person = actor(request)
     form = ProfileForm(request.POST or None, person=person)
     if request.method == "POST" and form.is_valid():
         update_profile(user=person, now=timezone.now(), **form.cleaned_data)
-        messages.success(request, _("Saved."))
+        with translation.override(language_of(request)):
+            messages.success(request, _("Saved."))
         return redirect("profile")
     return page(request, "site/profile.html", {"form": form}, status=422 if form.errors else 200)
