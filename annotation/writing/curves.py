@@ -223,7 +223,7 @@ def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int
         uid=session.uid,
         pseudonym=result.pseudonym,
         subtopic=session.assignment.subtopic.name,
-        state=Session.State(session.state).label,
+        state=str(Session.State(session.state).label),
         is_excluded=result.is_excluded,
         minutes=(shown.mark_ms if result.final and shown else last_known_ms(session)) / 60_000,
         stats=tuple(scores.measure(name) if scores else None for name in MEASURES),
