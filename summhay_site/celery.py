@@ -8,10 +8,13 @@ from typing import Any
 
 from celery import Celery
 from django.conf import settings
+from kombu.transport import TRANSPORT_ALIASES
 
 from benchmarks.data_folder import data_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
+
+TRANSPORT_ALIASES["filesystem"] = "summhay_site.folder_broker:Transport"
 
 app = Celery("summhay")
 app.config_from_object("django.conf:settings", namespace="CELERY")

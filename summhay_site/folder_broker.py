@@ -1,0 +1,81 @@
+"""Messages as files of a folder, as kombu has them, but each file is complete from the moment others can see it.
+
+kombu's own transport opens a message under its final name and then fills it. A worker that looks in between, as on
+a loaded machine, takes an empty message, cannot read it, and ends; an empty file after a crash does the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from kombu.exceptions import ChannelError
+from kombu.transport import filesystem
+from kombu.utils.encoding import str_to_bytes
+from kombu.utils.json import dumps
+
+logger = logging.getLogger(__name__)
+UNFINISHED = ".part"
+"""The end of names that no reader of the folder looks for."""
+
+
+class Channel(filesystem.Channel):
+    """Writes whole files, and passes over those that cannot be read."""
+
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        name = f"{round(monotonic() * 1000)}_{uuid4()}.{queue}.msg"
+        try:
+            _write_whole(Path(self.data_folder_out) / name, str_to_bytes(dumps(payload)))
+        except OSError as error:
+            raise ChannelError(f"Cannot add {name} to the folder of messages") from error
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        while True:
+            try:
+                return super()._get(queue)
+            except ValueError:  # the file is gone by now
+                logger.warning("A message to %s was no JSON and is dropped; the sweep will find the work.", queue)
+
+    def _queue_bind(self, exchange: str, routing_key: str | None, pattern: str | None, queue: str) -> None:
+        """Let the table of an exchange begin empty but readable; kombu locks and extends one that is there."""
+        table = self._exchange_file(exchange)  # type: ignore[attr-defined]
+        if not table.exists():
+            table.parent.mkdir(exist_ok=True)
+            _make_table(table)
+        super()._queue_bind(exchange, routing_key or "", pattern or "", queue)
+
+
+class Transport(filesystem.Transport):
+    """kombu's folder transport with these channels."""
+
+    Channel = Channel
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears at once."""
+    part = _part(path)
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _make_table(path: Path) -> None:
+    """The same for an empty table, unless somebody was first; kombu makes it where links are not supported."""
+    part = _part(path)
+    try:
+        part.write_bytes(b"[]")
+        with suppress(OSError):
+            os.link(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{uuid4()}{UNFINISHED}")
