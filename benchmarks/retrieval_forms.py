@@ -9,7 +9,8 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.retrieval.base import Retriever
+from benchmarks.models import Haystack
+from benchmarks.retrieval.base import Retriever, Served
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 
 TITLES = {
@@ -44,13 +45,16 @@ class RetrieverForm(forms.Form):
 
     retriever = forms.ChoiceField(label=_("Retriever"), choices=list(TITLES.items()))
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, haystack: Haystack, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         asked = (self.data if self.is_bound else self.initial).get("retriever", "")
         self.kind = RETRIEVERS.get(str(asked), RETRIEVERS["bm25"])
         self.initial["retriever"] = self.kind.name  # type: ignore[attr-defined]
         for one in fields(self.kind):  # type: ignore[arg-type]
             self.fields[one.name] = _field(one)
+        if isinstance(self.kind, type) and issubclass(self.kind, Served):
+            n = self.kind.most_requests(haystack.documents.count(), haystack.subtopics.count())
+            self.fields["max_requests"] = _max_requests(n)
 
     def of_settings(self) -> list[forms.BoundField]:
         """The fields of the chosen retriever."""
@@ -60,12 +64,26 @@ class RetrieverForm(forms.Form):
         """Make the retriever, so that what is wrong with its settings is said here."""
         data = super().clean() or {}
         if not self.errors:
-            values = {name: value for name, value in data.items() if name != "retriever"}
+            values = {name: value for name, value in data.items() if name not in {"retriever", "max_requests"}}
             try:
                 self.made: Retriever = make(data["retriever"], values)
             except WrongSettings as error:
                 raise forms.ValidationError(str(error)) from error
         return data
+
+
+def _max_requests(n: int) -> forms.Field:
+    return forms.IntegerField(
+        label=_("Requests at most"),
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        help_text=_(
+            "This haystack needs %(n)s if none fails and nothing is known yet. Blank: no limit. Failed tries "
+            "count; what was answered is kept and never asked again."
+        )
+        % {"n": n},
+    )
 
 
 def _field(one: Field[Any]) -> forms.Field:

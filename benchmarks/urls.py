@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("corpora/<uuid:uid>/retrievers/settings/", retrieval.retriever_settings, name="retriever-settings"),
     path("corpora/<uuid:uid>/retrievers/run/", retrieval.retriever_run, name="retriever-run"),
     path("corpora/retrievers/<uuid:uid>/again/", retrieval.retriever_again, name="retriever-again"),
+    path("corpora/retrievers/<uuid:uid>/cancel/", retrieval.retriever_cancel, name="retriever-cancel"),
     path("corpora/<uuid:uid>/archive/", corpora.haystack_archive, name="haystack-archive"),
     path("corpora/<uuid:uid>/delete/", corpora.haystack_delete, name="haystack-delete"),
     path("questions/", questions.question_list, name="questions"),

@@ -58,6 +58,7 @@ SENTENCES: Mapping[str, Any] = {
     "questions.imported": gettext_lazy("imported a question set"),
     "questions.restored": gettext_lazy("restored a question set"),
     "retrieval.requested": gettext_lazy("ran the retriever %(what)s"),
+    "retrieval.cancelled": gettext_lazy("cancelled the retriever %(what)s"),
     "run.budget_changed": gettext_lazy("changed the budget of the %(what)s"),
     "run.cancelled": gettext_lazy("cancelled the %(what)s"),
     "run.paused": gettext_lazy("paused the %(what)s"),

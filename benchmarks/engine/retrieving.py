@@ -31,7 +31,16 @@ from benchmarks.models import (
     RetrieverRanking,
     Subtopic,
 )
-from benchmarks.retrieval.base import Corpus, Query, RetrievalFailed, Retriever, inputs_of, settings_of, version_of
+from benchmarks.retrieval.base import (
+    Corpus,
+    Query,
+    RetrievalFailed,
+    Retriever,
+    Stopped,
+    inputs_of,
+    settings_of,
+    version_of,
+)
 from benchmarks.retrieval.registry import make
 
 logger = logging.getLogger(__name__)
@@ -42,10 +51,47 @@ LEASE = timedelta(minutes=10)
 Clock = Callable[[], datetime]
 State = Retrieval.State
 WORKING = (State.QUEUED, State.RUNNING)
+ENDED = (State.DONE, State.FAILED, State.CANCELLED)
+
+
+class Held:
+    """A retrieval in the hands of one worker, until somebody cancels it or another worker takes it over."""
+
+    def __init__(self, row: Retrieval, *, clock: Clock) -> None:
+        self.row, self.clock = row, clock
+        self.claimed_at = row.claimed_at
+
+    def update(self, **values: Any) -> bool:
+        """Renew the claim, and change the row; False if it is held no longer."""
+        now = self.clock()
+        return self._change(claimed_at=now, **values)
+
+    def finish(self, state: State, **values: Any) -> None:
+        """End it, if it is still held."""
+        self._change(claimed_at=None, state=state, finished_at=self.clock(), **values)
+
+    def _change(self, *, claimed_at: datetime | None, **values: Any) -> bool:
+        own = Retrieval.objects.filter(pk=self.row.pk, state=State.RUNNING, claimed_at=self.claimed_at)
+        changed = bool(own.update(claimed_at=claimed_at, **values))
+        self.claimed_at = claimed_at
+        return changed
 
 
 class StoredAnswers:
-    """What servers have answered, kept in the database."""
+    """What servers have answered, kept in the database, and how many requests may still be sent."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    def before_request(self) -> None:
+        """Count a request; raises `Stopped` where the retrieval was cancelled or has reached its limit."""
+        row = self.held.row
+        if row.max_requests is not None and row.n_requests >= row.max_requests:
+            limit = _("The limit of %(n)d requests is reached. Answers are kept: run it again to go on.")
+            raise Stopped(limit % {"n": row.max_requests})
+        row.n_requests += 1
+        if not self.held.update(n_requests=row.n_requests):
+            raise Stopped(_("It was cancelled."))
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
         """Those that are known."""
@@ -59,11 +105,18 @@ class StoredAnswers:
 
 
 def request(
-    *, haystack: Haystack, retriever: Retriever, actor: Any = None, now: datetime, wake: bool = True
+    *,
+    haystack: Haystack,
+    retriever: Retriever,
+    actor: Any = None,
+    now: datetime,
+    wake: bool = True,
+    max_requests: int | None = None,
 ) -> Retrieval:
     """Ask for a retriever's scores of a haystack; what is stored already is not computed again.
 
-    With `wake` a worker takes it up; else whoever asked calls `advance`.
+    At most `max_requests` are sent to its server. With `wake` a worker takes it up; else whoever asked calls
+    `advance`. One that is at work goes on as it was asked for.
     """
     with transaction.atomic():
         row, is_new = Retrieval.objects.select_for_update().get_or_create(
@@ -73,18 +126,30 @@ def request(
             defaults={
                 "settings": settings_of(retriever),
                 "n_total": haystack.subtopics.count(),
+                "max_requests": max_requests,
                 "created_by": actor,
                 "created_at": now,
             },
         )
-        if not is_new and row.state in {State.DONE, State.FAILED}:
+        if not is_new and row.state in ENDED:
             row.state, row.message, row.n_done, row.claimed_at = State.QUEUED, "", 0, None
+            row.n_requests, row.max_requests = 0, max_requests
             row.n_total = haystack.subtopics.count()
             row.save()
         audit.record(actor=actor, action="retrieval.requested", target=row, now=now, haystack=haystack.title)
         if wake:
             enqueue(TASK, str(row.uid))
     return row
+
+
+@transaction.atomic
+def cancel(*, row: Retrieval, by: Any, now: datetime) -> bool:
+    """Stop it before its next request; True if it was at work. What servers have answered is kept."""
+    going = Retrieval.objects.filter(pk=row.pk, state__in=WORKING)
+    changed = going.update(state=State.CANCELLED, claimed_at=None, finished_at=now)
+    if changed:
+        audit.record(actor=by, action="retrieval.cancelled", target=row, now=now, haystack=row.haystack.title)
+    return bool(changed)
 
 
 def _free(now: datetime) -> Q:
@@ -106,23 +171,24 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> int | None:
     rows = Retrieval.objects.filter(uid=uid)
     if not rows.filter(_free(now), state__in=WORKING).update(state=State.RUNNING, claimed_at=now):
         return None
-    row = rows.select_related("haystack").get()
+    held = Held(rows.select_related("haystack").get(), clock=clock)
     try:
-        n_computed = _compute(row, clock=clock)
+        n_computed = _compute(held)
     except RetrievalFailed as failed:
-        rows.update(state=State.FAILED, message=str(failed), claimed_at=None, finished_at=clock())
+        held.finish(State.FAILED, message=str(failed))
         return 0
     except Exception:
         logger.exception("The retrieval %s broke off", uid)
         broke_off = _("The work broke off because of an error on this site. Its log has the details.")
-        rows.update(state=State.FAILED, message=broke_off, claimed_at=None, finished_at=clock())
+        held.finish(State.FAILED, message=broke_off)
         return 0
-    rows.update(state=State.DONE, n_done=F("n_total"), message="", claimed_at=None, finished_at=clock())
+    held.finish(State.DONE, n_done=F("n_total"), message="")
     return n_computed
 
 
-def _compute(row: Retrieval, *, clock: Clock) -> int:
-    """Score the subtopics whose scores are missing or of other texts; store each as it comes."""
+def _compute(held: Held) -> int:
+    """Score the subtopics whose scores are missing or of other texts."""
+    row = held.row
     retriever = make(row.retriever, row.settings)
     corpus, subtopics = corpus_of(row.haystack)
     if not corpus.documents or not corpus.queries:
@@ -136,10 +202,10 @@ def _compute(row: Retrieval, *, clock: Clock) -> int:
         if known.get(subtopic.pk) != inputs[query.key]
     ]
     n_known = len(subtopics) - len(missing)
-    Retrieval.objects.filter(pk=row.pk).update(n_total=len(subtopics), n_done=n_known)
+    held.update(n_total=len(subtopics), n_done=n_known)
     asked = Corpus(corpus.documents, [query for _subtopic, query in missing], corpus.language)
     found = []
-    for (subtopic, query), scores in zip(missing, retriever.scores(asked, StoredAnswers()), strict=True):
+    for (subtopic, query), scores in zip(missing, retriever.scores(asked, StoredAnswers(held)), strict=True):
         by_number = dict(zip(map(str, corpus.documents), scores, strict=True))
         found.append(
             RetrieverRanking(
@@ -151,7 +217,7 @@ def _compute(row: Retrieval, *, clock: Clock) -> int:
             )
         )
         if retriever.asks_server:
-            Retrieval.objects.filter(pk=row.pk).update(n_done=n_known + len(found), claimed_at=clock())
+            held.update(n_done=n_known + len(found))
     RetrieverRanking.objects.bulk_create(
         found,
         update_conflicts=True,

@@ -15,7 +15,8 @@ from benchmarks.models.corpora import Haystack
 class Retrieval(models.Model):
     """A retriever with its settings on one haystack: one row, however often it is run.
 
-    `n_done` and `n_total` count subtopics; `message` says why it failed.
+    `n_done` and `n_total` count subtopics, `n_requests` what a server was sent since it was last asked for, tries
+    that failed included, `max_requests` at most; `message` says why it failed.
     """
 
     class State(models.TextChoices):
@@ -23,15 +24,18 @@ class Retrieval(models.Model):
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="retrievals")
     retriever = models.CharField(max_length=120)
     version = models.CharField(max_length=12, help_text="Hash of the retriever, its revision and its settings.")
     settings: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
-    state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     n_done = models.PositiveIntegerField(default=0)
     n_total = models.PositiveIntegerField(default=0)
+    n_requests = models.PositiveIntegerField(default=0)
+    max_requests = models.PositiveIntegerField(null=True, blank=True)
     message = models.TextField(blank=True)
     claimed_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
@@ -45,7 +49,11 @@ class Retrieval(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["haystack", "retriever", "version"], name="retrieval_version_unique"),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed"]), name="retrieval_state_known"
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="retrieval_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_requests=None) | Q(n_requests__lte=F("max_requests")), name="retrieval_keeps_limit"
             ),
             models.CheckConstraint(condition=Q(n_done__lte=F("n_total")), name="retrieval_done_of_total"),
         ]

@@ -18,6 +18,10 @@ class RetrievalFailed(Exception):
     """No scores; the message says why and can be shown."""
 
 
+class Stopped(RetrievalFailed):
+    """Nothing more may be sent to a server: it was cancelled, or has reached its limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A subtopic's query; `golds` has the gold documents of each insight, which only the oracle may look at."""
@@ -37,7 +41,11 @@ class Corpus:
 
 
 class Memory(Protocol):
-    """Answers of servers by the hash of what was asked, so that nothing is paid for twice."""
+    """Answers of servers by the hash of what was asked, so that nothing is paid twice; says who may still ask."""
+
+    def before_request(self) -> None:
+        """Count a request that is about to be sent; raises `Stopped` if it must not be."""
+        ...
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
         """Those that are known."""
@@ -49,7 +57,10 @@ class Memory(Protocol):
 
 
 class ForgetfulMemory(dict[str, bytes]):
-    """A memory that lasts as long as the object."""
+    """A memory that lasts as long as the object, without a limit."""
+
+    def before_request(self) -> None:
+        """Send it."""
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
         """Those that are known."""
@@ -97,6 +108,11 @@ class Served:
 
     knows_golds: ClassVar[bool] = False
     asks_server: ClassVar[bool] = True
+
+    @staticmethod
+    def most_requests(n_documents: int, n_queries: int) -> int:
+        """So many if no answer is known and none fails."""
+        raise NotImplementedError
 
 
 def settings_of(retriever: Retriever) -> dict[str, Any]:

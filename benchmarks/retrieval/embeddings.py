@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -53,13 +54,18 @@ class Embeddings(Served):
         missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
         for start in range(0, len(missing), TEXTS_AT_A_TIME):
             part = missing[start : start + TEXTS_AT_A_TIME]
-            vectors = self._ask([text for _key, text in part])
+            vectors = self._ask([text for _key, text in part], memory)
             new = {key: vector for (key, _text), vector in zip(part, vectors, strict=True)}
             memory.keep(new)
             known |= new
         return [known[key] for key in keys]
 
-    def _ask(self, texts: Sequence[str]) -> list[bytes]:
+    @staticmethod
+    def most_requests(n_documents: int, n_queries: int) -> int:
+        """One for so many texts together."""
+        return math.ceil((n_documents + n_queries) / TEXTS_AT_A_TIME)
+
+    def _ask(self, texts: Sequence[str], memory: Memory) -> list[bytes]:
         def read(answer: Any) -> list[bytes]:
             rows = {row["index"]: row["embedding"] for row in answer["data"]}
             if len(answer["data"]) != len(texts) or set(rows) != set(range(len(texts))):
@@ -70,4 +76,4 @@ class Embeddings(Served):
             return [np.array(vector, dtype="<f4").tobytes() for vector in vectors]
 
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        return ask(self.base_url, "/embeddings", body, read=read)
+        return ask(self.base_url, "/embeddings", body, read=read, before=memory.before_request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,13 +38,18 @@ class Rerank(Served):
             missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
             for start in range(0, len(missing), DOCUMENTS_AT_A_TIME):
                 part = missing[start : start + DOCUMENTS_AT_A_TIME]
-                found = self._ask(query.text, [text for _key, text in part])
+                found = self._ask(query.text, [text for _key, text in part], memory)
                 new = {key: _DOUBLE.pack(score) for (key, _text), score in zip(part, found, strict=True)}
                 memory.keep(new)
                 known |= new
             yield [_DOUBLE.unpack(known[key])[0] for key in keys]
 
-    def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
+    @staticmethod
+    def most_requests(n_documents: int, n_queries: int) -> int:
+        """One for each query and so many documents."""
+        return n_queries * math.ceil(n_documents / DOCUMENTS_AT_A_TIME)
+
+    def _ask(self, query: str, texts: Sequence[str], memory: Memory) -> list[float]:
         body = {"model": self.model, "query": query, "documents": list(texts), "top_n": len(texts)}
 
         def read(answer: Any) -> list[float]:
@@ -52,4 +58,4 @@ class Rerank(Served):
                 raise ValueError(f"it has not one score for each of {len(texts)} documents")
             return numbers([rows[at] for at in range(len(texts))])
 
-        return ask(self.base_url, "/rerank", body, read=read)
+        return ask(self.base_url, "/rerank", body, read=read, before=memory.before_request)

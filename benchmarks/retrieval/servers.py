@@ -21,8 +21,12 @@ TIMEOUT_S = 60.0
 HEALED_BY_WAITING = (Trouble.BUSY, Trouble.TRANSIENT)
 
 
-def ask(base_url: str, path: str, body: Mapping[str, Any], *, read: Callable[[Any], Read]) -> Read:
+def ask(
+    base_url: str, path: str, body: Mapping[str, Any], *, read: Callable[[Any], Read], before: Callable[[], None]
+) -> Read:
     """Post `body` and give what `read` makes of the JSON that comes back; it raises ValueError if that is no good.
+
+    `before` is called before each time it is sent.
 
     What waiting may heal is tried again, after the time that the server asks for or else a longer one each time;
     an answer that cannot be read is such a failure.
@@ -33,6 +37,7 @@ def ask(base_url: str, path: str, body: Mapping[str, Any], *, read: Callable[[An
     n_tried = 0
     while True:
         n_tried += 1
+        before()
         found = _once(base_url, path, body, read)
         if not isinstance(found, Failure):
             return found

@@ -61,15 +61,15 @@ class BudgetForm(forms.Form):
 def retriever_list(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Every retriever with scores; the fragment is polled while one is at work."""
     haystack = get_object_or_404(Haystack, uid=uid)
-    return _page(request, haystack, RetrieverForm(initial=request.GET.dict()))
+    return _page(request, haystack, RetrieverForm(initial=request.GET.dict(), haystack=haystack))
 
 
 @require_safe
 @requires("benchmarks.change_haystack")
 def retriever_settings(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """The fields of the retriever that is chosen in the form."""
-    get_object_or_404(Haystack, uid=uid)
-    form = RetrieverForm(initial=request.GET.dict())
+    haystack = get_object_or_404(Haystack, uid=uid)
+    form = RetrieverForm(initial=request.GET.dict(), haystack=haystack)
     return page(request, "benchmarks/_retriever_settings.html", {"form": form})
 
 
@@ -78,10 +78,16 @@ def retriever_settings(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Run a retriever with the settings of the form."""
     haystack = get_object_or_404(Haystack, uid=uid)
-    form = RetrieverForm(request.POST)
+    form = RetrieverForm(request.POST, haystack=haystack)
     if not form.is_valid():
         return _page(request, haystack, form, status=422)
-    retrieving.request(haystack=haystack, retriever=form.made, actor=request.user, now=timezone.now())
+    retrieving.request(
+        haystack=haystack,
+        retriever=form.made,
+        actor=request.user,
+        now=timezone.now(),
+        max_requests=form.cleaned_data.get("max_requests"),
+    )
     messages.success(
         request, _("The retriever is at work. Scores that are stored already are not computed again.")
     )
@@ -98,7 +104,22 @@ def retriever_again(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     except WrongSettings as error:  # of a release that knew other settings
         messages.error(request, str(error))
     else:
-        retrieving.request(haystack=row.haystack, retriever=retriever, actor=request.user, now=timezone.now())
+        retrieving.request(
+            haystack=row.haystack,
+            retriever=retriever,
+            actor=request.user,
+            now=timezone.now(),
+            max_requests=row.max_requests,
+        )
+    return redirect("benchmarks:retriever-list", row.haystack.uid)
+
+
+@require_POST
+@requires("benchmarks.change_haystack")
+def retriever_cancel(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Stop a retriever before its next request."""
+    row = get_object_or_404(Retrieval.objects.select_related("haystack"), uid=uid)
+    retrieving.cancel(row=row, by=request.user, now=timezone.now())
     return redirect("benchmarks:retriever-list", row.haystack.uid)
 
 
@@ -114,7 +135,7 @@ def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, 
         "budget": budget,
         "figures": list(FIGURES.items()),
         "working": working,
-        "failed": [row for row in unfinished if row.state == Retrieval.State.FAILED],
+        "failed": [row for row in unfinished if row.state not in retrieving.WORKING],
         "table": TABLE.shown(quality_lines([haystack], token_budget=budget), request.GET),
     }
     if status == 200 and wants_fragment(request) and not working:

@@ -115,6 +115,27 @@ def test_a_failure_is_shown_and_tried_again_without_paying_twice(
     assert b"no such key" not in client.get(address(haystack)).content
 
 
+def test_a_server_is_asked_within_a_limit_and_cancelled(
+    ada: Any, ben: Any, login: Login, server: FakeServer
+) -> None:
+    haystack, client = make_haystack(), login(ada)
+    assert b"max_requests" not in client.get(address(haystack, "settings") + "?retriever=bm25").content
+    shown = client.get(address(haystack, "settings") + "?retriever=rerank").content
+    assert b"This haystack needs 2" in shown
+    data = {"retriever": "rerank", "base_url": server.address, "model": "wren"}
+    assert client.post(address(haystack, "run"), data | {"max_requests": "0"}).status_code == 422
+    client.post(address(haystack, "run"), data | {"max_requests": "1"})
+    row = Retrieval.objects.get()
+    assert (row.max_requests, row.settings) == (1, {"base_url": server.address, "model": "wren"})
+    cancel = reverse("benchmarks:retriever-cancel", args=[row.uid])
+    assert cancel in client.get(address(haystack)).content.decode()
+    assert login(ben).post(cancel).status_code == 403
+    assert b"Cancelled." in login(ada).post(cancel, follow=True).content
+    login(ada).post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    assert (finish(row).state, row.n_requests) == ("failed", 1)
+    assert server.n_asked == 1
+
+
 def test_studies_can_show_the_documents_of_a_computed_retriever(ada: Any, login: Login) -> None:
     haystack = make_haystack()
     row = ran(haystack, "keywords")

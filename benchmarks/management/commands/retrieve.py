@@ -44,6 +44,12 @@ class Command(BaseCommand):
             metavar="SETTING=VALUE",
             help="a setting of the retriever, such as k1=1.2; repeatable",
         )
+        parser.add_argument(
+            "--max-requests",
+            type=int,
+            metavar="N",
+            help="send at most so many to a server, for each haystack; what came is kept",
+        )
         parser.add_argument("--json", action="store_true", help="print what was done, with all scores, as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,7 +62,10 @@ class Command(BaseCommand):
             retrievers = [make(name, settings) for name in options["retriever"]]
         except WrongSettings as error:
             raise CommandError(str(error)) from error
-        done = [self._run(haystack, retriever) for haystack in haystacks for retriever in retrievers]
+        most = options["max_requests"]
+        if most is not None and most < 0:
+            raise CommandError("--max-requests: 0 or more.")
+        done = [self._run(haystack, retriever, most) for haystack in haystacks for retriever in retrievers]
         if options["json"]:
             rows = [{**row, "scores": _scores(row)} for row in done]
             self.stdout.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
@@ -70,13 +79,17 @@ class Command(BaseCommand):
         if failed:
             raise CommandError("\n".join(failed))
 
-    def _run(self, haystack: Haystack, retriever: Retriever) -> dict[str, Any]:
-        row = retrieving.request(haystack=haystack, retriever=retriever, now=timezone.now(), wake=False)
+    def _run(self, haystack: Haystack, retriever: Retriever, most: int | None) -> dict[str, Any]:
+        row = retrieving.request(
+            haystack=haystack, retriever=retriever, now=timezone.now(), wake=False, max_requests=most
+        )
         n_computed = retrieving.advance(uid=row.uid, clock=timezone.now)
         row.refresh_from_db()
         message = row.message
         if n_computed is None and row.state != Retrieval.State.DONE:
             message = f"{row} is being run on {haystack.title} by somebody else; try again when that is over."
+        if row.state == Retrieval.State.CANCELLED:
+            message = f"{row} was cancelled on {haystack.title}; what servers answered is kept."
         return {
             "haystack": haystack.title,
             "haystack_id": haystack.key,
@@ -88,6 +101,7 @@ class Command(BaseCommand):
             "message": message,
             "n_subtopics": row.n_total,
             "n_computed": n_computed or 0,
+            "n_requests": row.n_requests,
         }
 
 
