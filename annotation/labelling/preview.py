@@ -61,9 +61,10 @@ def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, An
 
 
 def _answered(kind: TaskPage, task: LabelTask, request: HttpRequest) -> dict[str, Any]:
-    answer = kind.answers.checked(task, kind.parse(request.POST))
-    question = question_in(request.POST) if kind.answers.questions else None
-    if kind.answers.counts(answer) and task.n_questions == 1:
+    asked = kind.asked_in(request.POST)
+    answer = asked.answers.checked(task, asked.parse(request.POST))
+    question = question_in(request.POST) if asked.answers.questions else None
+    if asked.answers.counts(answer) and task.n_questions == 1:
         task.n_answered, task.state = 1, LabelTask.State.DONE
     outcome = Outcome(task, answer, question)
     feedback = kind.feedback(outcome) if kind.feedback else ""

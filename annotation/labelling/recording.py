@@ -44,7 +44,8 @@ class AnswerKind(Generic[A]):
     `answer_of` reads an answer from a row, None giving the cleared one; `checked` gives the answer as it is to be
     stored or raises TaskRefused; `columns` are the fields of the row that no other kind has. The task that both
     get holds study, item and what `needed` names (like "item__key_point"). With `questions` an answer is about one
-    of the questions of the item, otherwise about the item.
+    of the questions of the item, otherwise about the item. An optional kind stands beside what a task asks: a task
+    is done without it, and its answers are not counted among those of the task.
     """
 
     model: Any
@@ -53,6 +54,7 @@ class AnswerKind(Generic[A]):
     checked: Callable[[Any, A], A]
     columns: Callable[[Any, A], dict[str, Any]]
     questions: ItemQuestions | None = None
+    is_optional: bool = False
     reads: AnswerReads = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,7 @@ class AnswerKind(Generic[A]):
 
     def counts(self, answer: A) -> bool:
         """Whether it answers its question."""
-        return answer.is_complete and answer != self.answer_of(None)
+        return not self.is_optional and answer.is_complete and answer != self.answer_of(None)
 
 
 @dataclass(frozen=True, slots=True)

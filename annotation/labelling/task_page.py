@@ -22,6 +22,15 @@ from annotation.studies.guidelines import current_guideline, render_markdown
 
 
 @dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Something optional that is answered on the same page; its form says `beside=1`."""
+
+    answers: AnswerKind[Any]
+    parse: Callable[[QueryDict], Any]
+    in_words: Callable[[LabelTask, Any], str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TaskPage:
     """What one kind of study has of its own where annotators answer its tasks.
 
@@ -32,6 +41,7 @@ class TaskPage:
     answers: AnswerKind[Any]
     parse: Callable[[QueryDict], Any]
     in_words: Callable[[LabelTask, Any], str]
+    beside: Beside | None = None
     feedback: Callable[[Outcome[Any]], str] | None = None
     template: str
     rows: Callable[[LabelTaskQuerySet], LabelTaskQuerySet]
@@ -42,6 +52,10 @@ class TaskPage:
     """Called before a task is shown; its response, if there is one, is shown instead."""
     pane: Callable[[dict[str, Any]], Pane] | None = None
     """Texts to put in place of the page's marker, made from the context."""
+
+    def asked_in(self, data: QueryDict) -> TaskPage | Beside:
+        """What a form answers."""
+        return self.beside if self.beside and data.get("beside") == "1" else self
 
 
 ACTS = ("choice", "undo", "seen", "skip", "remark")

@@ -63,6 +63,19 @@ def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: date
     return LastAct(row)
 
 
+def is_newer(model: Any, other: Any, *, tasks: Tasks, op_id: str, only_here: bool) -> bool:
+    """Whether the act that an undo takes back, or took back by this `op_id`, is of `model` and not of `other`."""
+    here = rows_of(tasks).get()
+    about = {"task": here} if only_here else {"task__study": here.study_id, "task__annotator": here.annotator_id}
+    own, beside = model.objects.filter(**about), other.objects.filter(**about)
+    if op_id and own.filter(op_id=op_id).exists():
+        return True
+    if op_id and beside.filter(op_id=op_id).exists():
+        return False
+    last, last_beside = standing(own), standing(beside)
+    return last is not None and (last_beside is None or last.made_at > last_beside.made_at)
+
+
 def standing(rows: Any) -> Any:
     """The newest of these acts that is no undo and was not taken back; None where there is none."""
     return rows.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()

@@ -25,7 +25,8 @@ from annotation.labelling.handling import OwnTask
 from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, tasks_beside
 from annotation.labelling.recording import Outcome, payload_of, record
 from annotation.labelling.recording import undo as undo_answer
-from annotation.labelling.task_page import TaskPage, context_of
+from annotation.labelling.task_page import Beside, TaskPage, context_of
+from annotation.labelling.undoing import is_newer
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
@@ -59,12 +60,12 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
 @act
 def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Store one answer: `question?, op_id?, guideline?` and what the kind's form has."""
-    data = request.POST
+    data, asked = request.POST, kind.asked_in(request.POST)
     outcome = record(
-        kind=kind.answers,
+        kind=asked.answers,
         tasks=tasks,
-        answer=kind.parse(data),
-        question=question_in(data) if kind.answers.questions else None,
+        answer=asked.parse(data),
+        question=question_in(data) if asked.answers.questions else None,
         guideline_version=number_in(data, "guideline"),
         op_id=data.get("op_id", "")[:MAX_OP_ID],
         now=now,
@@ -82,12 +83,13 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
     """
     data = request.POST
     op_id, only_here = data.get("op_id", "")[:MAX_OP_ID], data.get("here") == "1"
-    outcome = undo_answer(kind=kind.answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    asked = _last_asked(kind, tasks, op_id=op_id, only_here=only_here)
+    outcome = undo_answer(kind=asked.answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if outcome is None or outcome.undone is None:
         return {"nothing": True}
     row, undone = outcome.task, outcome.undone
-    values = {"was": kind.in_words(row, undone.was), "number": undone.number}
-    holds = kind.in_words(row, outcome.answer)
+    values = {"was": asked.in_words(row, undone.was), "number": undone.number}
+    holds = asked.in_words(row, outcome.answer)
     message = (
         _("Undone: %(was)s on %(number)d; it is now %(now)s.") if holds else _("Undone: %(was)s on %(number)d.")
     )
@@ -96,6 +98,15 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
         "message": message % (values | {"now": holds}),
         "next": page_of(row.study.kind, undone.uid, outcome.question),
     }
+
+
+def _last_asked(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> TaskPage | Beside:
+    """Whose answer an undo takes back, where the page asks for something beside."""
+    if kind.beside is None:
+        return kind
+    model, other = kind.beside.answers.model, kind.answers.model
+    is_beside = is_newer(model, other, tasks=tasks, op_id=op_id, only_here=only_here)
+    return kind.beside if is_beside else kind
 
 
 @requires(LOGGED_IN, json=True)

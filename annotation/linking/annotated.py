@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
 from annotation.linking import exports
-from annotation.models import Study
+from annotation.models import LinkingPlan, Study
 from benchmarks.exchange import eval_benchmark, systems
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
@@ -87,10 +88,17 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     def decisions() -> Iterator[str]:
         return csv_lines(exports.DECISION_COLUMNS, exports.decision_cells(exports.decision_rows(study)))
 
-    return [
+    unlinked = partial(exports.unlinked_rows, study)
+    files = [
         StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
         StudyFile("adjudicated.csv", _("Decisions"), decisions),
     ]
+    plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
+    if plan is not None and plan.asks_unlinked:
+        columns = exports.UNLINKED_COLUMNS
+        title = _("Bullets that cover no insight")
+        files.append(StudyFile("bullets.csv", title, lambda: csv_lines(columns, unlinked()), columns, unlinked))
+    return files
 
 
 def dump_of(study: Study) -> Iterator[bytes]:

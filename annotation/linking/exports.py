@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from annotation.linking.unlinked import unlinked_of
 from annotation.models import Study
 
 COLUMNS = (
@@ -86,6 +87,20 @@ DECISION_FIELDS = (
     "summary",
     "insight",
 )
+UNLINKED_COLUMNS = (
+    "annotator",
+    "item",
+    "label",
+    "cluster",
+    "haystack",
+    "subtopic",
+    "summary",
+    "system",
+    "line",
+    "guideline_version",
+    "made_at",
+    "bullet_text",
+)
 CHUNK = 2_000
 
 
@@ -137,6 +152,20 @@ def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
     at = COLUMNS.index("lines")
     for row in rows:
         yield [*row[:at], " ".join(map(str, row[at])), *row[at + 1 :]]
+
+
+def unlinked_rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    """One row a bullet that somebody linked to nothing, as `UNLINKED_COLUMNS`; `label` is the reason."""
+    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+    for one in unlinked_of(study):
+        summary = one.summary
+        yield (
+            names.get(one.annotator, "unknown"),
+            *(f"{summary.uid}/line {one.line}", one.reason, str(summary.uid)),
+            *(summary.subtopic.haystack.key, summary.subtopic.key, str(summary.uid), summary.system.key, one.line),
+            *(one.guideline_version, one.made_at.isoformat() if one.made_at else ""),
+            summary.text.split("\n")[one.line - 1],
+        )
 
 
 def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:

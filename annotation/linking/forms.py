@@ -193,7 +193,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         **NewStudyForm.FOLDS,
-        "checks": ("allow_several_lines", "n_training", "n_gold", "pass_mark", "checks_source"),
+        "checks": ("allow_several_lines", "asks_unlinked", "n_training", "n_gold", "pass_mark", "checks_source"),
     }
 
     people_per_item = forms.IntegerField(label=_("Annotators per summary"), min_value=1, max_value=50, initial=1)
@@ -213,6 +213,13 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
     )
     allow_several_lines = forms.BooleanField(
         label=_("Several bullets may cover one insight together"), required=False
+    )
+    asks_unlinked = forms.BooleanField(
+        label=_("Ask why bullets cover no insight"),
+        required=False,
+        help_text=_(
+            "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
+        ),
     )
     n_training = forms.IntegerField(
         label=_("Training summaries"),
@@ -272,6 +279,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
             overlap_share=overlap / 100 if is_share else None,
             overlap_number=None if is_share else int(overlap),
             allow_several_lines=data["allow_several_lines"],
+            asks_unlinked=data["asks_unlinked"],
             pass_mark=None if data["pass_mark"] is None else data["pass_mark"] / 100,
         )
 

@@ -17,6 +17,7 @@ from annotation.linking.forms import LinkingStudyForm, SummariesForm
 from annotation.linking.overview import ABOUT_ROWS, about, page_of
 from annotation.linking.page_context import barred, page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
+from annotation.linking.unlinked import UNLINKED
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
@@ -72,6 +73,14 @@ unnoticed, most of them in kettles.”
 - One bullet may cover several insights.
 - Do not judge style, length or citations, and do not look anything up. Only what the bullet says counts.
 
+## Bullets that cover nothing
+
+Some studies ask why a bullet without a link covers no insight. The reason is optional.
+
+- **Another subtopic** (`4`): it answers a different question than the one above.
+- **Too general** (`5`): it is on the subject, but so broad that it states no fact.
+- **Unsupported** (`6`): it states a fact that none of the insights has, and that seems made up.
+
 ## If in doubt
 
 Skip a summary that you cannot judge, and say why. Flag anything the researcher should look at, or leave a comment.
@@ -111,6 +120,7 @@ KIND = register(
             answers=LINK,
             parse=parse,
             in_words=in_words,
+            beside=UNLINKED,
             feedback=feedback,
             template="annotation/linking_task.html",
             rows=LabelTaskQuerySet.for_page,

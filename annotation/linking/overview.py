@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, LinkingPlan, Study
+from annotation.linking.unlinked import unlinked_of
+from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, LinkingPlan, Study, UnlinkedReason
 from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
 from annotation.studies.overview_page import (
     Card,
@@ -18,6 +20,7 @@ from annotation.studies.overview_page import (
     Column,
     OverviewPage,
     Remark,
+    Share,
     Table,
     cost_column,
     progress_columns,
@@ -40,6 +43,8 @@ class PersonRow(Person):
     n_incomplete: int
     n_gold: int = 0
     n_gold_right: int = 0
+    unlinked: Mapping[str, int] = field(default_factory=dict)
+    """Bullets that cover nothing, by reason; "" where none was given."""
 
     @property
     def gold_share(self) -> float | None:
@@ -75,7 +80,7 @@ def overview_of(study: Study) -> Overview:
             labels[person][coverage] += 1
         odd[person]["incomplete"] += not is_complete
         odd[person]["unsure"] += is_unsure
-    gold = _gold(study)
+    gold, unlinked = _gold(study), _unlinked(study)
     people = []
     for fields in people_of(study):
         pk = fields["member"].annotator_id
@@ -87,6 +92,7 @@ def overview_of(study: Study) -> Overview:
                 n_incomplete=odd[pk]["incomplete"],
                 n_gold=sum(gold[pk].values()),
                 n_gold_right=gold[pk][True],
+                unlinked=unlinked[pk],
             )
         )
     remarks = remarks_of(study, *ABOUT_ROWS)
@@ -114,6 +120,33 @@ def _gold(study: Study) -> dict[int, Counter[bool]]:
         if (summary, insight) in agreed:
             found[person][coverage == agreed[summary, insight]] += 1
     return found
+
+
+def _unlinked(study: Study) -> dict[int, Counter[str]]:
+    """Bullets without a link by annotator and reason, where the study asks for reasons."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    plan: LinkingPlan | None = getattr(study, "linking_plan", None)
+    if plan and plan.asks_unlinked:
+        for one in unlinked_of(study):
+            found[one.annotator][one.reason] += 1
+    return found
+
+
+def _unlinked_table(plan: LinkingPlan | None, found: Overview) -> list[Table]:
+    if plan is None or not plan.asks_unlinked:
+        return []
+
+    def shares(row: PersonRow) -> list[Share]:
+        n = sum(row.unlinked.values())
+        counts = [(reason, row.unlinked.get(reason, 0)) for reason in (*UnlinkedReason.values, "")]
+        return [(reason, count, count / n if n else None) for reason, count in counts]
+
+    columns = [
+        Column(_("Without a link"), lambda row: sum(row.unlinked.values())),
+        *share_columns((_("Another subtopic"), _("Too general"), _("Unsupported"), _("No reason")), shares),
+    ]
+    caption = _("Bullets of finished summaries that the annotator linked to no insight, without training.")
+    return [Table(_("Bullets that cover no insight"), caption, columns, found.people)]
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
@@ -145,7 +178,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     )
     return OverviewPage(
         cards=[Card(_("Summaries"), found.n_items, everyone), done, Card(_("Labels"), found.n_labels), *costs],
-        tables=[Table(_("Annotators"), caption, columns, found.people)],
+        tables=[Table(_("Annotators"), caption, columns, found.people), *_unlinked_table(plan, found)],
         facts=_facts(plan, found) if plan else (),
         remarks=[about(task) for task in found.remarks],
         subject=_("Summary"),

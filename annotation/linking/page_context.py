@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.linking.bullets import bullets_of
 from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words, answer_of
+from annotation.linking.unlinked import rows_of
 from annotation.models import CoverageLabel, Exposure, LabelItem, LabelTask
 from annotation.studies import exposures
 from benchmarks.models import Insight
@@ -55,14 +56,18 @@ def page_context(task: LabelTask) -> dict[str, Any]:
     """The summary's bullets, and the insights with the annotator's answers."""
     summary = task.item.summary
     bullets, questions = bullets_of(summary), questions_of(task)
+    linkable = [bullet for bullet in bullets if bullet.is_linkable]
+    is_training = task.item.role == LabelItem.Role.TRAINING
+    asks_unlinked = task.study.linking_plan.asks_unlinked and not is_training
     return {
         "subtopic": summary.subtopic,
         "haystack": summary.haystack,
         "bullets": bullets,
-        "linkable": [bullet for bullet in bullets if bullet.is_linkable],
+        "linkable": linkable,
         "questions": questions,
         "n_answered": sum(question.is_answered for question in questions),
-        "is_training": task.item.role == LabelItem.Role.TRAINING,
+        "is_training": is_training,
+        "unlinked": rows_of(task, linkable) if asks_unlinked else [],
         "allows_several": task.study.linking_plan.allow_several_lines,
     }
 

@@ -40,6 +40,7 @@ class LinkingValues:
     overlap_share: Decimal | None = None
     overlap_number: int | None = None
     allow_several_lines: bool = False
+    asks_unlinked: bool = False
     pass_mark: Decimal | None = None
 
 

@@ -31,7 +31,8 @@ from annotation.models.studies import (
     WritingPlan,
 )
 from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan
-from annotation.models.validation import EntailmentLabel, ValidationPlan
+from annotation.models.unlinked import UnlinkedLabel, UnlinkedReason
+from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,
     Grounded,
@@ -85,7 +86,10 @@ __all__ = [
     "SpotCheck",
     "SpotCheckMark",
     "Study",
+    "UnlinkedLabel",
+    "UnlinkedReason",
     "ValidationPlan",
     "VerificationPlan",
+    "WhyNot",
     "WritingPlan",
 ]

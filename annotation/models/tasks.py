@@ -23,6 +23,7 @@ class LinkingPlan(models.Model):
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="linking_plan")
     allow_several_lines = models.BooleanField(default=False)
+    asks_unlinked = models.BooleanField(default=False, help_text="Why bullets cover no insight.")
     people_per_item = models.PositiveSmallIntegerField(default=1)
     overlap_share = models.DecimalField(max_digits=5, decimal_places=4, null=True, blank=True)
     overlap_number = models.PositiveIntegerField(null=True, blank=True)

@@ -10,6 +10,14 @@ from annotation.models.studies import Study
 from benchmarks.models import Judge, KeyPoint, Response
 
 
+class WhyNot(models.TextChoices):
+    """Why a point is not entailed (Long²RAG, section 6.1)."""
+
+    INCOMPLETE = "incomplete", "incomplete"
+    GENERAL = "general", "too general"
+    MISSING = "missing", "missing"
+
+
 class ValidationPlan(models.Model):
     """The settings of a validation study. Where the verdict is shown, figures say so."""
 
@@ -17,6 +25,7 @@ class ValidationPlan(models.Model):
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="validation_plans")
     people_per_item = models.PositiveSmallIntegerField(default=2)
     shows_verdict = models.BooleanField(default=False)
+    asks_why_not = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -31,7 +40,7 @@ class EntailmentLabel(Answer):
     """Whether a response entails a key point, by one person; empty is a cleared answer.
 
     `snippet_start` and `snippet_end` (excluded) count code points of the response's text and mark what supports
-    the answer, if anything was marked.
+    the answer, if anything was marked. `why_not` may stand after any answer but yes.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="labels")
@@ -40,6 +49,7 @@ class EntailmentLabel(Answer):
     snippet_start = models.PositiveIntegerField(null=True, blank=True)
     snippet_end = models.PositiveIntegerField(null=True, blank=True)
     verdict_shown = models.BooleanField(default=False)
+    why_not = models.CharField(max_length=10, choices=WhyNot, blank=True)
 
     class Meta(Answer.Meta):
         constraints = [
@@ -48,6 +58,11 @@ class EntailmentLabel(Answer):
                 condition=Q(is_complete=True, answer__in=["yes", "no", "neutral"])
                 | Q(is_complete=False, answer=""),
                 name="entailmentlabel_complete_iff_answered",
+            ),
+            models.CheckConstraint(
+                condition=Q(why_not="")
+                | Q(why_not__in=["incomplete", "general", "missing"], answer__in=["no", "neutral"]),
+                name="entailmentlabel_why_after_no",
             ),
             models.CheckConstraint(
                 condition=Q(snippet_start=None, snippet_end=None) | Q(snippet_start__lt=F("snippet_end")),

@@ -27,12 +27,13 @@ from annotation.models import (
     Session,
     SessionEvent,
     Snapshot,
+    UnlinkedLabel,
 )
 from benchmarks.models import JudgeCall, JudgeRunItem, Summary, Verdict
 
 Counts = Counter[tuple[int | None, str]]
 """How many of what, by (study pk, what); None where it belongs to no study."""
-ANSWERS: tuple[Any, ...] = (CoverageLabel, PointLabel, EntailmentLabel, ExternalLabel)
+ANSWERS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, PointLabel, EntailmentLabel, ExternalLabel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     SpotCheck,
+    UnlinkedLabel,
 )
 from annotation.removal.finding import ANSWERS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
@@ -74,7 +75,8 @@ def _delete(going: Going) -> None:
     """Delete what was found, in the order in which rows hold each other."""
     annotator, texts = going.annotator, going.summaries
     SpotCheck.objects.filter(annotator=annotator).delete()
-    CoverageLabel.objects.filter(summary__in=texts).delete()
+    for model in (CoverageLabel, UnlinkedLabel):
+        model.objects.filter(summary__in=texts).delete()
     for model in ANSWERS:
         model.objects.filter(annotator=annotator).delete()
     LabelTask.objects.filter(item__summary__in=texts).delete()

@@ -24,6 +24,7 @@ COLUMNS = (
     "verdict",
     "verdict_shown",
     "snippet",
+    "why_not",
     "is_unsure",
     "is_current",
     "guideline_version",
@@ -45,6 +46,7 @@ FIELDS = (
     "verdict_shown",
     "snippet_start",
     "snippet_end",
+    "why_not",
     "is_unsure",
     "is_current",
     "guideline__version",
@@ -63,12 +65,12 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
         rows = rows.for_figures()
     for row in rows.values_list(*FIELDS).iterator(chunk_size=CHUNK):
         person, response, point, answer, dataset, question, category, domain, uid, text, system, key, *rest = row
-        was_shown, start, end, is_unsure, is_current, version, at = rest
+        was_shown, start, end, why_not, is_unsure, is_current, version, at = rest
         yield (
             *(names.get(person, "unknown"), f"{uid}/{key}", answer, str(uid), dataset, question, category, domain),
             *(str(uid), system, key, str(judge), verdicts.get((response, point), ""), was_shown),
             "" if start is None else text[start:end],
-            *(is_unsure, is_current, version, at.isoformat()),
+            *(why_not, is_unsure, is_current, version, at.isoformat()),
         )
 
 

@@ -34,7 +34,10 @@ class PairsForm(forms.Form):
 class ValidationStudyForm(NewStudyForm, PairsForm):
     """All settings of a new validation study."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {**NewStudyForm.FOLDS, "more": ("seed", "shows_verdict")}
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        **NewStudyForm.FOLDS,
+        "more": ("seed", "shows_verdict", "asks_why_not"),
+    }
 
     judge = forms.ModelChoiceField(
         label=_("Judge"), queryset=Judge.objects.none(), empty_label=_("choose a judge")
@@ -50,6 +53,11 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
         label=_("Show the judge's verdict to annotators"),
         required=False,
         help_text=_("People tend to follow what they see. Figures of such a study are marked and never pooled."),
+    )
+    asks_why_not = forms.BooleanField(
+        label=_("Ask why a point is not entailed"),
+        required=False,
+        help_text=_("Incomplete, too general or missing: an optional choice after neutral and no."),
     )
     seed = forms.IntegerField(
         label=_("Seed"),
@@ -75,4 +83,6 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
     def plan(self) -> ValidationValues:
         """The settings for the verbs."""
         data = self.cleaned_data
-        return ValidationValues(people_per_item=data["people_per_item"], shows_verdict=data["shows_verdict"])
+        return ValidationValues(
+            **{name: data[name] for name in ("people_per_item", "shows_verdict", "asks_why_not")}
+        )

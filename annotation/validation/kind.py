@@ -40,6 +40,14 @@ The answers are listed with their keys, in the order of the page.
 Only the words of the response count, not what you know. Read to the end before you answer no or neutral. If the
 point has several parts, all of them must be there for a yes.
 
+## Why not
+
+Some studies ask why a point is not entailed. The reason is optional.
+
+- **Incomplete** (`4`): the response says part of the point and leaves part of it out.
+- **Too general** (`5`): it touches on the point only in vague or broad terms.
+- **Missing** (`6`): it does not bring the point up at all.
+
 ## The passage
 
 You may mark the passage that decided your answer: select it and press `m`, or use the button. Without a mouse,

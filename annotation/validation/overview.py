@@ -97,6 +97,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             (_("Judge"), plan.judge),
             (_("People for each response"), plan.people_per_item),
             (_("Verdict"), _("shown to people") if plan.shows_verdict else _("hidden from people")),
+            *([(_("Reason when not entailed"), _("asked for"))] if plan.asks_why_not else []),
         ],
         remarks=[about(task) for task in found.remarks],
         subject=_("Point"),

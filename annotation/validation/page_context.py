@@ -20,6 +20,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "key_point": task.item.key_point,
         "direction": direction_of(response.question.language),
         "answer": answer,
+        "asks_why_not": task.study.validation_plan.asks_why_not,
         "verdict": _verdict(task),
     }
 

@@ -28,6 +28,7 @@ class ValidationValues:
 
     people_per_item: int = 2
     shows_verdict: bool = False
+    asks_why_not: bool = False
 
 
 class NothingToValidate(NotPossible):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.labelling.acts import BadAct, number_in, unsure_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
-from annotation.models import EntailmentLabel
+from annotation.models import EntailmentLabel, WhyNot
 from benchmarks.models import Entailment
 
 CLEARED = ""
@@ -19,11 +19,15 @@ CLEARED = ""
 
 @dataclass(frozen=True, slots=True)
 class PairAnswer:
-    """The answer to one pair: "" clears it; `snippet` is (start, end) in code points of the response."""
+    """The answer to one pair: "" clears it; `snippet` is (start, end) in code points of the response.
+
+    `why_not` is the reason for an answer other than yes, where the study asks for one; it is optional.
+    """
 
     answer: str = CLEARED
     snippet: tuple[int, int] | None = None
     is_unsure: bool = False
+    why_not: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -32,7 +36,7 @@ class PairAnswer:
 
 
 def parse(data: QueryDict) -> PairAnswer:
-    """The answer in a form: `answer, start?, end?, unsure?`; places in code points.
+    """The answer in a form: `answer, start?, end?, unsure?, why?`; places in code points.
 
     Raises:
         BadAct: a passage without a start or an end.
@@ -43,7 +47,7 @@ def parse(data: QueryDict) -> PairAnswer:
         raise BadAct(_("A passage has a start and an end."))
     answer = data.get("answer", "")
     snippet = None if start is None or end is None else (start, end)
-    return PairAnswer(answer, snippet, unsure_in(data, answer=answer))
+    return PairAnswer(answer, snippet, unsure_in(data, answer=answer), data.get("why", ""))
 
 
 def in_words(task: Any, answer: PairAnswer) -> str:
@@ -51,6 +55,8 @@ def in_words(task: Any, answer: PairAnswer) -> str:
     if answer.answer == CLEARED:
         return ""
     parts = [{"yes": _("yes"), "no": _("no"), "neutral": _("neutral")}[answer.answer]]
+    if answer.why_not:
+        parts.append(reason_in_words(answer.why_not))
     if answer.snippet is not None:
         parts.append(_("with a passage"))
     if answer.is_unsure:
@@ -58,12 +64,19 @@ def in_words(task: Any, answer: PairAnswer) -> str:
     return ", ".join(parts)
 
 
+def reason_in_words(why_not: str) -> str:
+    """A reason as the page names it."""
+    words = {WhyNot.INCOMPLETE: _("incomplete"), WhyNot.GENERAL: _("too general"), WhyNot.MISSING: _("missing")}
+    return words[WhyNot(why_not)]
+
+
 def answer_of(label: EntailmentLabel | None) -> PairAnswer:
     """The answer in a row; the cleared one of None."""
     if label is None:
         return PairAnswer()
     start, end = label.snippet_start, label.snippet_end
-    return PairAnswer(label.answer, None if start is None or end is None else (start, end), label.is_unsure)
+    snippet = None if start is None or end is None else (start, end)
+    return PairAnswer(label.answer, snippet, label.is_unsure, label.why_not)
 
 
 def _checked(task: Any, answer: PairAnswer) -> PairAnswer:
@@ -77,6 +90,10 @@ def _checked(task: Any, answer: PairAnswer) -> PairAnswer:
         start, end = answer.snippet
         if not 0 <= start < end <= len(task.item.response.text):
             raise TaskRefused("no_such_passage", _("The response has no such passage."))
+    if answer.why_not not in {"", *WhyNot.values}:
+        raise TaskRefused("invalid", _("Reasons are incomplete, too general or missing."))
+    if answer.answer == Entailment.YES or not task.study.validation_plan.asks_why_not:
+        return replace(answer, why_not="")
     return answer
 
 
@@ -89,12 +106,18 @@ def _columns(task: Any, answer: PairAnswer) -> dict[str, Any]:
         "snippet_start": start,
         "snippet_end": end,
         "verdict_shown": task.study.validation_plan.shows_verdict,
+        "why_not": answer.why_not,
     }
 
 
 PAIR: AnswerKind[PairAnswer] = AnswerKind(
     model=EntailmentLabel,
-    needed=("item__response__text", "item__key_point", "study__validation_plan__shows_verdict"),
+    needed=(
+        "item__response__text",
+        "item__key_point",
+        "study__validation_plan__shows_verdict",
+        "study__validation_plan__asks_why_not",
+    ),
     answer_of=answer_of,
     checked=_checked,
     columns=_columns,

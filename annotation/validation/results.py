@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
-from annotation.models import EntailmentLabel, Study
+from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
+from benchmarks.models import Entailment
 from benchmarks.scoring.evaluator import ANSWERS, JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
@@ -22,6 +23,8 @@ PARTS = {
     "domain": "response__question__domain",
     "system": "response__system__key",
 }
+REASONS = (*WhyNot.values, "")
+"""Why a point is not entailed, and that no reason was given."""
 FIELDS = ("response_id", "key_point_id", "response__uid", "key_point__text", *PARTS.values())
 
 
@@ -47,8 +50,30 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasonRow:
+    """Why points were not entailed, of one annotator or system: answers by reason, "" for those without one."""
+
+    of: str
+    name: str
+    counts: Mapping[str, int]
+
+    @property
+    def n(self) -> int:
+        """All answers other than yes."""
+        return sum(self.counts.values())
+
+    @property
+    def cells(self) -> list[tuple[int, float]]:
+        """How often each reason was given, then none, and the share of each."""
+        return [(self.counts[reason], self.counts[reason] / self.n) for reason in REASONS]
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
-    """All figures of a validation study. `parts` are {category|domain|system: {name: accuracy}}."""
+    """All figures of a validation study. `parts` are {category|domain|system: {name: accuracy}}.
+
+    `reasons` are empty unless the study asks for them.
+    """
 
     judge: str
     is_shown: bool
@@ -58,6 +83,7 @@ class Results:
     verdicts: Mapping[str, int]
     n_sampled: int
     n_answered: int
+    reasons: tuple[ReasonRow, ...] = ()
 
     @property
     def disputed(self) -> list[Item]:
@@ -70,11 +96,15 @@ def results_of(study: Study, *, public: bool = False) -> Results:
     judge = study.validation_plan.judge
     names = _names(study, public=public)
     answers: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+    reasons: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
-    for person, response, point, answer in labels.values_list(
-        "annotator_id", "response_id", "key_point_id", "answer"
+    for person, response, point, answer, why_not, system in labels.values_list(
+        "annotator_id", "response_id", "key_point_id", "answer", "why_not", PARTS["system"]
     ):
         answers[response, point][names[person]] = answer
+        if answer != Entailment.YES:
+            for row in (("annotator", names[person]), ("system", system)):
+                reasons[row][why_not] += 1
     verdicts = verdicts_on(study)
     datasets = study.label_items.values_list("response__question__dataset", flat=True).order_by().distinct()
     items, keys = [], []
@@ -102,7 +132,12 @@ def results_of(study: Study, *, public: bool = False) -> Results:
         verdicts={answer: everywhere.get(answer, 0) for answer in ANSWERS},
         n_sampled=len(items),
         n_answered=sum(bool(item.answers) for item in items),
+        reasons=_reason_rows(reasons) if study.validation_plan.asks_why_not else (),
     )
+
+
+def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
+    return tuple(ReasonRow(of, name, counts) for (of, name), counts in sorted(found.items()))
 
 
 def as_json(found: Results) -> dict[str, Any]:
@@ -126,6 +161,15 @@ def as_json(found: Results) -> dict[str, Any]:
             "verdict": _plain(evaluation.by_answer),
             **{part: _plain(stats) for part, stats in found.parts.items()},
         },
+        "why_not": [
+            {
+                "of": row.of,
+                "name": row.name,
+                "n": row.n,
+                **{reason or "none_given": row.counts[reason] for reason in REASONS},
+            }
+            for row in found.reasons
+        ],
     }
 
 
@@ -145,6 +189,10 @@ def figure_rows(found: Results) -> Iterable[tuple[Any, ...]]:
         for figure, stat in stats.items():
             reason = stat.reason
             yield (of, name, figure, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, reason)
+    for row in found.reasons:
+        for why_not in REASONS:
+            share = row.counts[why_not] / row.n
+            yield (row.of, row.name, f"why not: {why_not or 'none given'}", share, None, None, row.n, None, "")
 
 
 FIGURE_COLUMNS = ("of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")

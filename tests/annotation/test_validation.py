@@ -195,6 +195,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
             "answer",
             "snippet",
             "is_unsure",
+            "why_not",
             "is_complete",
             "state",
             "n_answered",

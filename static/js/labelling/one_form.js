@@ -9,7 +9,7 @@ export class OneForm {
       answered: (_, body) => this.answered(body), keys: (key, event) => this.act(key, event), next: () => this.next(), retry: (act) => this.retry(act),
     });
     const { config, find, on } = this.shell;
-    Object.assign(this, { config, find, form: find("answer"), first: find("first"), isArrow: false, wasComplete: false });
+    Object.assign(this, { config, find, form: find("answer"), first: find("first"), isArrow: false, wasComplete: false, wasSettled: false });
     on(this.form, "submit", (event) => { event.preventDefault(); this.store(); });
     on(this.form, "change", ({ target }) => { if (target.name === "unsure") this.doubt(); else this.decide({ byArrow: this.isArrow }); });
     // Arrows try one radio after another, which decides nothing yet
@@ -18,19 +18,21 @@ export class OneForm {
   }
 
   // A kind has: `isAnswered`, `isComplete`, `fields()` to send, `show(body)` of an answer, `read(of)` the same from the
-  // fields of an act, `missing()` as the box and the sentence that ask for it, and `keys(key, event)`; it may add `drawMore()`
-  // and `readingKeys`, for closed studies too.
+  // fields of an act, `missing()` as the box and the sentence that ask for it, and `keys(key, event)`; it may add `drawMore()`,
+  // `readingKeys`, for closed studies too, and `isSettled`: complete, and nothing optional is waited for before going on.
   drawMore() {}
   readingKeys = {};
 
   value(name) { return this.form.querySelector(`[name=${name}]:checked`)?.value ?? ""; }
   choose(name, wanted) { for (const input of this.form.querySelectorAll(`[name=${name}]`)) input.checked = input.value === wanted; }
+  get isSettled() { return this.isComplete; }
   get unsure() { return this.form.elements.unsure; }
 
   begin() { this.draw(); }
   draw() {
     this.drawMore();
     this.wasComplete = this.isComplete;
+    this.wasSettled = this.isSettled;
     this.root.classList.toggle("is-complete", this.wasComplete);
     this.shell.progress(this.wasComplete);
   }
@@ -44,9 +46,9 @@ export class OneForm {
   }
   // Store an answer; one that completes the item may lead on.
   decide({ byArrow = false } = {}) {
-    const was = this.wasComplete;
+    const was = this.wasSettled;
     this.store();
-    if (!was && this.isComplete && !byArrow) this.shell.goOnByItself();
+    if (!was && this.isSettled && !byArrow) this.shell.goOnByItself();
   }
   answered(body) {
     if (this.shell.outbox.isWaiting(this.config.task, this.config.urls.choice)) return; // what is still on its way is newer

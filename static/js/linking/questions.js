@@ -79,11 +79,6 @@ export class Questions {
     this.draw();
   }
 
-  step(by) {
-    const at = this.all.indexOf(this.current);
-    this.choose(this.all[Math.max(0, Math.min(this.all.length - 1, at + by))]);
-  }
-
   get isComplete() { return !this.unanswered; }
 
   // The next one without an answer after the current, then from the top; nothing if all have one.

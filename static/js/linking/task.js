@@ -2,25 +2,39 @@
 import { fieldOf } from "../labelling/outbox.js";
 import { run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
+import { REASONS, Unlinked } from "./unlinked.js";
 
 const LEVELS = { 1: "none", 2: "partial", 3: "full" };
 
 run(function start(root) {
-  const questions = new Questions(root);
+  const questions = new Questions(root), unlinked = new Unlinked(root, questions);
   const shell = startShell(root, { answered, keys, next, onClick, retry });
   const { config, text, on, outbox, save, say, refuse, leave } = shell;
 
   function draw() {
     questions.draw();
+    unlinked.draw();
     shell.progress(questions.isComplete);
   }
   function answered(act, body) {
+    if (body.reasons) { tookReasons(act, body); return; }
     const question = body.question && questions.of(body.question);
     if (question && !outbox.acts.some((each) => fieldOf(each, "question") === body.question)) question.set(body);
     if (act.url === config.urls.undo && question) questions.choose(question);
     draw();
   }
+  const isOfReasons = (act) => fieldOf(act, "beside") === "1";
+  function tookReasons(act, body) {
+    if (!outbox.acts.some(isOfReasons)) unlinked.show(body.reasons);
+    draw();
+  }
   function retry(act) {
+    if (isOfReasons(act)) {
+      const said = act.fields.filter(([name]) => name.startsWith("reason-"));
+      unlinked.show(said.map(([name, reason]) => [Number(name.slice(7)), reason]));
+      draw();
+      return unlinked.box;
+    }
     const lines = act.fields.filter(([name]) => name === "line").map(([, line]) => Number(line));
     const question = questions.of(fieldOf(act, "question"));
     question.set({ coverage: fieldOf(act, "coverage"), lines, is_unsure: fieldOf(act, "unsure") === "1" });
@@ -39,7 +53,27 @@ run(function start(root) {
     store(question);
     if (!shell.isAuto() || wasAnswered || !question.isAnswered || question.takesMore) return;
     const unanswered = questions.nextUnanswered();
-    if (unanswered) questions.choose(unanswered); else shell.goOnByItself();
+    if (unanswered) choose(unanswered); else if (unlinked.open) choose(unlinked.open); else shell.goOnByItself();
+  }
+  // An insight, or the row of a bullet
+  function choose(stop) {
+    const isRow = unlinked.rows.includes(stop);
+    unlinked.choose(isRow ? stop : null);
+    if (!isRow) questions.choose(stop);
+  }
+  function step(by) {
+    const stops = [...questions.all, ...unlinked.shown];
+    const at = stops.indexOf(unlinked.current ?? questions.current);
+    choose(stops[Math.max(0, Math.min(stops.length - 1, at + by))]);
+  }
+  // The same reason again takes it back
+  function give(reason) {
+    const row = unlinked.current, was = unlinked.reasonOf(row);
+    unlinked.set(row, was === reason ? "" : reason);
+    save(unlinked.fields());
+    if (!shell.isAuto() || was) return;
+    const open = unlinked.nextOpen();
+    if (open) choose(open); else shell.goOnByItself();
   }
   function level(coverage) {
     const question = questions.current, was = question.isAnswered;
@@ -55,11 +89,13 @@ run(function start(root) {
     decide(question, was);
   }
   // On to the next insight without an answer, then to the next summary. What says "covered" has to say where.
+  // Reasons of bullets are optional: Enter passes over them one by one.
   function next() {
     if (!config.is_open) { leave(); return; }
+    if (unlinked.current) { const open = unlinked.nextOpen(); if (open) choose(open); else leave(); return; }
     if (questions.current?.isMissingLine) { refuse(questions.current.place, text("which-bullet")); return; }
     const question = questions.nextUnanswered();
-    if (!question) { leave(); return; }
+    if (!question) { if (unlinked.open) choose(unlinked.open); else leave(); return; }
     if (question === questions.current) { refuse(question.place, text("unanswered")); return; }
     questions.choose(question);
     if (question.isMissingLine) refuse(question.place, text("which-bullet"));
@@ -79,12 +115,12 @@ run(function start(root) {
   }
 
   const commands = {
-    ArrowDown: () => questions.step(1), j: () => questions.step(1),
-    ArrowUp: () => questions.step(-1), k: () => questions.step(-1),
+    ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1),
   };
   const unsure = () => { questions.current.isUnsure = !questions.current.isUnsure; doubt(questions.current); };
   function keys(key) {
     if (commands[key] || !config.is_open || !questions.current) return commands[key];
+    if (unlinked.current) return REASONS[key] && (() => give(REASONS[key]));
     const bullet = questions.bullets.find(({ dataset }) => dataset.key === key);
     if (LEVELS[key]) return () => level(LEVELS[key]);
     if (bullet) return () => pick(Number(bullet.dataset.line));
@@ -92,14 +128,20 @@ run(function start(root) {
   }
 
   for (const question of questions.all) {
-    on(question.box, "focusin", () => questions.choose(question, { focus: false }));
-    on(question.box, "click", () => questions.choose(question, { focus: false }));
+    const come = () => { unlinked.choose(null); questions.choose(question, { focus: false }); };
+    on(question.box, "focusin", come);
+    on(question.box, "click", come);
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });
     on(question.form, "change", (event) => {
       if (event.target.name === "line" && !question.isCovered) { question.draw(); refuse(question.place, text("covered-first")); return; }
       if (event.target.name === "unsure") doubt(question); else decide(question, question.wasAnswered);
     });
   }
+  for (const row of unlinked.rows) {
+    on(row, "focusin", () => unlinked.choose(row, { focus: false }));
+    on(row, "change", () => save(unlinked.fields()));
+  }
+  if (unlinked.box) on(unlinked.box, "submit", (event) => { event.preventDefault(); save(unlinked.fields()); });
   for (const bullet of questions.bullets) on(bullet, "click", () => { if (!String(getSelection())) pick(Number(bullet.dataset.line)); });
 
   const named = location.hash.startsWith("#q-") && questions.of(location.hash.slice(3));

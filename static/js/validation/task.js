@@ -5,6 +5,7 @@ import { Sentences } from "./sentences.js";
 import { Snippet } from "./snippet.js";
 
 const ANSWERS = { 1: "yes", 2: "neutral", 3: "no", y: "yes", 0: "neutral", n: "no" };
+const REASONS = { 4: "incomplete", 5: "general", 6: "missing" };
 
 class Pair extends OneForm {
   constructor(root) {
@@ -22,17 +23,24 @@ class Pair extends OneForm {
 
   get isAnswered() { return this.value("answer") !== ""; }
   get isComplete() { return this.isAnswered; }
+  get takesReason() { return Boolean(this.find("why")) && this.isAnswered && this.value("answer") !== "yes"; }
+  get isSettled() { return this.isAnswered && (!this.takesReason || this.value("why") !== ""); }
 
   fields() {
     const { place } = this.snippet;
-    return [["answer", this.value("answer")], ...(place ? [["start", String(place[0])], ["end", String(place[1])]] : [])];
+    const why = this.takesReason ? this.value("why") : "";
+    return [["answer", this.value("answer")], ...(why ? [["why", why]] : []), ...(place ? [["start", String(place[0])], ["end", String(place[1])]] : [])];
   }
-  show({ answer, snippet }) {
+  show({ answer, snippet, why_not: why }) {
     this.choose("answer", answer);
+    this.choose("why", why);
     this.snippet.set(snippet);
   }
-  read(of) { return { answer: of("answer"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
-  drawMore() { if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place; }
+  read(of) { return { answer: of("answer"), why_not: of("why"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
+  drawMore() {
+    if (!this.takesReason) this.choose("why", "");
+    if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place;
+  }
   missing() { return [this.first, "unanswered"]; }
 
   keys(key, { shiftKey }) {
@@ -41,8 +49,11 @@ class Pair extends OneForm {
     if (this.sentences.isOn && key === "Escape") return () => { this.sentences.stop(); this.shell.say(""); };
     if (this.sentences.isOn && key === "Enter") return () => this.mark();
     if (ANSWERS[key]) return () => { this.choose("answer", ANSWERS[key]); this.decide(); };
+    if (REASONS[key] && this.takesReason) return () => this.reason(REASONS[key]);
     return { m: () => this.mark(), M: () => this.unmark() }[key];
   }
+  // The same reason again takes it back
+  reason(wanted) { this.choose("why", this.value("why") === wanted ? "" : wanted); this.decide(); }
   mark() {
     const place = this.snippet.selected();
     if (!place) { this.sentences.begin(); this.refuse(this.find("marking"), "nothing-selected"); return; }

@@ -1,0 +1,215 @@
+"""Reasons beside answers: why a point is not entailed, why a bullet covers no insight. Only where a study asks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+from django.urls import reverse
+
+from annotation.labelling import recording
+from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.linking import exports
+from annotation.linking.annotated import files_of
+from annotation.linking.unlinked import UNLINKED, UnlinkedReasons, unlinked_of
+from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
+from annotation.removal.finding import going_of
+from annotation.validation.exports import COLUMNS, label_rows
+from annotation.validation.recording import PAIR, PairAnswer
+from annotation.validation.results import as_json, figure_rows, results_of
+from tests.annotation.test_linking_pages import JSON, choose
+from tests.annotation.test_validation import first, make, make_judged, say
+from tests.makers import NOW, annotator_of, label_task, label_url, make_linking_study
+
+pytestmark = pytest.mark.django_db
+
+
+# Why a point is not entailed
+
+
+def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben: Any) -> None:
+    task = first(make([ben], make_judged(), asks_why_not=True), ben)
+    assert say(task, "no", why_not="missing").answer.why_not == "missing"
+    assert say(task, "neutral", why_not="general").answer == PairAnswer("neutral", why_not="general")
+    assert say(task, "yes", why_not="general").answer == PairAnswer("yes")
+    assert say(task, "no", op="plain").task.state == "done"  # it is optional
+    assert list(EntailmentLabel.objects.order_by("pk").values_list("why_not", flat=True)) == [
+        *("missing", "general", "", "")
+    ]
+    with pytest.raises(TaskRefused, match="Reasons are"):
+        say(task, "no", op="odd", why_not="tired")
+    with pytest.raises(IntegrityError):
+        EntailmentLabel.objects.filter(answer="yes").update(why_not="missing")
+
+
+def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, login: Any) -> None:
+    task = first(make([ben], make_judged(), asks_why_not=True), ben)
+    client = login(ben)
+    for data in ({"answer": "no", "why": "incomplete"}, {"answer": "no", "why": "missing"}):
+        assert client.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == data["why"]
+    undone = client.post(label_url("label-undo", task), headers=JSON).json()
+    assert undone["why_not"] == "incomplete"
+    assert "no, missing" in undone["message"]
+
+
+def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, login: Any) -> None:
+    study = make([ben], make_judged())
+    task, client = first(study, ben), login(ben)
+    assert b"data-why" not in client.get(label_url("label-task", task)).content
+    client.post(label_url("label-choice", task), {"answer": "no", "why": "missing"}, headers=JSON)
+    assert EntailmentLabel.objects.get().why_not == ""
+    assert results_of(study).reasons == ()
+    asking = make([ben], make_judged(name="other"), asks_why_not=True)
+    assert b"data-why" in client.get(label_url("label-task", first(asking, ben))).content
+
+
+def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: Any, cleo: Any) -> None:
+    study = make([ben, cleo], make_judged(systems=("alpha",)), n=3, asks_why_not=True)
+    given = ("missing", "general", "")
+    for task, why_not in zip(study.label_tasks.filter(annotator__user=ben).order_by("pk"), given, strict=True):
+        say(task, "no", why_not=why_not)
+    for task in study.label_tasks.filter(annotator__user=cleo):
+        say(task, "yes", op="cleo")
+    found = results_of(study, public=True)
+    assert {(row.of, row.n) for row in found.reasons} == {("annotator", 3), ("system", 3)}
+    [mine] = [row for row in found.reasons if row.of == "annotator"]
+    assert [n for n, _share in mine.cells] == [0, 1, 1, 1]
+    counts = {"incomplete": 0, "general": 1, "missing": 1, "none_given": 1}
+    assert as_json(found)["why_not"][1] == {"of": "system", "name": "alpha", "n": 3, **counts}
+    assert ("system", "alpha", "why not: missing", 1 / 3, None, None, 3, None, "") in list(figure_rows(found))
+    at = COLUMNS.index("why_not")
+    assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "general", "missing"]
+
+
+def test_the_results_page_shows_reasons(ada: Any, ben: Any, login: Any) -> None:
+    study = make([ben], make_judged(), by=ada, asks_why_not=True)
+    say(first(study, ben), "neutral", why_not="incomplete")
+    html = login(ada).get(reverse("annotation:validation-results", args=[study.uid])).content.decode()
+    assert "Why not entailed" in html
+    assert "No reason given" in html
+
+
+# Why a bullet covers no insight
+
+
+@pytest.fixture
+def study(ada: Any, ben: Any, cleo: Any) -> Study:
+    return make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2, asks_unlinked=True)
+
+
+@pytest.fixture
+def later() -> Any:
+    """Let some time pass: acts of one moment have no order."""
+    return lambda: time.sleep(0.002)
+
+
+def give(client: Any, task: LabelTask, **reasons: str) -> Any:
+    fields = {name.replace("line_", "reason-"): reason for name, reason in reasons.items()}
+    return client.post(label_url("label-choice", task), {"beside": "1", **fields}, headers=JSON)
+
+
+def finish(client: Any, task: LabelTask, line: int) -> None:
+    """Link the first insight to a line, and no other."""
+    n = task.item.summary.subtopic.insights.count()
+    for at in range(n):
+        choose(client, task, "full" if at == 0 else "none", line if at == 0 else None, at)
+
+
+def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben: Any, login: Any) -> None:
+    task, client = label_task(study, ben), login(ben)
+    body = give(client, task, line_3="general", line_4="unsupported").json()
+    assert body["reasons"] == [[3, "general"], [4, "unsupported"]]
+    assert (body["n_answered"], body["state"]) == (0, "begun")
+    assert UnlinkedLabel.objects.get().reasons == {"3": "general", "4": "unsupported"}
+    finish(client, task, 3)
+    task.refresh_from_db()
+    assert (task.state, task.n_answered) == ("done", task.n_questions)
+    html = client.get(label_url("label-task", task)).content.decode()
+    assert html.count("data-unlinked-line") == 3
+    assert CoverageLabel.objects.filter(is_current=True).count() == task.n_questions
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"), [({"line_3": "boring"}, "invalid"), ({"line_99": "general"}, "no_such_line")]
+)
+def test_what_is_no_reason_is_refused(study: Study, ben: Any, login: Any, fields: Any, code: str) -> None:
+    answer = give(login(ben), label_task(study, ben), **fields)
+    assert (answer.status_code, answer.json()["code"]) == (409, code)
+    assert not UnlinkedLabel.objects.exists()
+
+
+def test_a_study_that_does_not_ask_takes_no_reason(ben: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben])
+    task, client = label_task(study, ben), login(ben)
+    assert give(client, task, line_3="general").status_code == 409
+    assert b"data-unlinked" not in client.get(label_url("label-task", task)).content
+
+
+def test_undo_takes_back_whatever_was_last(study: Study, ben: Any, login: Any, later: Any) -> None:
+    task, client = label_task(study, ben), login(ben)
+    choose(client, task, "none")
+    later()
+    give(client, task, line_3="general")
+    later()
+    give(client, task, line_3="unsupported")
+    later()
+    undo = label_url("label-undo", task)
+    first_undo = client.post(undo, {"op_id": "u1"}, headers=JSON).json()
+    assert (first_undo["reasons"], "unsupported" in first_undo["message"]) == ([[3, "general"]], True)
+    assert client.post(undo, {"op_id": "u1"}, headers=JSON).json()["reasons"] == [[3, "general"]]
+    later()
+    assert client.post(undo, {"op_id": "u2"}, headers=JSON).json()["reasons"] == []
+    later()
+    assert client.post(undo, {"op_id": "u3"}, headers=JSON).json()["coverage"] == ""
+    assert client.post(undo, {"op_id": "u4"}, headers=JSON).json() == {"nothing": True}
+
+
+def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, cleo: Any, login: Any) -> None:
+    task, client = label_task(study, ben), login(ben)
+    give(client, task, line_3="general", line_4="subtopic")
+    assert list(unlinked_of(study)) == []  # the task is not done
+    finish(client, task, 3)
+    rows = [(one.line, one.reason) for one in unlinked_of(study)]
+    assert (3, "general") not in rows
+    assert (4, "subtopic") in rows
+    assert all(reason == "" for line, reason in rows if line != 4)
+
+
+def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, ben: Any, login: Any) -> None:
+    task, client = label_task(study, ben), login(ben)
+    give(client, task, line_4="subtopic")
+    finish(client, task, 3)
+    [file] = [one for one in files_of(study, NOW) if one.name == "bullets.csv"]
+    text = "".join(part if isinstance(part, str) else part.decode() for part in file.make())
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert set(rows[0]) == set(exports.UNLINKED_COLUMNS)
+    [row] = [row for row in rows if row["label"]]
+    assert (row["annotator"], row["line"], row["label"]) == ("annotator1", "4", "subtopic")
+    assert row["bullet_text"]
+    html = login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    assert "Bullets that cover no insight" in html
+    plain = make_linking_study(annotators=[], name="Plain", haystack=task.item.summary.haystack, summaries=[])
+    assert "bullets.csv" not in {one.name for one in files_of(plain, NOW)}
+
+
+def test_what_somebody_said_of_bullets_is_deleted_on_request(study: Study, ben: Any, login: Any) -> None:
+    give(login(ben), label_task(study, ben), line_3="general")
+    assert going_of(annotator_of(ben)).counts[study.pk, "labels"] == 1
+
+
+def test_a_strangers_task_takes_no_reason(study: Study, ben: Any, dot: Any) -> None:
+    task = label_task(study, ben)
+    with pytest.raises(LabelTask.DoesNotExist):
+        recording.record(
+            kind=UNLINKED.answers,
+            tasks=OwnTask(dot.pk, task.uid),
+            answer=UnlinkedReasons(((3, "general"),)),
+            op_id="1",
+            now=NOW,
+        )
+    assert PAIR.counts(PairAnswer("no"))
+    assert not UNLINKED.answers.counts(UnlinkedReasons(((3, "general"),)))
