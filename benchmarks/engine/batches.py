@@ -1,25 +1,20 @@
-"""Batch files: the requests of a run as files, sent by whoever runs them, and their replies read back.
+"""Batch files: the requests of a run as files, sent by whoever runs them; `batch_replies` reads what came back.
 
 `write` claims the items of a run and writes what is not answered on them as lines of the OpenAI batch format; they
-stay with the batch until their replies are read. `read` stores the replies under the same keys as live ones, then
-answers the items from them as a worker would, so the verdicts are the same. Nothing that was answered is written
-again, and what came back unusable is asked once more by the next batch, or by a worker.
+stay with the batch until their replies are read. Nothing that was answered is written again, and what came back
+unusable is asked once more by the next batch, or by a worker.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
-from uuid import UUID
 
-import orjson
 from django.db import transaction
 
 from benchmarks import audit
@@ -28,11 +23,9 @@ from benchmarks.engine.answering import Answering, Clock, kept_replies
 from benchmarks.engine.leases import Lease
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.sending import config_of
-from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.cleaning import clean_text
-from benchmarks.judges.openai import AddressNotAllowed, Failure, Reply, Trouble, read_reply
+from benchmarks.judges.openai import AddressNotAllowed
 from benchmarks.judges.questions import BadConfiguration, ResponseFormat
-from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, JudgeRunItem
+from benchmarks.models import Batch, Judge, JudgeRun, JudgeRunItem
 
 ADDRESS = "/v1/chat/completions"
 MANIFEST = "batch.json"
@@ -47,7 +40,6 @@ LEASE = Lease(timedelta(minutes=10))
 NOT_FINISHED = "The files of this batch were never finished."
 NO_ROOM = "The budget has no room for more before replies come."
 STOPPED = "The run was stopped."
-GIVEN_UP = "No reply came with the files of its batch."
 
 
 class BatchRefused(Exception):
@@ -78,35 +70,6 @@ class Written:
     stopped: str = ""
 
 
-@dataclass(frozen=True)
-class Found:
-    """What was in the files of replies, in lines, and what is left of the batch.
-
-    Lines `repeated` an answer that was there, were about `unknown` requests, or were `unreadable`. `missing` are
-    requests without a reply, `done` and `open` items of the run.
-    """
-
-    batch: Batch
-    lines: int
-    answered: int
-    failed: int
-    repeated: int
-    unknown: int
-    unreadable: int
-    missing: int
-    done: int
-    open: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        counts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "batch"}
-        is_closed = self.batch.state == Batch.State.CLOSED
-        return {"batch": str(self.batch.uid), "run": str(self.batch.run.uid), "is_closed": is_closed, **counts}
-
-
-# Writing
-
-
 def write(*, run: JudgeRun, folder: Path, clock: Clock, options: Options | None = None, by: Any = None) -> Written:
     """Write the requests that are open on a run to files in an empty folder.
 
@@ -119,9 +82,8 @@ def write(*, run: JudgeRun, folder: Path, clock: Clock, options: Options | None 
     _check(run)
     files = _Files(folder, options)
     batch = _started(run, options, clock())
-    writing = _Writing(batch, options, clock)
     try:
-        n_requests, stopped = writing.work(files)
+        n_requests, stopped = _write_items(batch, files, response_format=options.response_format, clock=clock)
         n_files = files.finish({"batch": str(batch.uid), "run": str(run.uid), "requests": n_requests})
     except BaseException:
         _drop(batch, clock())
@@ -168,10 +130,11 @@ def _started(run: JudgeRun, options: Options, now: datetime) -> Batch:
 def _drop(batch: Batch, now: datetime) -> None:
     """Free everything of a batch whose files nobody can have sent."""
     ledger.give_up(batch=batch, message=NOT_FINISHED, may_be_paid=False)
-    _close(batch, now)
+    close(batch, now)
 
 
-def _close(batch: Batch, now: datetime) -> None:
+def close(batch: Batch, now: datetime) -> None:
+    """Nothing waits for the files of a batch any longer."""
     batch.items.update(batch=None)
     batch.state, batch.closed_at, batch.claimed_at, batch.claimed_by = Batch.State.CLOSED, now, None, ""
     batch.save(update_fields=["state", "closed_at", "claimed_at", "claimed_by"])
@@ -224,7 +187,7 @@ class _Files:
         return len(self.names)
 
 
-class _OnFile(Answering):
+class OnFile(Answering):
     """Answers claimed items from stored replies; what has none goes to `send`, or stays open without one."""
 
     def __init__(self, *, batch: Batch, send: Callable[[Request], None] | None = None, **kwargs: Any) -> None:
@@ -263,201 +226,46 @@ class _OnFile(Answering):
         return self.waiting
 
 
-@dataclass
-class _Writing:
-    """One process that writes the files of a batch."""
+def _write_items(
+    batch: Batch, files: _Files, *, response_format: ResponseFormat | None, clock: Clock
+) -> tuple[int, str]:
+    """Claim the items of the batch's run and write what is open on them: how many requests, and why not all."""
+    run, n_requests, stopped = batch.run, 0, ""
+    config = config_of(run.judge)
+    left: set[int] = set()
+    """Neither done nor in the files: what they ask is on its way elsewhere, or cannot be asked."""
 
-    batch: Batch
-    options: Options
-    clock: Clock
+    def send(request: Request) -> None:
+        nonlocal n_requests
+        files.add(request)
+        n_requests += 1
 
-    def work(self, files: _Files) -> tuple[int, str]:
-        """How many requests were written, and why not all."""
-        run, n_requests, stopped = self.batch.run, 0, ""
-        passed_over: set[int] = set()
-
-        def send(request: Request) -> None:
-            nonlocal n_requests
-            files.add(request)
-            n_requests += 1
-
-        while not stopped:
-            items = runs.claim(
-                run=run, now=self.clock(), passed_over=passed_over, n_most=AT_ONCE, states=runs.OPEN
+    while not stopped and (
+        items := runs.claim(run=run, now=clock(), passed_over=left, n_most=AT_ONCE, states=runs.OPEN)
+    ):
+        LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
+        rows = run.items.filter(pk__in=[item.pk for item in items])
+        try:
+            answering = OnFile(
+                batch=batch,
+                send=send,
+                run=run,
+                config=config,
+                items=items,
+                clock=clock,
+                response_format=response_format,
             )
-            if not items:
-                break
-            passed_over |= {item.pk for item in items}
-            LEASE.renew(Batch.objects.filter(pk=self.batch.pk), now=self.clock())
-            try:
-                answering = _OnFile(
-                    batch=self.batch,
-                    send=send,
-                    run=run,
-                    config=config_of(run.judge),
-                    items=items,
-                    clock=self.clock,
-                    response_format=self.options.response_format,
-                )
-                waiting, stopped = answering.work(), answering.stopped
-                run.items.filter(pk__in=waiting).update(batch=self.batch)
-                _put_back(items, answering.errors)
-            finally:
-                runs.let_go(run=run, items=items)
-        return n_requests, stopped
+            waiting, stopped = answering.work(), answering.stopped
+            rows.filter(pk__in=waiting).update(batch=batch)
+            put_back(items, answering.errors)
+            left.update(rows.filter(state=JudgeRunItem.State.PENDING, batch=None).values_list("pk", flat=True))
+        finally:
+            runs.let_go(run=run, items=items)
+    return n_requests, stopped
 
 
-def _put_back(items: Iterable[JudgeRunItem], errors: Mapping[int, Exception]) -> None:
+def put_back(items: Iterable[JudgeRunItem], errors: Mapping[int, Exception]) -> None:
+    """Free the items that could not be asked or answered, with what was wrong."""
     for item in items:
         if item.pk in errors:
             runs.put_back(item=item, error=errors[item.pk])
-
-
-# Reading
-
-
-def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> Found:
-    """Store the replies that lie in the folder of a batch, and answer its items from them; again changes nothing.
-
-    Replies are lines of any `.jsonl` files in it but those of the requests, in any order. With `gives_up` requests
-    without a reply may be sent again.
-
-    Raises:
-        BatchRefused: this is no folder of a batch of this site, or another process reads it.
-    """
-    batch = _batch_in(folder)
-    if not LEASE.take(Batch.objects.filter(LEASE.free(clock()), pk=batch.pk), now=clock()):
-        raise BatchRefused("Another process is reading or writing the files of this batch.")
-    try:
-        counts = _store(batch, folder, clock)
-        if gives_up:
-            ledger.give_up(batch=batch, message=GIVEN_UP, may_be_paid=True)
-        n_done = _answer(batch, clock)
-        missing = batch.calls.filter(state=JudgeCall.State.ASKED).count()
-        with transaction.atomic():
-            if missing:
-                Batch.objects.filter(pk=batch.pk).update(state=Batch.State.OUT)
-            elif batch.state != Batch.State.CLOSED:
-                _close(batch, clock())
-            audit.record(actor=by, action="batch.read", target=batch.run, now=clock(), answered=counts["answered"])
-    finally:
-        LEASE.release(Batch.objects.filter(pk=batch.pk))
-    left = runs.finish(run=batch.run, now=clock(), states=runs.OPEN)
-    names = ("lines", "answered", "failed", "repeated", "unknown", "unreadable")
-    by_name = {name: counts[name] for name in names}
-    return Found(batch=batch, **by_name, missing=missing, done=n_done, open=left.n_pending)
-
-
-def _batch_in(folder: Path) -> Batch:
-    try:
-        uid = UUID(orjson.loads((folder / MANIFEST).read_bytes())["batch"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BatchRefused(f"{folder} has no {MANIFEST} of a batch.") from error
-    batch = Batch.objects.select_related("run__judge").filter(uid=uid).first()
-    if batch is None:
-        raise BatchRefused(f"The batch in {folder} is not in this database.")
-    return batch
-
-
-def _store(batch: Batch, folder: Path, clock: Clock) -> Counter[str]:
-    """Close the calls whose replies are there, some lines at a time."""
-    counts: Counter[str] = Counter()
-    lines = _lines(folder)
-    while part := list(islice(lines, AT_ONCE)):
-        outcomes: dict[str, Reply | Failure] = {}
-        for line in part:
-            counts["lines"] += 1
-            read_line = outcome_of(line)
-            if read_line is None:
-                counts["unreadable"] += 1
-                continue
-            key, outcome = read_line
-            if key in outcomes:
-                counts["repeated"] += 1
-            if not isinstance(outcomes.get(key), Reply):
-                outcomes[key] = outcome
-        _store_part(batch, outcomes, counts, clock())
-        LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
-    return counts
-
-
-def _store_part(
-    batch: Batch, outcomes: Mapping[str, Reply | Failure], counts: Counter[str], now: datetime
-) -> None:
-    known = set(batch.calls.filter(cache_key__in=outcomes).values_list("cache_key", flat=True))
-    with transaction.atomic():
-        closed = ledger.close_on_file(batch=batch, outcomes=outcomes, now=now)
-    n_answered = sum(isinstance(outcomes[key], Reply) for key in closed)
-    counts["answered"] += n_answered
-    counts["failed"] += len(closed) - n_answered
-    counts["repeated"] += len(known - closed)
-    counts["unknown"] += len(outcomes.keys() - known)
-
-
-def _lines(folder: Path) -> Iterator[bytes]:
-    for path in sorted(folder.rglob("*.jsonl")):
-        if path.name.startswith(REQUESTS):
-            continue
-        with path.open("rb") as handle:
-            yield from (line for line in handle if line.strip())
-
-
-def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
-    """The key of the request that a line answers, and what came of it; None where nobody can tell.
-
-    A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
-    "request_id", "body"}, "error"}.
-    """
-    try:
-        row = orjson.loads(line)
-        key = row["custom_id"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
-    if not isinstance(key, str):
-        return None
-    response = row.get("response") if isinstance(row.get("response"), dict) else {}
-    status = response.get("status_code", 200 if response else None)
-    body = response.get("body")
-    if status == 200 and isinstance(body, dict):
-        headers = {"x-request-id": clean_text(str(response.get("request_id") or ""))}
-        try:
-            return key, read_reply(body, headers, 0)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            reason = "The reply is no chat completion."
-            return key, Failure(Trouble.REJECTED, reason, 0, status=200, may_be_paid=True)
-    message = _message(row.get("error")) or _message(body) or "No reply, and no reason."
-    return key, Failure(Trouble.REJECTED, message, 0, status=status if isinstance(status, int) else None)
-
-
-def _message(error: Any) -> str:
-    """The words of an error, however deep they lie."""
-    if not isinstance(error, dict):
-        return clean_text(str(error or ""))[:500]
-    if isinstance(error.get("error"), dict):
-        return _message(error["error"])
-    parts = [str(error[name]) for name in ("code", "message") if error.get(name)]
-    return clean_text(": ".join(parts))[:500]
-
-
-def _answer(batch: Batch, clock: Clock) -> int:
-    """Answer the items of a batch as far as replies are there, and free those that wait for nothing; how many."""
-    run, n_done, last = batch.run, 0, 0
-    while items := _items_after(batch, last):
-        last = items[-1].pk
-        answering = _OnFile(batch=batch, run=run, config=config_of(run.judge), items=items, clock=clock)
-        waiting = answering.work()
-        _put_back(items, answering.errors)
-        rows = run.items.filter(pk__in=[item.pk for item in items])
-        rows.exclude(pk__in=waiting).update(batch=None)
-        n_done += rows.filter(state=JudgeRunItem.State.DONE).count()
-        LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
-    return n_done
-
-
-def _items_after(batch: Batch, last: int) -> Sequence[JudgeRunItem]:
-    rows = batch.items.filter(state=JudgeRunItem.State.PENDING, pk__gt=last).select_related(*_related(batch))
-    return list(rows.order_by("pk")[:AT_ONCE])
-
-
-def _related(batch: Batch) -> list[str]:
-    return [TASKS[batch.run.task].related]

@@ -11,7 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import batches
+from benchmarks.engine import batch_replies, batches
 from benchmarks.judges.questions import ResponseFormat
 from benchmarks.models import JudgeRun
 
@@ -88,7 +88,7 @@ class Command(BaseCommand):
         return report, f"{text} Not everything was written: {made.stopped}" if made.stopped else text
 
     def _read(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        found = batches.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
+        found = batch_replies.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
         text = (
             f"{found.lines:,} lines: {found.answered:,} answers, {found.failed:,} failures, {found.repeated:,} "
             f"repeated, {found.unknown:,} unknown, {found.unreadable:,} unreadable. {found.done:,} items done, "

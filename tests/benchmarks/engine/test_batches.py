@@ -14,8 +14,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from benchmarks.engine import batches, budgets, costs, judging, leases
-from benchmarks.engine.batches import Options, outcome_of
+from benchmarks.engine import batch_replies, batches, budgets, costs, judging, leases
+from benchmarks.engine.batch_replies import outcome_of
+from benchmarks.engine.batches import Options
 from benchmarks.judges.openai import Failure, Reply
 from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subtopic, Verdict
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
@@ -44,8 +45,8 @@ def write(run: JudgeRun, folder: Path, **options: Any) -> batches.Written:
     return batches.write(run=run, folder=folder, clock=timezone.now, options=Options(**options))
 
 
-def read(folder: Path, **options: Any) -> batches.Found:
-    return batches.read(folder=folder, clock=timezone.now, **options)
+def read(folder: Path, **options: Any) -> batch_replies.Found:
+    return batch_replies.read(folder=folder, clock=timezone.now, **options)
 
 
 def requests_in(folder: Path) -> list[dict[str, Any]]:
@@ -234,7 +235,7 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
 
 def interrupted(after: int) -> Callable[..., Any]:
     """Close calls as usual, but be killed at a later part."""
-    plain, n = batches._store_part, 0
+    plain, n = batch_replies._store_part, 0
 
     def store(*args: Any) -> None:
         nonlocal n
@@ -253,7 +254,7 @@ def test_reading_that_was_killed_goes_on_where_it_was(
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
     monkeypatch.setattr(batches, "AT_ONCE", 2)
     with monkeypatch.context() as patch:
-        patch.setattr(batches, "_store_part", interrupted(after=2))
+        patch.setattr(batch_replies, "_store_part", interrupted(after=2))
         with pytest.raises(KeyboardInterrupt):
             read(tmp_path)
     assert (JudgeCall.objects.filter(state="answered").count(), Verdict.objects.count()) == (4, 0)
