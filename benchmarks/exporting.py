@@ -77,11 +77,7 @@ def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> 
         insights[row.subtopic_id].append(
             TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
         )
-    scores: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
-    for ranking in RetrieverRanking.objects.imported().filter(subtopic__haystack=haystack).order_by("pk"):
-        scores[ranking.subtopic_id][ranking.retriever] = {
-            int(number): score for number, score in ranking.scores.items()
-        }
+    scores = RetrieverRanking.objects.imported().filter(subtopic__haystack=haystack).by_subtopic()
     return tuple(
         TopicSubtopic(
             key=row.key,

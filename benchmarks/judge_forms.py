@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django import forms
-from django.conf import settings
 from django.db.models import Min
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import juries, scopes
-from benchmarks.engine.judging import ModelOptions
 from benchmarks.engine.scopes import Scope
 from benchmarks.exchange.systems import setting_name
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
+from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField, addresses
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System
 from benchmarks.scoring.summhay import Score
 
@@ -23,62 +22,47 @@ MOST_BYTES = 1_000_000
 """Of an uploaded list of ids."""
 
 
-def _addresses() -> list[tuple[str, str]]:
-    return [(address, address) for address in settings.OPENAI_BASE_URLS]
-
-
 def _datasets() -> list[tuple[str, str]]:
     names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
     return [(name, name) for name in names.distinct()]
 
 
-def _prompt(label: Any, help_text: Any) -> forms.CharField:
-    area = forms.Textarea(attrs={"rows": 8, "spellcheck": "false"})
-    return forms.CharField(label=label, help_text=help_text, required=False, widget=area)
+class ModelJudgeForm(ModelForm):
+    """A model that judges."""
 
-
-class ModelJudgeForm(forms.Form):
-    """A model behind an OpenAI-compatible address."""
-
+    field_order = (
+        "name", "base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s", "prompt",
+        "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens", "note",
+    )  # fmt: skip
     name = forms.CharField(label=_("Name"), max_length=120)
-    base_url = forms.ChoiceField(
-        label=_("Address"),
-        choices=_addresses,
-        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
-    )
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
     protocol = forms.ChoiceField(
         label=_("Protocol"),
         choices=[("one", _("one insight per call")), ("all", _("all insights of a summary in one call"))],
     )
-    temperature = forms.FloatField(
-        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
-        help_text=_("Blank: the server's default, for models that take none."),
-    )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
     max_tokens = forms.IntegerField(
         label=_("Maximum tokens per answer"), min_value=20, max_value=32_000, initial=400,
         help_text=_("Per insight; reasoning models need a few thousand."),
     )  # fmt: skip
     timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=600, initial=60)
-    prompt = forms.CharField(
-        label=_("Prompt"), required=False, widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false"}),
+    prompt = PromptField(
+        label=_("Prompt"), rows=14,
         help_text=_("Blank: the default prompt of the protocol. Bullets and insight are added after it."),
     )  # fmt: skip
-    recall_prompt = _prompt(
-        _("Prompt for recall"), _("For responses. Sentences and key point are added after it.")
+    recall_prompt = PromptField(
+        label=_("Prompt for recall"), help_text=_("For responses. Sentences and key point are added after it.")
     )
-    extraction_prompt = _prompt(
-        _("Prompt for extraction"), _("For responses. Question and response are added after it.")
+    extraction_prompt = PromptField(
+        label=_("Prompt for extraction"),
+        help_text=_("For responses. Question and response are added after it."),
     )
-    support_prompt = _prompt(
-        _("Prompt for support"), _("For responses. Passages and a point of the response are added after it.")
+    support_prompt = PromptField(
+        label=_("Prompt for support"),
+        help_text=_("For responses. Passages and a point of the response are added after it."),
     )
     document_tokens = forms.IntegerField(
         label=_("Maximum tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
         help_text=_("For support: longer documents are cut to the passages closest to the point."),
     )  # fmt: skip
-    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def clean_name(self) -> str:
         """The names of judges of other kinds are taken."""
@@ -90,16 +74,15 @@ class ModelJudgeForm(forms.Form):
     def config(self) -> ModelConfig:
         """The configuration of a valid form."""
         data = self.cleaned_data
-        prompt = data["prompt"].replace("\r\n", "\n").strip() or default_prompt(data["protocol"])
         names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s")
         prompts: dict[str, Any] = {
-            f"{task}_prompt": data[f"{task}_prompt"].replace("\r\n", "\n").strip()
-            or default_prompt(data["protocol"], task)
-            for task in TASKS
+            f"{task}_prompt": data[f"{task}_prompt"] or default_prompt(data["protocol"], task) for task in TASKS
         }
-        tokens = data["document_tokens"] or ModelConfig.document_tokens
         return ModelConfig(
-            prompt=prompt, document_tokens=tokens, **prompts, **{name: data[name] for name in names}
+            prompt=data["prompt"] or default_prompt(data["protocol"]),
+            document_tokens=data["document_tokens"] or ModelConfig.document_tokens,
+            **prompts,
+            **{name: data[name] for name in names},
         )
 
     @staticmethod
@@ -133,20 +116,10 @@ class JuryForm(forms.Form):
         self.fields["members"].queryset = juries.possible_members()  # type: ignore[attr-defined]
 
 
-class RunOptionsForm(forms.Form):
+class RunOptionsForm(ModelOptionsForm):
     """How fast a run asks, how often, and for how much."""
 
-    concurrency = forms.IntegerField(label=_("Requests at the same time"), min_value=1, max_value=256, initial=16)
     repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
-    budget = forms.DecimalField(
-        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Optional. The run pauses before it exceeds this. Needs a price."),
-    )  # fmt: skip
-
-    def options(self) -> ModelOptions:
-        """The options of a valid form."""
-        data = self.cleaned_data
-        return ModelOptions(data["concurrency"], data["repeats"], data["budget"])
 
 
 def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
@@ -270,10 +243,6 @@ class RunForm(RunOptionsForm):
         """The fields that say how a model is asked."""
         return [field for field in self if field.name in RunOptionsForm.base_fields]
 
-    def options(self) -> ModelOptions:
-        """The options of a valid form; a judge that is no model has none."""
-        return super().options() if "repeats" in self.fields else ModelOptions()
-
 
 class PublishedCostForm(forms.Form):
     """What the verdicts of an imported judge cost, as published."""
@@ -326,7 +295,7 @@ class PriceForm(forms.Form):
 
     model = forms.CharField(label=_("Model"), max_length=200)
     base_url = forms.ChoiceField(
-        label=_("Address"), choices=lambda: [("", _("any")), *_addresses()], required=False
+        label=_("Address"), choices=lambda: [("", _("any")), *addresses()], required=False
     )
     valid_from = forms.DateField(label=_("From (UTC)"), widget=forms.DateInput(attrs={"type": "date"}))
     input_per_million = forms.DecimalField(

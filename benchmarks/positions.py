@@ -54,8 +54,8 @@ def shown_orders(summaries: QuerySet[Summary]) -> dict[int, Wanted | None]:
     """
     rows = list(summaries.order_by().values_list("pk", "subtopic", "haystack", *FACTS))
     haystacks = {row[2] for row in rows}
-    documents = _lengths(haystacks)
-    scores = _scores({row[1] for row in rows})
+    documents = Document.objects.lengths(haystacks)
+    scores = RetrieverRanking.objects.filter(subtopic__in={row[1] for row in rows}).by_subtopic()
     known: dict[tuple[int, str, str, bool], Order | None] = {}
     found: dict[int, Wanted | None] = {}
     drafts = _drafts(summaries)
@@ -105,22 +105,6 @@ def _order(
         return None
     sign = -1 if order == SORTED else 1
     return tuple(sorted((number for number, _n in documents), key=lambda number: (sign * oracle[number], number)))
-
-
-def _lengths(haystacks: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    rows = Document.objects.filter(haystack__in=haystacks).order_by("haystack", "number")
-    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
-        found[haystack].append((number, n_words))
-    return found
-
-
-def _scores(subtopics: Collection[int]) -> dict[int, dict[str, dict[int, float]]]:
-    found: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
-    rows = RetrieverRanking.objects.with_reference().filter(subtopic__in=subtopics)
-    for subtopic, reference, scores in rows.order_by().values_list("subtopic", "reference", "scores"):
-        found[subtopic][reference] = {int(number): float(score) for number, score in scores.items()}
-    return found
 
 
 def missing(wanted: Collection[Wanted]) -> list[Wanted]:

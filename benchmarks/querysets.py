@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from django.apps import apps
@@ -59,6 +61,18 @@ class HaystackQuerySet(models.QuerySet[Any]):
             n_summaries=_count("Summary", "haystack", ~Q(origin="session")),
         )
         return rows
+
+
+class DocumentQuerySet(models.QuerySet[Any]):
+    """Reads of documents."""
+
+    def lengths(self, haystacks: Iterable[Any]) -> dict[int, list[tuple[int, int]]]:
+        """(number, words) of each document in the order of numbers, by haystack."""
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        rows = self.filter(haystack__in=haystacks).order_by("haystack", "number")
+        for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
+            found[haystack].append((number, n_words))
+        return found
 
 
 class SubtopicQuerySet(models.QuerySet[Any]):
@@ -143,3 +157,11 @@ class RankingQuerySet(models.QuerySet[Any]):
             reference=Case(When(version="", then=F("retriever")), default=versioned)
         )
         return rows
+
+    def by_subtopic(self) -> dict[int, dict[str, dict[int, float]]]:
+        """The score of each document by its number, by subtopic and reference."""
+        found: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
+        rows = self.with_reference().order_by("pk").values_list("subtopic", "reference", "scores")
+        for subtopic, reference, scores in rows:
+            found[subtopic][reference] = {int(number): float(score) for number, score in scores.items()}
+        return found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking
+from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking, Subtopic
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import Quality, Retrieved, qualities, retrieved
@@ -37,46 +37,39 @@ def quality_lines(
 ) -> list[Line]:
     """A line for each retriever with scores of a haystack, by recall of insights and nDCG, the highest first.
 
-    Four queries.
+    Six queries.
     """
     chosen = list(haystacks)
-    documents: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for haystack, number, n_words in Document.objects.filter(haystack__in=chosen).values_list(
-        "haystack", "number", "n_words"
-    ):
-        documents[haystack].append((number, n_words))
+    documents = Document.objects.lengths(chosen)
     golds: dict[int, list[frozenset[int]]] = defaultdict(list)
     insights = Insight.objects.filter(subtopic__haystack__in=chosen)
     for subtopic, numbers in insights.values_list("subtopic", "gold_documents"):
         golds[subtopic].append(frozenset(numbers))
-    found: dict[tuple[str, str], list[Retrieved]] = defaultdict(list)
-    rankings = RetrieverRanking.objects.filter(subtopic__haystack__in=chosen).order_by("subtopic", "pk")
-    for retriever, version, subtopic, haystack, scores in rankings.values_list(
-        "retriever", "version", "subtopic", "subtopic__haystack", "scores"
-    ):
-        one = retrieved(
-            subtopic=subtopic,
-            documents=documents[haystack],
-            scores={int(number): score for number, score in scores.items()},
-            golds=golds[subtopic],
-            token_budget=token_budget,
-        )
-        found[retriever, version].append(one)
+    rankings = RetrieverRanking.objects.filter(subtopic__haystack__in=chosen)
+    names = {str(one): (one.retriever, one.version) for one in rankings.only("retriever", "version")}
+    haystack_of = dict(Subtopic.objects.filter(haystack__in=chosen).values_list("pk", "haystack"))
+    found: dict[str, list[Retrieved]] = defaultdict(list)
+    for subtopic, by_name in sorted(rankings.by_subtopic().items()):
+        for reference, scores in by_name.items():
+            one = retrieved(
+                subtopic=subtopic,
+                documents=documents[haystack_of[subtopic]],
+                scores=scores,
+                golds=golds[subtopic],
+                token_budget=token_budget,
+            )
+            found[reference].append(one)
     settings = {
         (name, version): values
         for name, version, values in Retrieval.objects.filter(haystack__in=chosen).values_list(
             "retriever", "version", "settings"
         )
     }
-    measured = qualities({_reference(*key): rows for key, rows in found.items()}, resampling=resampling)
-    lines = [Line(_reference(*key), *key, settings.get(key, {}), measured[_reference(*key)]) for key in found]
+    measured = qualities(found, resampling=resampling)
+    lines = [Line(name, *names[name], settings.get(names[name], {}), measured[name]) for name in found]
     return sorted(lines, key=_rank)
 
 
 def _rank(line: Line) -> tuple[float, float, str]:
     quality = line.quality
     return -(quality.recall_insights.value or 0.0), -(quality.ndcg.value or 0.0), line.reference
-
-
-def _reference(retriever: str, version: str) -> str:
-    return f"{retriever}@{version}" if version else retriever

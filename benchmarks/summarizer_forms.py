@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.db.models import Count
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine.judging import ModelOptions
 from benchmarks.engine.summarizing import IMPORTED, NotPossible, Source, check_name
 from benchmarks.judges.questions import BadConfiguration
+from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
 from benchmarks.models import Haystack, Judge, RetrieverRanking, Subtopic
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.summarizers.config import (
@@ -32,23 +31,14 @@ METHOD_NAMES = {
 }
 
 
-def _addresses() -> list[tuple[str, str]]:
-    return [(address, address) for address in settings.OPENAI_BASE_URLS]
+class SummarizerForm(ModelForm):
+    """A model that summarizes."""
 
-
-def _area(rows: int) -> forms.Textarea:
-    return forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
-
-
-class SummarizerForm(forms.Form):
-    """A model that summarizes, behind an OpenAI-compatible address."""
-
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As leaderboards show it."))
-    base_url = forms.ChoiceField(
-        label=_("Address"), choices=_addresses,
-        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
+    field_order = (
+        "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "bullets",
+        "words_from", "words_to", "temperature", "top_p", "top_k", "seed", "max_tokens", "timeout_s", "prompt",
+        "block_prompt", "focus", "note",
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
     method = forms.ChoiceField(label=_("Method"), choices=list(METHOD_NAMES.items()))
     block_words = forms.IntegerField(
         label=_("Words in a block"), min_value=50, max_value=100_000, initial=BLOCK_WORDS,
@@ -68,37 +58,30 @@ class SummarizerForm(forms.Form):
     )
     words_from = forms.IntegerField(label=_("Words, from"), min_value=1, max_value=100_000, initial=200)
     words_to = forms.IntegerField(label=_("Words, to"), min_value=1, max_value=100_000, initial=300)
-    temperature = forms.FloatField(
-        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
-        help_text=_("Blank: the server's default, for models that take none."),
-    )  # fmt: skip
     top_p = forms.FloatField(label=_("Top-p"), min_value=0, max_value=1, required=False)
     top_k = forms.IntegerField(
         label=_("Top-k"), min_value=1, max_value=100_000, required=False,
         help_text=_("Not part of the OpenAI API, but known to vLLM and others."),
     )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
     max_tokens = forms.IntegerField(
         label=_("Maximum tokens per answer"), min_value=20, max_value=200_000, initial=2000,
         help_text=_("Reasoning models need several thousand."),
     )  # fmt: skip
     timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=3600, initial=300)
-    prompt = forms.CharField(
-        label=_("Prompt"), required=False, widget=_area(14),
+    prompt = PromptField(
+        label=_("Prompt"), rows=14,
         help_text=_(
             "Blank: the default prompt of the method. {bullets}, {words_from} and {words_to} become the numbers. "
             "Documents and query are added after it."
         ),
     )  # fmt: skip
-    block_prompt = forms.CharField(
-        label=_("Prompt for blocks"), required=False, widget=_area(8),
-        help_text=_("For the hierarchical method: asks for the notes on a block."),
-    )  # fmt: skip
-    focus = forms.CharField(
-        label=_("Focus prompt"), required=False, widget=_area(2),
+    block_prompt = PromptField(
+        label=_("Prompt for blocks"), help_text=_("For the hierarchical method: asks for the notes on a block.")
+    )
+    focus = PromptField(
+        label=_("Focus prompt"), rows=2,
         help_text=_("Optional. Added after each prompt, for example: %(example)s") % {"example": FOCUS},
     )  # fmt: skip
-    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def clean(self) -> dict[str, Any]:
         """Check the name and all settings together."""
@@ -117,16 +100,12 @@ class SummarizerForm(forms.Form):
 
     def config(self) -> SummarizerConfig:
         """The configuration of a valid form."""
-        texts = {
-            name: self.cleaned_data[name].replace("\r\n", "\n").strip()
-            for name in ("prompt", "block_prompt", "focus")
-        }
-        if texts["prompt"] in {"", *map(default_prompt, METHOD_NAMES)}:
-            texts["prompt"] = default_prompt(self.cleaned_data["method"])
-        if self.cleaned_data["method"] != HIERARCHICAL:
-            texts["block_prompt"] = ""
-        rest = {name: value for name, value in self.cleaned_data.items() if name not in {"name", "note", *texts}}
-        return SummarizerConfig.from_mapping({**rest, **texts})
+        data = {name: value for name, value in self.cleaned_data.items() if name not in {"name", "note"}}
+        if data["prompt"] in {"", *map(default_prompt, METHOD_NAMES)}:
+            data["prompt"] = default_prompt(data["method"])
+        if data["method"] != HIERARCHICAL:
+            data["block_prompt"] = ""
+        return SummarizerConfig.from_mapping(data)
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
@@ -149,18 +128,14 @@ def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
     return found
 
 
-class SummarizeForm(forms.Form):
+class SummarizeForm(ModelOptionsForm):
     """What a summarizer summarizes, and how fast and for how much a model is asked."""
 
+    field_order = ("haystack", "source")
     haystack = forms.ModelChoiceField(
         label=_("Haystack"), queryset=Haystack.objects.none(), to_field_name="uid", empty_label=_("choose one")
     )
     source = forms.ChoiceField(label=_("Documents"), choices=sources)
-    concurrency = forms.IntegerField(label=_("Requests at the same time"), min_value=1, max_value=256, initial=16)
-    budget = forms.DecimalField(
-        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Optional. The run pauses before it exceeds this. Needs a price."),
-    )  # fmt: skip
 
     def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
         """Only models have options of requests."""
@@ -179,9 +154,3 @@ class SummarizeForm(forms.Form):
         """The subtopics of a valid form."""
         rows = Subtopic.objects.filter(haystack=self.cleaned_data["haystack"])
         return list(rows.select_related("haystack").order_by("number"))
-
-    def options(self) -> ModelOptions:
-        """The options of a valid form."""
-        if "concurrency" not in self.fields:
-            return ModelOptions()
-        return ModelOptions(concurrency=self.cleaned_data["concurrency"], budget=self.cleaned_data["budget"])

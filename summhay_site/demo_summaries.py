@@ -17,14 +17,13 @@ def load(*, haystack: Haystack, now: datetime) -> None:
     judge = summarizing.extractive(now=now)
     subtopics = list(haystack.subtopics.select_related("haystack").order_by("number"))
     for source in (Source(), *map(Source.named, RETRIEVERS)):
-        run = summarizing.request(
+        run = judging.request_run(
             judge=judge,
-            subtopics=subtopics,
-            source=source,
-            options=judging.ModelOptions(),
+            task=summarizing.TASK,
+            subjects=summarizing.drafted(judge=judge, subtopics=subtopics, source=source, now=now),
             reason="demo",
             now=now,
-            haystack=haystack.title,
+            scope=summarizing.scope_of(haystack.title, source),
         )
         if run is not None:
             judging.run_pending(run=run, clock=lambda: now)

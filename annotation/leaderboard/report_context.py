@@ -9,7 +9,7 @@ from typing import Any
 from annotation.agreement.reports import Report, ReportRefused, aligned, number
 from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
 from annotation.models import Study
-from benchmarks.leaderboard import haystacks_named
+from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Judge
 
 DEFAULT_JUDGE = "published"
@@ -18,13 +18,7 @@ SHOWN_SCORES = ("coverage", "joint", "rouge1")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments that choose texts and the judge of the scores."""
-    parser.add_argument(
-        "--haystack",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="file, id, title or dataset; repeatable",
-    )
+    haystacks_argument.add_argument(parser)
     parser.add_argument(
         "--system",
         action="append",
@@ -55,9 +49,7 @@ def make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _scope(options: Mapping[str, Any]) -> Scope:
-    haystacks = haystacks_named(options["haystack"])
-    if not haystacks.exists():
-        raise ReportRefused("There is no such haystack.")
+    haystacks = haystacks_argument.chosen(options)
     name = options["judge"] or DEFAULT_JUDGE
     judge = Judge.objects.filter(name=name, archived_at=None).order_by("-version").first()
     if judge is None and options["judge"]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from annotation.agreement.reports import Report, ReportRefused, aligned, with_interval
-from benchmarks.leaderboard import haystacks_named
+from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.retrieval_quality import Line, quality_lines
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import FIGURES
@@ -17,13 +17,7 @@ from benchmarks.scoring.stat import stat_json
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which haystacks, and how many tokens a reader has."""
-    parser.add_argument(
-        "--haystack",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="file, id, title or dataset; repeatable",
-    )
+    haystacks_argument.add_argument(parser)
     parser.add_argument(
         "--budget", type=int, default=TOKEN_BUDGET, metavar="TOKENS", help="%(default)s by default"
     )
@@ -33,10 +27,7 @@ def make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for every retriever with stored scores, the highest recall of insights first."""
     if options["budget"] < 1:
         raise ReportRefused("--budget is a whole number from 1 on.")
-    haystacks = haystacks_named(options["haystack"])
-    if not haystacks.exists():
-        raise ReportRefused("There is no such haystack.")
-    found = quality_lines(haystacks, token_budget=options["budget"])
+    found = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
     if not found:
         raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
     return [{**_row(line), "token_budget": options["budget"]} for line in found]

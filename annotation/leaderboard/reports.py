@@ -11,7 +11,8 @@ from annotation.agreement.reports import Report, ReportRefused, aligned, number
 from annotation.leaderboard import files
 from annotation.leaderboard.board import AVERAGES, View, board
 from annotation.models import Study
-from benchmarks.leaderboard import ORDERS, haystacks_named, scored_summaries
+from benchmarks.leaderboard import ORDERS, scored_summaries
+from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Judge
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.summhay import Score
@@ -21,13 +22,7 @@ ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
 def add_task(parser: ArgumentParser) -> None:
     """The arguments that choose haystacks, a judge and an average."""
-    parser.add_argument(
-        "--haystack",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="file, id, title or dataset; repeatable",
-    )
+    haystacks_argument.add_argument(parser)
     parser.add_argument("--domain", default="")
     parser.add_argument("--judge", default="published", metavar="NAME")
     parser.add_argument("--average", choices=list(AVERAGES), default="pooled")
@@ -67,11 +62,7 @@ def _view(options: Mapping[str, Any]) -> View:
     if judge is None:
         known = ", ".join(sorted(set(Judge.objects.filter(archived_at=None).values_list("name", flat=True))))
         raise ReportRefused(f"There is no judge “{options['judge']}”; there are: {known or 'none'}.")
-    haystacks = haystacks_named(options["haystack"])
-    if options["domain"]:
-        haystacks = haystacks.filter(domain=options["domain"])
-    if not haystacks.exists():
-        raise ReportRefused("There is no such haystack.")
+    haystacks = haystacks_argument.chosen(options)
     score = Score(options.get("score", Score.LABEL))
     return View(haystacks, judge, options["average"], options.get("minute"), score)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,22 +38,32 @@ class Progress:
         return self.n_done > 0 and not self.n_open
 
 
-def progress_of(*, study: Study, annotator: Annotator) -> Progress:
-    """Count the tasks of every kind; what was skipped is not done and not open. Three queries."""
-    writing = list(
-        Assignment.objects.filter(study=study, annotator=annotator).live().values_list("state", flat=True)
-    )
-    labels = list(LabelTask.objects.filter(study=study, annotator=annotator).values_list("state", "active_ms"))
-    states = [*writing, *(state for state, _ms in labels)]
-    times = Session.objects.filter(assignment__study=study, annotator=annotator).values_list("acc_ms", flat=True)
+def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, Progress]:
+    """Count the tasks of every kind, by person; what was skipped is not done and not open. Three queries."""
+    people = list(annotators)
+    states: dict[int, list[str]] = defaultdict(list)
+    worked: dict[int, int] = defaultdict(int)
+    writing = Assignment.objects.filter(study=study, annotator__in=people).live()
+    for person, state in writing.order_by().values_list("annotator", "state"):
+        states[person].append(state)
+    labels = LabelTask.objects.filter(study=study, annotator__in=people)
+    for person, state, ms in labels.order_by().values_list("annotator", "state", "active_ms"):
+        states[person].append(state)
+        worked[person] += ms
+    sessions = Session.objects.filter(assignment__study=study, annotator__in=people)
+    for person, ms in sessions.order_by().values_list("annotator", "acc_ms"):
+        worked[person] += ms
     done = {Assignment.State.DONE.value, LabelTask.State.DONE.value}
     left = done | {LabelTask.State.SKIPPED.value}
-    return Progress(
-        n=len(states),
-        n_done=sum(state in done for state in states),
-        n_open=sum(state not in left for state in states),
-        worked_ms=sum(times) + sum(ms for _state, ms in labels),
-    )
+    return {
+        person.pk: Progress(
+            n=len(states[person.pk]),
+            n_done=sum(state in done for state in states[person.pk]),
+            n_open=sum(state not in left for state in states[person.pk]),
+            worked_ms=worked[person.pk],
+        )
+        for person in people
+    }
 
 
 def completions(annotator: Annotator) -> list[RecruitmentLink]:
@@ -61,15 +72,17 @@ def completions(annotator: Annotator) -> list[RecruitmentLink]:
     return [
         row.link
         for row in rows.order_by("-joined_at")
-        if progress_of(study=row.link.study, annotator=annotator).is_complete
+        if progress_of(study=row.link.study, annotators=[annotator])[annotator.pk].is_complete
     ]
 
 
 def rows_of(link: RecruitmentLink) -> Iterator[tuple[Any, ...]]:
     """One row for each person who came by a link, in the order of `COLUMNS`, for paying; no pseudonym."""
     study = link.study
-    for row in link.recruitments.select_related("participant__annotator").order_by("pk"):
-        done = progress_of(study=study, annotator=row.participant.annotator)
+    rows = list(link.recruitments.select_related("participant__annotator").order_by("pk"))
+    progress = progress_of(study=study, annotators=[row.participant.annotator for row in rows])
+    for row in rows:
+        done = progress[row.participant.annotator_id]
         yield (
             row.participant.panel_id,
             " ".join(f"{name}={value}" for name, value in row.references.items()),

@@ -77,6 +77,6 @@ def join(
         work.deal(study=study, by=None, now=now, rebalance=link.max_tasks is None)
     elif work.fill is not None:
         work.fill(study=study, by=None, now=now, max_tasks=link.max_tasks or 1)
-    if not progress_of(study=study, annotator=annotator).n:
+    if not progress_of(study=study, annotators=[annotator])[annotator.pk].n:
         raise Full
     return recruitment

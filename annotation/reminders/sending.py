@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.mail import send_mail
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -28,16 +28,8 @@ def send_due(*, now: datetime) -> int:
     if not settings.EMAIL_IS_SET:
         return 0
     soon = Study.objects.filter(state=Study.State.OPEN, due_at__gt=now, due_at__lte=now + max(BEFORE))
-    people = list(
-        Annotator.objects.active()
-        .filter(memberships__study__in=soon, memberships__left_at=None)
-        .distinct()
-        .select_related("user")
-        .order_by("pk")
-    )
-    tasks, sent = open_tasks(people), 0
-    for person in people:
-        own = tasks.get(person.pk, [])
+    sent = 0
+    for person, own in _with_tasks(soon):
         user = person.user
         wanted = any(is_due(one.study.due_at, reminded_at=person.reminded_at, now=now) for one in own)
         if user is None or not wanted or why_not(person, own, now=now) is not None:
@@ -47,22 +39,27 @@ def send_due(*, now: datetime) -> int:
     return sent
 
 
-def members_to_remind(study: Study, *, now: datetime) -> tuple[list[Annotator], dict[Why, int]]:
-    """Who would get a mail about a study now, and how many would not, by reason."""
+def _with_tasks(studies: QuerySet[Study]) -> list[tuple[Annotator, list[Open]]]:
+    """The members of these studies, each with their open tasks in any study."""
     people = list(
         Annotator.objects.active()
-        .filter(memberships__study=study, memberships__left_at=None)
+        .filter(memberships__study__in=studies, memberships__left_at=None)
+        .distinct()
         .select_related("user")
         .order_by("pk")
     )
     tasks = open_tasks(people)
+    return [(person, tasks.get(person.pk, [])) for person in people]
+
+
+def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annotator, list[Open]]], dict[Why, int]]:
+    """Who would get a mail about a study now, with their open tasks, and how many would not, by reason."""
     found, others = [], dict.fromkeys(Why, 0)
-    for person in people:
-        own = tasks.get(person.pk, [])
+    for person, own in _with_tasks(Study.objects.filter(pk=study.pk)):
         about_this = own if any(one.study == study for one in own) else []
         reason = why_not(person, about_this, now=now)
         if reason is None:
-            found.append(person)
+            found.append((person, own))
         else:
             others[reason] += 1
     return found, {reason: n for reason, n in others.items() if n}
@@ -71,8 +68,7 @@ def members_to_remind(study: Study, *, now: datetime) -> tuple[list[Annotator], 
 def send_for_study(*, study: Study, now: datetime) -> int:
     """Remind the members of a study who have open tasks in it, of all that is open; gives how many mails went."""
     people, _others = members_to_remind(study, now=now)
-    tasks = open_tasks(people)
-    return sum(_send(person, tasks[person.pk], now=now) for person in people)
+    return sum(_send(person, own, now=now) for person, own in people)
 
 
 def _send(person: Annotator, tasks: list[Open], *, now: datetime) -> bool:

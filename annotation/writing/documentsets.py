@@ -76,31 +76,21 @@ def rule_of(plan: WritingPlan) -> Rule:
 def load_material(subtopics: Iterable[Subtopic], *, retriever: str = "") -> dict[int, Material]:
     """Read what choosing needs, by subtopic id, in three queries however many subtopics there are."""
     wanted = list(subtopics)
-    documents: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for haystack_id, number, n_words in (
-        Document.objects.filter(haystack__in={subtopic.haystack_id for subtopic in wanted})
-        .order_by("number")
-        .values_list("haystack_id", "number", "n_words")
-    ):
-        documents[haystack_id].append((number, n_words))
+    documents = Document.objects.lengths({subtopic.haystack_id for subtopic in wanted})
     golds: dict[int, list[frozenset[int]]] = defaultdict(list)
     for subtopic_id, gold in Insight.objects.filter(subtopic__in=wanted).values_list(
         "subtopic_id", "gold_documents"
     ):
         golds[subtopic_id].append(frozenset(gold))
-    rankings: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
-    if retriever:
-        found = RetrieverRanking.objects.with_reference().filter(subtopic__in=wanted, reference=retriever)
-        for ranking in found.order_by("version"):
-            scores = {int(number): float(score) for number, score in ranking.scores.items()}
-            rankings[ranking.subtopic_id][retriever] = scores
+    chosen = RetrieverRanking.objects.with_reference().filter(reference=retriever)
+    rankings = chosen.filter(subtopic__in=wanted).by_subtopic() if retriever else {}
     return {
         subtopic.pk: Material(
             subtopic_id=subtopic.pk,
             name=subtopic.name,
             documents=tuple(documents[subtopic.haystack_id]),
             golds=tuple(golds[subtopic.pk]),
-            rankings=rankings[subtopic.pk],
+            rankings=rankings.get(subtopic.pk, {}),
         )
         for subtopic in wanted
     }

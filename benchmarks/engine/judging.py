@@ -172,12 +172,14 @@ def request_run(
     requested_by: Any = None,
     options: ModelOptions | None = None,
     scope: Mapping[str, Any] | None = None,
+    paused_because: str = "",
 ) -> JudgeRun | None:
     """Queue the subjects of a task that this judge has not done yet; None when there are none.
 
     Subjects are the summaries, responses or key points that the task is about; responses come with their
     questions. Support is asked of the points that the same judge extracted: a response without such points is not
-    queued. `scope` says what they are, for people (`scopes.Scope.as_json`).
+    queued. `scope` says what they are, for people (`scopes.Scope.as_json`). A run that is
+    `paused_because` of something waits until it is resumed, or asked by files (`batches`).
 
     Raises:
         JudgeUnavailable: the judge's verdicts can only be imported, its configuration cannot be used, or the task
@@ -199,6 +201,8 @@ def request_run(
         repeats=repeats,
         budget=options.budget,
         scope=dict(scope or {}),
+        state=JudgeRun.State.PAUSED if paused_because else JudgeRun.State.PENDING,
+        message=paused_because,
     )
     if requested_by is not None:
         counted = {"task": task, kind.subjects: len(waiting)}

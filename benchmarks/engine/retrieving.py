@@ -17,10 +17,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from benchmarks import audit
+from benchmarks.engine.leases import Lease
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import (
     Document,
@@ -45,8 +46,8 @@ from benchmarks.retrieval.registry import make
 
 logger = logging.getLogger(__name__)
 TASK = "benchmarks.tasks.retrieve"
-LEASE = timedelta(minutes=10)
-"""A claim that is older is of a dead worker; every subtopic renews it."""
+LEASE = Lease(timedelta(minutes=10), names_worker=False)
+"""Of a retrieval; every subtopic renews it."""
 
 Clock = Callable[[], datetime]
 State = Retrieval.State
@@ -152,13 +153,9 @@ def cancel(*, row: Retrieval, by: Any, now: datetime) -> bool:
     return bool(changed)
 
 
-def _free(now: datetime) -> Q:
-    return Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE)
-
-
 def waiting(*, now: datetime) -> list[uuid.UUID]:
     """Unfinished ones that nobody holds, the oldest first."""
-    rows = Retrieval.objects.filter(_free(now), state__in=WORKING)
+    rows = Retrieval.objects.filter(LEASE.free(now), state__in=WORKING)
     return list(rows.order_by("created_at").values_list("uid", flat=True))
 
 
@@ -169,7 +166,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> int | None:
     """
     now = clock()
     rows = Retrieval.objects.filter(uid=uid)
-    if not rows.filter(_free(now), state__in=WORKING).update(state=State.RUNNING, claimed_at=now):
+    if not rows.filter(LEASE.free(now), state__in=WORKING).update(state=State.RUNNING, claimed_at=now):
         return None
     held = Held(rows.select_related("haystack").get(), clock=clock)
     try:

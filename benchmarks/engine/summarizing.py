@@ -218,10 +218,7 @@ def _system_of(judge: Judge, source: Source) -> System:
 def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict[int, list[int]]:
     """Document numbers in the order shown, by subtopic."""
     haystacks = {subtopic.haystack_id for subtopic in subtopics}
-    sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    rows = Document.objects.filter(haystack__in=haystacks).order_by("number")
-    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
-        sizes[haystack].append((number, n_words))
+    sizes = Document.objects.lengths(haystacks)
     if source.retriever:
         scores = _scores(subtopics, source)
         return {
@@ -246,10 +243,7 @@ def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mappi
     rows = RetrieverRanking.objects.filter(
         subtopic__in=subtopics, retriever=source.retriever, version=source.version
     )
-    found = {
-        subtopic: {int(number): score for number, score in scores.items()}
-        for subtopic, scores in rows.values_list("subtopic", "scores")
-    }
+    found = {subtopic: scores for subtopic, by_name in rows.by_subtopic().items() for scores in by_name.values()}
     if missing := [subtopic.name for subtopic in subtopics if subtopic.pk not in found]:
         raise NotPossible(
             _("%(retriever)s has no scores for %(subtopic)s. Run the retriever on the haystack first.")
@@ -258,33 +252,6 @@ def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mappi
     return found
 
 
-@transaction.atomic
-def request(
-    *,
-    judge: Judge,
-    subtopics: Sequence[Subtopic],
-    source: Source,
-    options: judging.ModelOptions,
-    reason: str,
-    now: datetime,
-    by: Any = None,
-    haystack: str = "",
-) -> JudgeRun | None:
-    """Queue the summaries that are missing; None where all are there or in a run.
-
-    Raises:
-        NotPossible: as `planned`.
-        JudgeUnavailable: the summarizer cannot be asked.
-    """
-    found = drafted(judge=judge, subtopics=subtopics, source=source, now=now)
-    scope = {"haystack": haystack, "retrievers": [source.setting]}
-    return judging.request_run(
-        judge=judge,
-        subjects=found,
-        reason=reason,
-        now=now,
-        task=TASK,
-        requested_by=by,
-        options=options,
-        scope={key: value for key, value in scope.items() if value},
-    )
+def scope_of(haystack: str, source: Source) -> dict[str, Any]:
+    """What a run is about, for people: the haystack by its title, and what chose the documents."""
+    return {"haystack": haystack, "retrievers": [source.setting]}

@@ -20,6 +20,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from benchmarks.data_folder import data_folder
+from benchmarks.engine.leases import Lease
 from benchmarks.exchange.files import megabytes
 from benchmarks.importing.formats import File, get_format
 from benchmarks.importing.plan import ImportRequest
@@ -28,7 +29,7 @@ from benchmarks.models import ImportJob
 
 logger = logging.getLogger(__name__)
 INLINE_BYTES = 8 * 1024 * 1024
-LEASE = timedelta(minutes=10)
+LEASE = Lease(timedelta(minutes=10), names_worker=False)
 PROGRESS_EVERY = timedelta(milliseconds=500)
 KEEP_UNCONFIRMED = timedelta(days=7)
 
@@ -44,11 +45,6 @@ class UploadRefused(Exception):
 
 class JobMovedOn(Exception):
     """The job is no longer in the state that this step needs."""
-
-
-def _free(now: datetime) -> Q:
-    """Jobs that nobody holds: a claim older than `LEASE` is of a dead worker."""
-    return Q(claimed_at=None) | Q(claimed_at__lt=now - LEASE)
 
 
 def path_of(job: ImportJob) -> Path:
@@ -132,7 +128,7 @@ def confirm(*, job: ImportJob) -> None:
 def discard(*, job: ImportJob, now: datetime) -> None:
     """Forget a job and its file; raises `JobMovedOn` while somebody works on it."""
     path = path_of(job)
-    deleted, _counts = ImportJob.objects.filter(_free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
+    deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
     if not deleted:
         raise JobMovedOn(_("This file is being worked on; wait until that is over."))
     path.unlink(missing_ok=True)
@@ -144,7 +140,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
     The step is claimed by one update, so that two workers never do it at once.
     """
     now = clock()
-    rows = ImportJob.objects.filter(_free(now), uid=uid)
+    rows = ImportJob.objects.filter(LEASE.free(now), uid=uid)
     if rows.filter(state=State.UPLOADED).update(claimed_at=now):
         dry_run = True
     elif rows.filter(state__in=[State.QUEUED, State.RUNNING]).update(claimed_at=now, state=State.RUNNING):
@@ -202,7 +198,7 @@ def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime
 
 def waiting_jobs(*, now: datetime) -> list[uuid.UUID]:
     """Jobs with a step to take that nobody holds."""
-    rows = ImportJob.objects.filter(_free(now), state__in=WORKING)
+    rows = ImportJob.objects.filter(LEASE.free(now), state__in=WORKING)
     return list(rows.order_by("created_at").values_list("uid", flat=True))
 
 

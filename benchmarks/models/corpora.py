@@ -12,7 +12,13 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from benchmarks.querysets import HaystackQuerySet, ImportJobQuerySet, RankingQuerySet, SubtopicQuerySet
+from benchmarks.querysets import (
+    DocumentQuerySet,
+    HaystackQuerySet,
+    ImportJobQuerySet,
+    RankingQuerySet,
+    SubtopicQuerySet,
+)
 
 
 class Haystack(models.Model):
@@ -64,6 +70,8 @@ class Document(models.Model):
     text = models.TextField()
     n_words = models.PositiveIntegerField()
     metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+
+    objects = DocumentQuerySet.as_manager()
 
     class Meta:
         ordering = ["haystack", "number"]

@@ -21,6 +21,7 @@ from benchmarks.judges.jury import WrongJury
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.scoring.summhay import Score
+from benchmarks.views.models import edit_model
 from benchmarks.views.runs import RUN, STOP_POLLING, VIEW, shown_runs, start_run
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
@@ -54,19 +55,14 @@ def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _edit(request: HtmxHttpRequest, form: ModelJudgeForm, judge: Judge | None) -> HttpResponse:
-    if judge is not None:
-        form.fields["name"].disabled = True
-    if request.method == "POST" and form.is_valid():
-        saved = judging.save_judge(
-            name=form.cleaned_data["name"],
-            config=form.config(),
-            note=form.cleaned_data["note"],
-            by=request.user,
-            now=timezone.now(),
-        )
-        return redirect("benchmarks:judge-detail", saved.uid)
-    status = 422 if request.method == "POST" else 200
-    return page(request, "benchmarks/judge_edit.html", {"form": form, "judge": judge}, status=status)
+    return edit_model(
+        request,
+        form,
+        judge,
+        save=judging.save_judge,
+        template="benchmarks/judge_edit.html",
+        then="benchmarks:judge-detail",
+    )
 
 
 @require_POST

@@ -31,7 +31,7 @@ RUN_TASK = "benchmarks.tasks.run_judge"
 STOP_POLLING = 286
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
-NOTHING_MISSING = gettext_lazy("Nothing is missing: everything has a verdict or is in a run.")
+NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
 
 
 def shown_runs(found: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine import judging, overview, summarizing
-from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import Judge, JudgeRun, Summarizer
 from benchmarks.summarizer_forms import METHOD_NAMES, SummarizeForm, SummarizerForm
-from benchmarks.views.runs import RUN, RUN_TASK, VIEW, shown_runs
+from benchmarks.views.models import edit_model
+from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -47,19 +47,14 @@ def summarizer_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _edit(request: HtmxHttpRequest, form: SummarizerForm, judge: Judge | None) -> HttpResponse:
-    if judge is not None:
-        form.fields["name"].disabled = True
-    if request.method == "POST" and form.is_valid():
-        saved = summarizing.save_summarizer(
-            name=form.cleaned_data["name"],
-            config=form.config(),
-            note=form.cleaned_data["note"],
-            by=request.user,
-            now=timezone.now(),
-        )
-        return redirect("benchmarks:summarizer-detail", saved.uid)
-    status = 422 if request.method == "POST" else 200
-    return page(request, "benchmarks/summarizer_edit.html", {"form": form, "judge": judge}, status=status)
+    return edit_model(
+        request,
+        form,
+        judge,
+        save=summarizing.save_summarizer,
+        template="benchmarks/summarizer_edit.html",
+        then="benchmarks:summarizer-detail",
+    )
 
 
 @require_POST
@@ -88,25 +83,22 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     form = SummarizeForm(request.POST, judge=judge)
     if not form.is_valid():
         return _detail(request, judge, form)
+    source, back = form.chosen_source(), reverse("benchmarks:summarizer-detail", args=[judge.uid])
     try:
-        run = summarizing.request(
-            judge=judge,
-            subtopics=form.subtopics(),
-            source=form.chosen_source(),
-            options=form.options(),
-            reason="person",
-            now=timezone.now(),
-            by=request.user,
-            haystack=form.cleaned_data["haystack"].title,
-        )
-    except (summarizing.NotPossible, judging.JudgeUnavailable) as error:
+        drafts = summarizing.drafted(judge=judge, subtopics=form.subtopics(), source=source, now=timezone.now())
+    except summarizing.NotPossible as error:
         messages.error(request, str(error))
-        return redirect("benchmarks:summarizer-detail", judge.uid)
-    if run is None:
-        messages.info(request, _("Nothing is missing: every summary is there or in a run."))
-        return redirect("benchmarks:summarizer-detail", judge.uid)
-    enqueue(RUN_TASK, str(run.uid))
-    return redirect("benchmarks:judge-run", run.uid)
+        return redirect(back)
+    return start_run(
+        request,
+        judge=judge,
+        task=summarizing.TASK,
+        subjects=drafts,
+        options=form.options(),
+        reason="person",
+        back=back,
+        scope=summarizing.scope_of(form.cleaned_data["haystack"].title, source),
+    )
 
 
 def _detail(request: HtmxHttpRequest, judge: Judge, form: SummarizeForm) -> HttpResponse:

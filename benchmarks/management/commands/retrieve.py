@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import retrieving
-from benchmarks.leaderboard import haystacks_named
+from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Haystack, Retrieval, RetrieverRanking
 from benchmarks.retrieval.base import Retriever, settings_of
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
@@ -22,13 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Arguments."""
-        parser.add_argument(
-            "--haystack",
-            action="append",
-            required=True,
-            metavar="NAME",
-            help="file, id, title or dataset; repeatable",
-        )
+        haystacks_argument.add_argument(parser, required=True)
         parser.add_argument(
             "--retriever",
             action="append",
@@ -54,9 +48,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run each retriever on each haystack."""
-        haystacks = list(haystacks_named(options["haystack"]))
-        if not haystacks:
-            raise CommandError("There is no such haystack.")
+        haystacks = list(haystacks_argument.chosen(options))
         settings = dict(_setting(text) for text in options["set"])
         try:
             retrievers = [make(name, settings) for name in options["retriever"]]

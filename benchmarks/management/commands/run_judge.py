@@ -12,21 +12,20 @@ from uuid import UUID
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, runs, scopes
+from benchmarks.engine import judging, runs, scopes
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
-from benchmarks.models import Haystack, Judge, JudgeCall, JudgeRun, KeyPoint, Question, Response, Subtopic, Summary
+from benchmarks.management import model_runs
+from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Question, Response, Subtopic, Summary
 from benchmarks.querysets import QuestionQuerySet
 
 OFFLINE = "lexical"
-PAUSED = "Waits for batch files, or to be resumed."
 OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES)
 """Tasks that have commands of their own."""
 SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
@@ -75,17 +74,8 @@ class Command(BaseCommand):
         parser.add_argument("--sample", type=int, metavar="N", help="a random sample of so many of the above")
         parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
         parser.add_argument("--all", action="store_true", help="archived haystacks and texts of sessions too")
-        parser.add_argument(
-            "--concurrency", type=int, default=16, metavar="N", help="requests at a time, of models"
-        )
         parser.add_argument("--repeats", type=int, default=1, metavar="N", help="answers per insight, of models")
-        parser.add_argument("--budget", metavar="DOLLARS", help="pause before this is spent, of models")
-        parser.add_argument(
-            "--paused",
-            action="store_true",
-            help="queue a paused run and ask nothing: for batch files; prints its id",
-        )
-        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+        model_runs.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count in answers: asked now, there before, unusable, failed."""
@@ -96,30 +86,30 @@ class Command(BaseCommand):
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
         before = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
         try:
-            with transaction.atomic():
-                run = judging.request_run(
-                    judge=judge,
-                    task=task,
-                    subjects=subjects,
-                    reason="command",
-                    now=timezone.now(),
-                    options=judging.ModelOptions.checked(
-                        concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
-                    ),
-                    scope=scope.as_json(),
-                )
-                if options["paused"]:
-                    self._leave(run, is_json=options["json"])
-                    return
+            run = judging.request_run(
+                judge=judge,
+                task=task,
+                subjects=subjects,
+                reason="command",
+                now=timezone.now(),
+                options=judging.ModelOptions.checked(
+                    concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
+                ),
+                scope=scope.as_json(),
+                paused_because=model_runs.paused_because(options),
+            )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
+        if options["paused"]:
+            model_runs.print_paused(run, self.stdout, is_json=options["json"])
+            return
         judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
         report = {
             "judge": str(judge),
             **({} if task == JudgeRun.Task.COVERAGE else {"task": task, TASKS[task].subjects: len(subjects)}),
             **self._counts(judge=judge, task=task, subjects=subjects, before=before, repeats=repeats),
             "seconds": round(time.perf_counter() - started, 3),
-            **self._costs(judge=judge, since=began),
+            **model_runs.spent(judge=judge, since=began),
         }
         if task == JudgeRun.Task.SUPPORT:
             report["not_extracted"] = n_not_extracted(judge=judge, responses=subjects)
@@ -127,16 +117,6 @@ class Command(BaseCommand):
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
         else:
             self._print(report)
-
-    def _leave(self, run: JudgeRun | None, *, is_json: bool) -> None:
-        """Queue a run without working on it."""
-        if run is not None:
-            runs.hold(run=run, message=PAUSED)
-        uid = str(run.uid) if run is not None else None
-        if is_json:
-            self.stdout.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())
-        else:
-            self.stdout.write(uid or "Nothing is missing; no run was made.")
 
     def _counts(
         self, *, judge: Judge, task: str, subjects: Sequence[Any], before: Mapping[int, Counts], repeats: int
@@ -225,16 +205,6 @@ class Command(BaseCommand):
         if dataset and not questions.exists():
             raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
         return questions
-
-    def _costs(self, *, judge: Judge, since: Any) -> dict[str, Any]:
-        """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
-        cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
-        paused = judge.runs.filter(state=JudgeRun.State.PAUSED).values_list("message", flat=True).first()
-        return {
-            "cost": None if cost.dollars is None else float(cost.dollars),
-            **({"cost_unknown": cost.reason} if cost.reason else {}),
-            **({"paused": paused} if paused else {}),
-        }
 
     def _judge(self, *, name: str, version: int | None) -> Judge:
         if name == OFFLINE and version is None:

@@ -11,14 +11,16 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, overview, retrieving, runs, summarizing
+from benchmarks.engine import judging, overview, retrieving, runs, summarizing
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.summarizing import NotPossible, Source
-from benchmarks.leaderboard import haystacks_named
+from benchmarks.engine.tasks.summaries import FINISHED
+from benchmarks.management import haystacks as haystacks_argument
+from benchmarks.management import model_runs
 from benchmarks.models import (
+    Draft,
     DraftText,
     Judge,
-    JudgeCall,
     JudgeRun,
     Retrieval,
     RetrieverRanking,
@@ -28,8 +30,6 @@ from benchmarks.models import (
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
 from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
-
-PAUSED = "Waits for batch files, or to be resumed."
 
 
 class Command(BaseCommand):
@@ -46,13 +46,7 @@ class Command(BaseCommand):
             "--system", required=True, metavar="NAME", help=f"the summarizer; {EXTRACTIVE} is the offline baseline"
         )
         parser.add_argument("--system-version", type=int, metavar="N", help="its version (default: the newest)")
-        parser.add_argument(
-            "--haystack",
-            action="append",
-            required=True,
-            metavar="NAME",
-            help="file, id, title or dataset; repeatable",
-        )
+        haystacks_argument.add_argument(parser, required=True)
         what = parser.add_mutually_exclusive_group()
         what.add_argument(
             "--retriever",
@@ -72,56 +66,50 @@ class Command(BaseCommand):
             choices=METHODS,
             help="take the summarizer with this method instead, as another version with the method's own prompts",
         )
-        parser.add_argument("--budget", metavar="DOLLARS", help="pause before this is spent, of models")
-        parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="requests at a time")
         parser.add_argument(
             "--estimate", action="store_true", help="say what would be asked and what it would cost; ask nothing"
         )
-        parser.add_argument(
-            "--paused",
-            action="store_true",
-            help="queue a paused run and ask nothing: for batch files; prints its id",
-        )
-        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+        model_runs.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count in summaries: written now, there before, not as asked, failed."""
         started, began = time.perf_counter(), timezone.now()
         try:
             judge = self._summarizer(options, now=began)
-            subtopics = self._subtopics(options["haystack"])
+            subtopics = self._subtopics(options)
             source = self._source(options, subtopics)
-            before = self._finished(
-                judge, [one.pk for one in summarizing.planned(**self._asked(judge, subtopics, source))]
-            )
+            asked: dict[str, Any] = {"judge": judge, "subtopics": subtopics, "source": source, "now": began}
             if options["estimate"]:
-                self._estimate(judge, subtopics, source, is_json=options["json"])
+                self._estimate(judge, summarizing.planned(**asked), is_json=options["json"])
                 return
-            run = summarizing.request(
-                **self._asked(judge, subtopics, source),
+            drafts = summarizing.drafted(**asked)
+            keys = [draft.pk for draft in drafts]
+            before = self._finished(judge, keys)
+            run = judging.request_run(
+                judge=judge,
+                task=summarizing.TASK,
+                subjects=drafts,
                 reason="command",
-                haystack=", ".join(options["haystack"]),
+                now=began,
                 options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
+                scope=summarizing.scope_of(", ".join(options["haystack"]), source),
+                paused_because=model_runs.paused_because(options),
             )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
         if options["paused"]:
-            self._leave(run, is_json=options["json"])
+            model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
         judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
-        drafts = summarizing.drafted(**self._asked(judge, subtopics, source))
         report = {
             "system": str(judge),
             "documents": source.setting,
             "summaries": len(drafts),
-            **self._counts(judge, [draft.pk for draft in drafts], before=before),
+            **self._counts(judge, keys, before=before),
             "seconds": round(time.perf_counter() - started, 3),
-            **self._costs(judge=judge, since=began),
+            **model_runs.spent(judge=judge, since=began),
         }
         self._print(report, is_json=options["json"])
-
-    def _asked(self, judge: Judge, subtopics: list[Subtopic], source: Source) -> dict[str, Any]:
-        return {"judge": judge, "subtopics": subtopics, "source": source, "now": timezone.now()}
 
     def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
         name, version, method = options["system"], options["system_version"], options["method"]
@@ -143,15 +131,14 @@ class Command(BaseCommand):
             name=name, config=SummarizerConfig.from_mapping(values), note=found.note, by=None, now=now
         )
 
-    def _subtopics(self, names: list[str]) -> list[Subtopic]:
-        haystacks = haystacks_named(names)
+    def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
         found = list(
-            Subtopic.objects.filter(haystack__in=haystacks)
+            Subtopic.objects.filter(haystack__in=haystacks_argument.chosen(options))
             .select_related("haystack")
             .order_by("haystack", "number")
         )
         if not found:
-            raise CommandError("There is no such haystack, or it has no subtopics.")
+            raise CommandError("This haystack has no subtopics.")
         return found
 
     def _source(self, options: dict[str, Any], subtopics: list[Subtopic]) -> Source:
@@ -173,15 +160,15 @@ class Command(BaseCommand):
         return source
 
     def _finished(self, judge: Judge, keys: list[int]) -> set[int]:
-        rows = DraftText.objects.filter(judge=judge, draft__in=keys, number=0)
+        rows = DraftText.objects.filter(judge=judge, draft__in=keys, number=FINISHED)
         return set(rows.values_list("draft", flat=True))
 
     def _counts(self, judge: Judge, keys: list[int], *, before: set[int]) -> dict[str, Any]:
         texts = DraftText.objects.filter(judge=judge, draft__in=keys)
-        after = set(texts.filter(number=0).values_list("draft", flat=True))
+        after = set(texts.filter(number=FINISHED).values_list("draft", flat=True))
         waiting = set(runs.waiting_items(judge=judge, task=summarizing.TASK).values_list("draft", flat=True))
         left = set(keys) - after
-        invalid = texts.filter(number=0, is_valid=False).values_list("raw", flat=True)
+        invalid = texts.filter(number=FINISHED, is_valid=False).values_list("raw", flat=True)
         return {
             "written": len(after - before),
             "there_before": len(after & before),
@@ -189,21 +176,10 @@ class Command(BaseCommand):
             "held_elsewhere": len(left & waiting),
             "not_as_asked": len(invalid),
             "reasons": dict(Counter(raw.get("problem", "") for raw in invalid)),
-            "without_text": texts.filter(number=0, text="").count(),
+            "without_text": texts.filter(number=FINISHED, text="").count(),
         }
 
-    def _costs(self, *, judge: Judge, since: datetime) -> dict[str, Any]:
-        """What this command spent, in US dollars: null with a reason where it is not known; and who paused it."""
-        cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
-        paused = judge.runs.filter(state=JudgeRun.State.PAUSED).values_list("message", flat=True).first()
-        return {
-            "cost": None if cost.dollars is None else float(cost.dollars),
-            **({"cost_unknown": cost.reason} if cost.reason else {}),
-            **({"paused": paused} if paused else {}),
-        }
-
-    def _estimate(self, judge: Judge, subtopics: list[Subtopic], source: Source, *, is_json: bool) -> None:
-        drafts = summarizing.planned(**self._asked(judge, subtopics, source))
+    def _estimate(self, judge: Judge, drafts: list[Draft], *, is_json: bool) -> None:
         if judge.kind != Judge.Kind.OPENAI:
             raise CommandError(f"{judge} asks no model; it costs nothing.")
         found = overview.estimate(
@@ -222,16 +198,6 @@ class Command(BaseCommand):
             return
         cost = "no price is known" if found.dollars is None else f"about ${found.dollars:.4f}"
         self.stdout.write(f"{found.n_subjects:,} summaries, {found.n_paid:,} requests, {cost}.")
-
-    def _leave(self, run: JudgeRun | None, *, is_json: bool) -> None:
-        """Queue a run without working on it."""
-        if run is not None:
-            runs.hold(run=run, message=PAUSED)
-        uid = str(run.uid) if run is not None else None
-        if is_json:
-            self.stdout.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())
-        else:
-            self.stdout.write(uid or "Nothing is missing; no run was made.")
 
     def _say(self, run: JudgeRun, done: RunProgress) -> None:
         failed = f", {done.n_failed:,} failed" if done.n_failed else ""

@@ -48,10 +48,13 @@ def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
 
 
 def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options: Any) -> JudgeRun:
-    found = summarizing.request(
+    subtopics = list(haystack.subtopics.select_related("haystack"))
+    found = judging.request_run(
         judge=judge,
-        subtopics=list(haystack.subtopics.select_related("haystack")),
-        source=source or Source(),
+        task=summarizing.TASK,
+        subjects=summarizing.drafted(
+            judge=judge, subtopics=subtopics, source=source or Source(), now=timezone.now()
+        ),
         options=judging.ModelOptions(**options),
         reason="test",
         now=timezone.now(),

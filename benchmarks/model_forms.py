@@ -1,0 +1,66 @@
+"""What the forms of judges and summarizers share: the model that is asked, and how a run asks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.engine.judging import ModelOptions
+
+
+def addresses() -> list[tuple[str, str]]:
+    """The servers that the administrator allows, as choices."""
+    return [(address, address) for address in settings.OPENAI_BASE_URLS]
+
+
+class PromptField(forms.CharField):
+    """A prompt that is pasted: optional, its line breaks as on Unix."""
+
+    def __init__(self, *, label: Any, help_text: Any, rows: int = 8) -> None:
+        """A text area of so many rows."""
+        area = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
+        super().__init__(label=label, help_text=help_text, required=False, widget=area)
+
+    def to_python(self, value: Any) -> str:
+        """The text without space around it."""
+        text = super().to_python(value) or ""
+        return text.replace("\r\n", "\n").strip()
+
+
+class ModelForm(forms.Form):
+    """A model behind an OpenAI-compatible address; forms add what they ask of it."""
+
+    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As leaderboards show it."))
+    base_url = forms.ChoiceField(
+        label=_("Address"), choices=addresses,
+        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
+    temperature = forms.FloatField(
+        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
+        help_text=_("Blank: the server's default, for models that take none."),
+    )  # fmt: skip
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
+    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def config(self) -> Any:
+        """The configuration of a valid form."""
+        raise NotImplementedError
+
+
+class ModelOptionsForm(forms.Form):
+    """How fast a run asks, and for how much."""
+
+    concurrency = forms.IntegerField(label=_("Requests at the same time"), min_value=1, max_value=256, initial=16)
+    budget = forms.DecimalField(
+        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text=_("Optional. The run pauses before it exceeds this. Needs a price."),
+    )  # fmt: skip
+
+    def options(self) -> ModelOptions:
+        """The options of a valid form; without fields for them, the usual ones."""
+        names = ModelOptionsForm.base_fields.keys() | {"repeats"}
+        return ModelOptions(**{name: self.cleaned_data[name] for name in names if name in self.fields})
