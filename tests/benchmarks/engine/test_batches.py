@@ -252,7 +252,7 @@ def test_reading_that_was_killed_goes_on_where_it_was(
 ) -> None:
     write(run, tmp_path)
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    monkeypatch.setattr(batches, "AT_ONCE", 2)
+    monkeypatch.setattr(batch_replies, "AT_ONCE", 2)
     with monkeypatch.context() as patch:
         patch.setattr(batch_replies, "_store_part", interrupted(after=2))
         with pytest.raises(KeyboardInterrupt):
