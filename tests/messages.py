@@ -189,7 +189,7 @@ def main() -> int:
     template, left = extracted(), 0
     for language, folder in languages():
         catalog = update(folder, language, template)
-        missing = [message for message in catalog if message.id and (message.fuzzy or not _is_whole(message))]
+        missing = [message for message in catalog if message.id and (message.fuzzy or not is_whole(message))]
         print(f"{language}: {len(catalog)} messages, {len(missing)} to translate")
         for message in missing[:20]:
             print(f"  {message.id!r}")
@@ -197,7 +197,7 @@ def main() -> int:
     return 1 if left else 0
 
 
-def _is_whole(message: Message) -> bool:
+def is_whole(message: Message) -> bool:
     return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)
 
 

@@ -1,0 +1,175 @@
+"""What a page says to its reader, and whether each word of it went through the catalog.
+
+`marking` lets every translated string stand in ⟦ and ⟧; what a page says outside them was never marked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import models
+from django.utils import translation
+
+from annotation.writing import page_context
+
+OPEN, CLOSE = "⟦", "⟧"
+WORD = re.compile(r"[^\W\d_]{2,}")
+VOID = {"br", "hr", "img", "input", "link", "meta", "wbr", "source"}
+SILENT = {"script", "style", "kbd", "code", "textarea"}
+SAID = ("aria-label", "title", "placeholder", "alt")
+SAID_LATER = (
+    *("data-more", "data-done", "data-auto", "data-light", "data-dark", "data-copied", "data-offline"),
+    *("data-login", "data-upload-too-large"),
+)
+"""Words that scripts take from attributes."""
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+
+
+class Page(HTMLParser):
+    """Texts and links of a page; `texts` are pairs of where (an element or attribute) and what.
+
+    What is in the language of the material (an element with a `lang` of its own) and what a researcher wrote in
+    Markdown (`prose`) is no text of ours.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.texts: list[tuple[str, str]] = []
+        self.links: list[str] = []
+        self.broken_numbers: list[str] = []
+        self._silent: list[bool] = []
+        self._pieces: list[str] = []
+        self.feed(html)
+        self.close()
+        self._flush("")
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._flush(tag) if tag in {"br", "hr"} else None
+        values = {name: value or "" for name, value in attrs}
+        silent = self._is_silent or tag in SILENT or (tag != "html" and "lang" in values)
+        silent = silent or "prose" in values.get("class", "").split()
+        if not self._is_silent:
+            self.texts += [(name, values[name]) for name in (*SAID, *SAID_LATER) if values.get(name)]
+            self.texts += [("data-config", text) for text in _sentences(values.get("data-config", ""))]
+        self.links += [values["href"]] if tag == "a" and values.get("href") else []
+        self.broken_numbers += [f"{name}={value}" for name, value in values.items() if _is_broken(name, value)]
+        if tag == "input" and values.get("type") in {"submit", "button"}:
+            self.texts.append(("value", values.get("value", "")))
+        if tag not in VOID:
+            self._flush(tag)
+            self._silent.append(silent)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self._silent:
+            self._flush(tag)
+            self._silent.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._is_silent:
+            self._pieces.append(data)
+
+    @property
+    def _is_silent(self) -> bool:
+        return bool(self._silent) and self._silent[-1]
+
+    def _flush(self, tag: str) -> None:
+        """A text ends where an element does, unless a mark is open: sentences may hold elements."""
+        text = "".join(self._pieces)
+        if text.count(OPEN) == text.count(CLOSE):
+            self.texts.append((tag, text))
+            self._pieces = []
+
+
+def _sentences(config: str) -> Iterator[str]:
+    """Values with a space in the configuration of scripts; names and addresses have none."""
+    if config.startswith("{"):
+        waiting: list[Any] = [json.loads(config)]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, dict | list):
+                waiting += value.values() if isinstance(value, dict) else value
+            elif isinstance(value, str) and " " in value:
+                yield value
+
+
+def _is_broken(name: str, value: str) -> bool:
+    """Numbers for browsers and scripts have a point whatever the language; [3,7] and coordinates are lists."""
+    return name in {"value", "min", "max", "step", "aria-valuenow"} and bool(DECIMAL_COMMA.fullmatch(value))
+
+
+def unmarked(texts: list[tuple[str, str]], theirs: str) -> list[str]:
+    """What is said outside ⟦ ⟧ and is not in `theirs`, the words of people."""
+    return [
+        f"{where}: {rest}" for where, text in texts for rest in _rests(text) if f" {_flat(rest)} " not in theirs
+    ]
+
+
+def is_said(key: str, said: str) -> bool:
+    """Whether a string without translation stands in what pages say, whatever it was filled with."""
+    words = re.escape(key.rsplit("\x04", 1)[-1])
+    return bool(re.search(OPEN + re.sub(r"%\\\(\w+\\\)[sd]", ".*?", words) + CLOSE, said, re.DOTALL))
+
+
+def _rests(text: str) -> list[str]:
+    outside, depth = "", 0
+    for letter in text:
+        depth += letter == OPEN
+        outside += letter if not depth else "\n" if letter == OPEN else ""
+        depth -= letter == CLOSE and depth > 0
+    return [part.strip() for part in re.split(r"[\n·]", outside) if WORD.search(part)]
+
+
+def words_of_people(*also: str) -> str:
+    """Everything that people wrote into the database, and what comes from elsewhere, as words with spaces."""
+    found = list(also)
+    for label in ("annotation", "benchmarks", "summhay_site"):
+        for model in apps.get_app_config(label).get_models():
+            names = [
+                field.name
+                for field in model._meta.concrete_fields
+                if isinstance(field, models.CharField | models.TextField) and not field.choices
+            ]
+            found += (
+                [str(value) for row in model._default_manager.values_list(*names) for value in row]
+                if names
+                else []
+            )
+    return f" {' '.join(map(_flat, found))} "
+
+
+def _flat(text: str) -> str:
+    return " ".join(re.findall(r"[^\W\d]+", text))
+
+
+@contextmanager
+def marking(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+    """Mark what is translated; gives what was asked for, as keys of a catalog."""
+    asked: set[str] = set()
+    backend = translation._trans  # type: ignore[attr-defined]
+
+    def marked(real: Callable[..., str], n_contexts: int) -> Callable[..., str]:
+        def translate(*args: Any) -> str:
+            asked.add("\x04".join(str(arg) for arg in args[: n_contexts + 1]))
+            return f"{OPEN}{real(*args)}{CLOSE}" if args[n_contexts] else ""
+
+        return translate
+
+    with monkeypatch.context() as patch:
+        for name in ("gettext", "ngettext", "pgettext", "npgettext"):
+            patch.setattr(backend, name, marked(getattr(backend, name), int("pgettext" in name)))
+        _forget()
+        yield asked
+    _forget()
+
+
+def _forget() -> None:
+    """Sentences that are kept by language, which a marked one is not."""
+    page_context._dialogs.cache_clear()
+    page_context._texts.cache_clear()
