@@ -77,7 +77,9 @@ SOURCES = (
     "templates/annotation/_label_numbers.html",
     "templates/annotation/_label_sentences.html",
     "templates/annotation/_linking_question.html",
+    "templates/annotation/_unlinked_bullets.html",
     "templates/annotation/_verification_document.html",
+    "templates/annotation/_why_not.html",
     "templates/annotation/label_*.html",
     "templates/annotation/*_task.html",
     "annotation/labelling/acts.py",
@@ -86,6 +88,7 @@ SOURCES = (
     "annotation/labelling/views.py",
     "annotation/*/page_context.py",
     "annotation/*/recording.py",
+    "annotation/linking/unlinked.py",
     "annotation/*/kind.py#Words",
 )
 """Files with words that annotators read; after a # the only classes and calls of a file that are theirs."""

@@ -48,6 +48,7 @@ FROM_ELSEWHERE = (
     *(name.replace("_", " ") for name in known_time_zones()),
 )
 """Names that are the same in every language."""
+INCLUDED = re.compile(r"""{% (?:include|extends) ["']([^"'#]+)""")
 FILLED_IN = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+")
 
 
@@ -83,6 +84,24 @@ class TestCatalog:
             assert _shape(own) == _shape(path), own
 
 
+RESEARCHERS = {
+    "annotation/_preview.html",
+    "annotation/_preview_head.html",
+    "site/_alarm.html",
+    "site/_home_admin.html",
+    "site/_home_researcher.html",
+}
+"""Parts that pages of annotators never show to them."""
+
+
+def test_what_a_page_of_annotators_includes_is_extracted_too() -> None:
+    listed = {
+        path.relative_to(ROOT / "templates").as_posix() for path in messages.sources() if path.suffix == ".html"
+    }
+    included = {name for one in listed for name in INCLUDED.findall((ROOT / "templates" / one).read_text())}
+    assert sorted(included - listed - RESEARCHERS) == []
+
+
 def _all(words: Any) -> list[str]:
     return [words] if isinstance(words, str) else list(words)
 
@@ -106,14 +125,16 @@ def hana(ben: Any, ada: Any) -> Any:
         makers.make_haystack(key=key, title=f"Haystack {key}") for key in ("written", "linked", "blocked")
     ]
     for haystack, name in ((haystacks[1], "Links"), (haystacks[2], "Blocked links")):
-        makers.make_linking_study(haystack=haystack, name=name, annotators=[ben], researcher=ada)
+        makers.make_linking_study(
+            haystack=haystack, name=name, annotators=[ben], researcher=ada, asks_unlinked=True
+        )
     for haystack, name in ((haystacks[0], "Summaries"), (haystacks[2], "Blocked summaries")):
         study = makers.make_writing_study(
             haystack=haystack, name=name, researcher=ada, annotators=[ben], preset="assisted"
         )
         makers.make_assignment(annotator=ben, study=study)
     make_verification_study(annotators=[ben], researcher=ada)
-    make_validation([ben], make_judged(n=1), n=4, by=ada, shows_verdict=True)
+    make_validation([ben], make_judged(n=1), n=4, by=ada, shows_verdict=True, asks_why_not=True)
     return ben
 
 
