@@ -25,6 +25,8 @@ from benchmarks.models import (
     JudgeRun,
     KeyPointVerdict,
     PointVerdict,
+    Response,
+    Summary,
     Verdict,
 )
 
@@ -35,7 +37,7 @@ RELATED: dict[Any, tuple[str, ...]] = {
     PointVerdict: ("response__system", "response__question", "key_point", "point", "judge"),
     KeyPointVerdict: ("key_point__question", "judge"),
     Extraction: ("response__system", "response__question", "judge"),
-    DraftText: ("draft__system", "draft__subtopic", "draft__summary"),
+    DraftText: ("draft__system", "draft__subtopic", "draft__summary", "draft__question", "draft__response"),
 }
 
 
@@ -167,15 +169,23 @@ def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
 
 def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
     draft, remarks = answer.draft, answer.raw.get("remarks", [])
-    summary = draft.summary if answer.number == 0 else None
     lines = answer.text.split("\n") if answer.text else []
+    made: Summary | Response | None
+    if draft.question is None:
+        place, name, made = draft.subtopic.name, "summary-detail", draft.summary
+        asked = _("block %(n)d") % {"n": answer.number} if answer.number else _("summary")
+        label = _("bullets with citations")
+    else:
+        place, name, made = draft.question.text, "response-detail", draft.response
+        asked = _("document %(n)d") % {"n": answer.number} if answer.number else _("response")
+        label = _("text") if answer.text else _("nothing that helps")
     return Row(
         answer=answer,
         system=str(draft.system),
-        url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary else "",
-        place=draft.subtopic.name,
-        asked=_("block %(n)d") % {"n": answer.number} if answer.number else _("summary"),
-        label=" ".join([_("bullets with citations"), *remarks]),
+        url=reverse(f"benchmarks:{name}", args=[made.uid]) if made and answer.number == 0 else "",
+        place=place,
+        asked=asked,
+        label=" · ".join([label, *remarks]),
         passages=tuple(enumerate(lines, 1)),
         problem=answer.raw.get("problem", ""),
         cost=cost,

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import Count
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine.summarizing import IMPORTED, NotPossible, Source, check_name
+from benchmarks import question_sets
+from benchmarks.engine.responding import Documents
+from benchmarks.engine.summarizing import IMPORTED, NotPossible, Shown, Source, check_name
 from benchmarks.judges.questions import BadConfiguration
 from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
-from benchmarks.models import Haystack, Judge, RetrieverRanking, Subtopic
+from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.summarizers.conditions import (
+    CLOSED_BOOK,
+    CUT,
+    FULL,
+    MADE,
+    PAPER_CUTS,
+    SNIPPETS,
+    SUMMARIES,
+    Condition,
+)
 from benchmarks.summarizers.config import (
     AT_ONCE,
     BLOCK_WORDS,
@@ -37,7 +49,7 @@ class SummarizerForm(ModelForm):
     field_order = (
         "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "bullets",
         "words_from", "words_to", "temperature", "top_p", "top_k", "seed", "max_tokens", "timeout_s", "prompt",
-        "block_prompt", "focus", "note",
+        "block_prompt", "focus", "response_prompt", "note",
     )  # fmt: skip
     method = forms.ChoiceField(label=_("Method"), choices=list(METHOD_NAMES.items()))
     block_words = forms.IntegerField(
@@ -82,6 +94,11 @@ class SummarizerForm(ModelForm):
         label=_("Focus prompt"), rows=2,
         help_text=_("Optional. Added after each prompt, for example: %(example)s") % {"example": FOCUS},
     )  # fmt: skip
+
+    response_prompt = PromptField(
+        label=_("Prompt for responses"),
+        help_text=_("For questions. Blank: the default prompt. Texts and question are added after it."),
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check the name and all settings together."""
@@ -128,29 +145,128 @@ def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
     return found
 
 
-class SummarizeForm(ModelOptionsForm):
-    """What a summarizer summarizes, and how fast and for how much a model is asked."""
+class _RunForm(ModelOptionsForm):
+    """What a summarizer writes about, and what it is shown."""
 
+    key: ClassVar[str]
+    """The field that addresses know it by."""
+    title: ClassVar[Any]
+
+    def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
+        """Only models have options of requests."""
+        super().__init__(*args, **{"auto_id": f"id_{self.key}_%s", **kwargs})
+        if judge.kind != Judge.Kind.OPENAI:
+            del self.fields["concurrency"], self.fields["budget"]
+
+    def shown(self) -> Shown:
+        """What the summarizer is shown, of a valid form."""
+        raise NotImplementedError
+
+    def subjects(self) -> list[Any]:
+        """What it writes about, of a valid form."""
+        raise NotImplementedError
+
+    def about(self) -> str:
+        """What these are in, by its name."""
+        raise NotImplementedError
+
+
+class SummarizeForm(_RunForm):
+    """Which haystack is summarized, from which documents."""
+
+    key = "haystack"
+    title = _("Summarize a haystack")
     field_order = ("haystack", "source")
+
     haystack = forms.ModelChoiceField(
         label=_("Haystack"), queryset=Haystack.objects.none(), to_field_name="uid", empty_label=_("choose one")
     )
     source = forms.ChoiceField(label=_("Documents"), choices=sources)
 
-    def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
-        """Only models have options of requests."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Any haystack but those of practice."""
         super().__init__(*args, **kwargs)
         rows = Haystack.objects.for_work()
         self.fields["haystack"].queryset = rows  # type: ignore[attr-defined]
-        if judge.kind != Judge.Kind.OPENAI:
-            del self.fields["concurrency"], self.fields["budget"]
 
-    def chosen_source(self) -> Source:
-        """What chooses the documents, of a valid form."""
+    def shown(self) -> Source:
+        """What chooses the documents."""
         chosen = self.cleaned_data["source"]
         return Source.named(chosen) if "@" in chosen else Source(order=chosen)
 
-    def subtopics(self) -> list[Subtopic]:
-        """The subtopics of a valid form."""
+    def subjects(self) -> list[Subtopic]:
+        """The subtopics."""
         rows = Subtopic.objects.filter(haystack=self.cleaned_data["haystack"])
         return list(rows.select_related("haystack").order_by("number"))
+
+    def about(self) -> str:
+        """The haystack."""
+        return str(self.cleaned_data["haystack"].title)
+
+
+def _datasets() -> list[tuple[str, str]]:
+    return [(found.name, found.name) for found in question_sets.sets() if not found.is_archived]
+
+
+def _conditions() -> list[tuple[str, Any]]:
+    """What documents can be made into, with the systems whose snippets or summaries are there."""
+    names = {
+        SNIPPETS: (_("snippets of each, copied by the model"), _("snippets by %(system)s")),
+        SUMMARIES: (_("summaries of each, by the model"), _("summaries by %(system)s")),
+    }
+    rows = System.objects.filter(retriever__in=MADE, drafts__question__isnull=False).distinct().order_by("key")
+    made = list(rows.values_list("retriever", "summarizer"))
+    return [
+        (FULL, _("all documents")),
+        (CUT, _("all documents, each cut")),
+        *((kind, own) for kind, (own, _other) in names.items()),
+        *((f"{kind}@{system}", names[kind][1] % {"system": system}) for kind, system in made),
+        (CLOSED_BOOK, _("no documents")),
+    ]
+
+
+class RespondForm(_RunForm):
+    """Which questions are answered, and what of their documents is shown."""
+
+    key = "dataset"
+    title = _("Answer questions")
+    field_order = ("dataset", "documents", "tokens")
+
+    dataset = forms.ChoiceField(label=_("Question set"), choices=lambda: [("", _("choose one")), *_datasets()])
+    documents = forms.ChoiceField(label=_("Documents"), choices=_conditions)
+    tokens = forms.IntegerField(
+        label=_("Cut each document after tokens"), min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
+        required=False,
+        help_text=_("If they are cut; 1.25 tokens for a word. The paper took 512, 1,024 and 2,048."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
+        """The offline baseline makes no snippets and knows nothing by itself."""
+        super().__init__(*args, judge=judge, **kwargs)
+        if judge.kind != Judge.Kind.OPENAI:
+            field = self.fields["documents"]
+            field.choices = [one for one in _conditions() if one[0] in {FULL, CUT}]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Cut documents need a length."""
+        data = super().clean() or self.cleaned_data
+        if data.get("documents") == CUT and not data.get("tokens") and "tokens" not in self.errors:
+            self.add_error("tokens", _now("Say where to cut."))
+        return data
+
+    def shown(self) -> Documents:
+        """The documents under the condition."""
+        name = self.cleaned_data["documents"]
+        if name == CUT:
+            return Documents(Condition(CUT, tokens=self.cleaned_data["tokens"]))
+        return Documents(Condition.named(name))
+
+    def subjects(self) -> list[Question]:
+        """The questions."""
+        return list(
+            Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None).order_by("pk")
+        )
+
+    def about(self) -> str:
+        """The question set."""
+        return str(self.cleaned_data["dataset"])

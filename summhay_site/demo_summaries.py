@@ -20,10 +20,10 @@ def load(*, haystack: Haystack, now: datetime) -> None:
         run = judging.request_run(
             judge=judge,
             task=summarizing.TASK,
-            subjects=summarizing.drafted(judge=judge, subtopics=subtopics, source=source, now=now),
+            subjects=summarizing.drafted(judge=judge, subjects=subtopics, shown=source, now=now),
             reason="demo",
             now=now,
-            scope=summarizing.scope_of(haystack.title, source),
+            scope=source.scope(haystack.title),
         )
         if run is not None:
             judging.run_pending(run=run, clock=lambda: now)

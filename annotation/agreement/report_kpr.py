@@ -12,7 +12,7 @@ from annotation.models import Study
 from annotation.verification.datasets import NoVersion
 from benchmarks.exchange.plain_labels import split_categories
 from benchmarks.models import Judge, Question, System
-from benchmarks.recall import figures, plain
+from benchmarks.recall import conditions, figures, plain
 from benchmarks.recall.people import Verified
 from benchmarks.recall.systems import PARTS, as_json
 from benchmarks.scoring.stat import stat_json
@@ -38,14 +38,15 @@ def _arguments(parser: Any) -> None:
     )
     parser.add_argument(
         "--by",
-        choices=("system",),
+        choices=("system", "documents"),
         default="",
-        help="each system by category, domain, lengths and judge, and how alike judges rank the systems",
+        help="each system by category, domain, lengths and judge, and how alike judges rank the systems; or each "
+        "model by what it was shown of the documents",
     )
     parser.add_argument(
         "--all-questions",
         action="store_true",
-        help="of --by system: count questions too that some of the systems have not answered",
+        help="of --by: count questions too that some of the systems have not answered",
     )
 
 
@@ -64,7 +65,9 @@ def _make(options: Mapping[str, Any]) -> Any:
         )
     )
     found = plain.report(table)
-    if options["by"]:
+    if options["by"] == "documents":
+        found["conditions"] = conditions.as_json(table, only_common=not options["all_questions"])
+    if options["by"] == "system":
         found["systems"] = as_json(table, only_common=not options["all_questions"])
     return {
         **found,
@@ -149,7 +152,28 @@ def _lines(values: dict[str, Any]) -> list[str]:
             f"people against {one['judge']} ({one['study']}, {one['protocol']}, n = {one['n_answered']}): "
             f"accuracy {with_interval(one, 'accuracy')}, people among themselves {with_interval(one, 'people')}"
         )
+    lines += _condition_lines(values["conditions"]) if "conditions" in values else []
     return lines + (_system_lines(values["systems"]) if "systems" in values else [])
+
+
+def _condition_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return ["", "no two conditions: all responses were written from the same of the documents"]
+    head = ["model", "documents", "judge", "questions", "kpr_macro", "difference", "words", "words shown"]
+    body = [
+        [
+            row["model"],
+            row["name"],
+            row["judge"],
+            str(row["n_questions"]),
+            with_interval(row, "kpr_macro"),
+            with_interval(row, "difference"),
+            f"{row['response_words']:.0f}",
+            "—" if row["shown_words"] is None else f"{row['shown_words']:.0f}",
+        ]
+        for row in rows
+    ]
+    return ["", *aligned([head, *body])]
 
 
 def _system_lines(systems: dict[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ MODULES = {
     "judges": "annotation.agreement.report_judges",
     "bias": "annotation.agreement.report_bias",
     "kpr": "annotation.agreement.report_kpr",
+    "extraction": "annotation.agreement.report_extraction",
     "validation": "annotation.agreement.report_validation",
     "replaceability": "annotation.agreement.report_replaceability",
 }

@@ -59,10 +59,11 @@ def judge_rows() -> list[JudgeRow]:
 
 @dataclass(frozen=True)
 class SummarizerRow:
-    """A summarizer with its finished summaries; `n_invalid` of them are not bullets with citations."""
+    """A summarizer with its finished summaries and responses; `n_invalid` of them are not what was asked for."""
 
     judge: Judge
     n_summaries: int
+    n_responses: int
     n_invalid: int
     cost: costs.Cost | None
 
@@ -72,7 +73,8 @@ def summarizer_rows() -> list[SummarizerRow]:
     finished = Q(drafts__texts__number=0)
     rows = list(
         Summarizer.objects.filter(archived_at=None).annotate(
-            n=Count("drafts__texts", filter=finished),
+            n=Count("drafts__texts", filter=finished & Q(drafts__question=None)),
+            n_responses=Count("drafts__texts", filter=finished & Q(drafts__subtopic=None)),
             n_bad=Count("drafts__texts", filter=finished & Q(drafts__texts__is_valid=False)),
         )
     )
@@ -82,6 +84,7 @@ def summarizer_rows() -> list[SummarizerRow]:
         SummarizerRow(
             judge=judge,
             n_summaries=judge.n,
+            n_responses=judge.n_responses,
             n_invalid=judge.n_bad,
             cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
         )

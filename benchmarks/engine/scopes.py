@@ -198,6 +198,7 @@ def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
         ("subtopics", _("subtopic"), _("subtopics")),
         ("systems", _("system"), _("systems")),
         ("retrievers", _("retriever"), _("retrievers")),
+        ("documents", _("documents:"), _("documents:")),
     ):
         if names := scope.get(key):
             found.append(f"{one if len(names) == 1 else several} {', '.join(names)}")

@@ -1,7 +1,7 @@
 """Summarizers and what they are asked: drafts are planned, saved and queued; the run itself is the engine's.
 
 A system of leaderboards is a summarizer at one version with what chose its documents: an order of the full
-context, or a retriever. A draft freezes which documents were shown in which order.
+context, or a retriever (responses to questions: `responding`). A draft freezes what is shown in which order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -40,15 +40,55 @@ TASK = JudgeRun.Task.SUMMARIES
 ORDERS = {"random": "", "top": "sort", "bottom": "rev-sort"}
 """Orders of the full context, and what `System.document_order` holds."""
 IMPORTED = "imported"
+LONGEST_KEY = 200
 
 
 class NotPossible(ValueError):
     """This summarizer cannot be saved or run like this; the message says why and can be shown."""
 
 
+class Shown(Protocol):
+    """What a summarizer is shown of the documents: it names the system, and makes the drafts of a kind of text."""
+
+    task: ClassVar[str]
+    """Of runs."""
+    subject: ClassVar[str]
+    """What a draft is about, by its field."""
+    related: ClassVar[tuple[str, ...]]
+    """What is read with drafts."""
+
+    @property
+    def name(self) -> str:
+        """What `System.retriever` holds."""
+
+    @property
+    def document_order(self) -> str:
+        """What `System.document_order` holds."""
+
+    @property
+    def setting(self) -> str:
+        """Both in one word, as leaderboards name it."""
+
+    def scope(self, name: str) -> dict[str, Any]:
+        """What a run is about, for people: the haystack or the question set by its name, and what is shown."""
+
+    def is_taken(self, system: System) -> bool:
+        """Whether texts were imported under the name of the system."""
+
+    def fresh(self, judge: Judge, subjects: Sequence[Any]) -> list[Draft]:
+        """Drafts that are not stored, one a subject, without a system; NotPossible if it cannot be."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """What chooses the documents: a retriever with its version (empty: imported scores), or an order of all."""
+    """What chooses the documents of a subtopic: a retriever and version (empty: imported), or an order.
+
+    Subtopics come with their haystacks.
+    """
+
+    task: ClassVar[str] = TASK
+    subject: ClassVar[str] = "subtopic"
+    related: ClassVar[tuple[str, ...]] = ("subtopic__haystack", "summary")
 
     retriever: str = ""
     version: str = ""
@@ -76,6 +116,30 @@ class Source:
     def setting(self) -> str:
         """Both in one word, as leaderboards name it."""
         return setting_name(self.name, self.document_order)
+
+    def scope(self, name: str) -> dict[str, Any]:
+        """The haystack by its title, and what chose the documents."""
+        return {"haystack": name, "retrievers": [self.setting]}
+
+    def is_taken(self, system: System) -> bool:
+        """Whether the system has summaries that were not written here."""
+        return system.summaries.exclude(origin=Summary.Origin.GENERATED).exists()
+
+    def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
+        """Documents by score up to the token budget, or all in their order; a fixed number of queries."""
+        shown = _shown(subjects, self, judge.config.get("token_budget", TOKEN_BUDGET))
+        is_counted = judge.config.get("bullets", "insights") == "insights"
+        counts: dict[int, int] = defaultdict(int)
+        for pk in Insight.objects.filter(subtopic__in=subjects).values_list("subtopic", flat=True):
+            counts[pk] += 1
+        return [
+            Draft(
+                subtopic=one,
+                documents=shown[one.pk],
+                n_bullets=(counts[one.pk] or None) if is_counted else None,
+            )
+            for one in subjects
+        ]
 
     @classmethod
     def named(cls, name: str) -> Source:
@@ -141,77 +205,65 @@ def check_name(name: str) -> None:
 # Drafts
 
 
-def planned(*, judge: Judge, subtopics: Sequence[Subtopic], source: Source, now: datetime) -> list[Draft]:
-    """A draft for each subtopic: those that are stored, and new ones that are not yet (their keys are negative).
+def planned(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
+    """A draft for each subtopic or question: those that are stored, and new ones that are not yet.
 
-    Subtopics come with their haystacks. A fixed number of queries.
+    Keys of new ones are negative. A fixed number of queries.
 
     Raises:
-        NotPossible: the retriever has no scores for a subtopic, or an imported system has the name.
+        NotPossible: it cannot be shown this, or an imported system has the name.
     """
-    system = _system_of(judge, source)
-    stored = {draft.subtopic_id: draft for draft in _stored(system, subtopics)}
-    fresh = [subtopic for subtopic in subtopics if subtopic.pk not in stored]
-    shown = _shown(fresh, source, judge.config.get("token_budget", TOKEN_BUDGET))
-    is_counted = judge.config.get("bullets", "insights") == "insights"
-    counts: dict[int, int] = defaultdict(int)
-    for pk in Insight.objects.filter(subtopic__in=fresh).values_list("subtopic", flat=True):
-        counts[pk] += 1
-    for subtopic in fresh:
-        stored[subtopic.pk] = Draft(
-            pk=-subtopic.pk,
-            judge=judge,
-            subtopic=subtopic,
-            system=system,
-            documents=shown[subtopic.pk],
-            n_bullets=(counts[subtopic.pk] or None) if is_counted else None,
-            created_at=now,
-        )
-    return [stored[subtopic.pk] for subtopic in subtopics]
+    system = _system_of(judge, shown)
+    stored = _stored(system, subjects, shown)
+    fresh = shown.fresh(judge, [one for one in subjects if one.pk not in stored])
+    for draft in fresh:
+        key = getattr(draft, f"{shown.subject}_id")
+        draft.pk, draft.judge, draft.system, draft.created_at = -key, judge, system, now
+        stored[key] = draft
+    return [stored[one.pk] for one in subjects]
 
 
 @transaction.atomic
-def drafted(*, judge: Judge, subtopics: Sequence[Subtopic], source: Source, now: datetime) -> list[Draft]:
+def drafted(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
     """The same, all stored.
 
     Raises:
         NotPossible: as `planned`.
     """
-    found = planned(judge=judge, subtopics=subtopics, source=source, now=now)
+    found = planned(judge=judge, subjects=subjects, shown=shown, now=now)
     fresh = [draft for draft in found if draft.pk < 0]
     if not fresh:
         return found
     system, _is_new = System.objects.get_or_create(
         key=fresh[0].system.key,
-        defaults={
-            "summarizer": str(judge),
-            "retriever": source.name,
-            "document_order": source.document_order,
-        },
+        defaults={"summarizer": str(judge), "retriever": shown.name, "document_order": shown.document_order},
     )
     for draft in fresh:
         draft.pk, draft.system = None, system
     Draft.objects.bulk_create(fresh, ignore_conflicts=True)
-    stored = {draft.subtopic_id: draft for draft in _stored(system, subtopics)}
-    return [stored[subtopic.pk] for subtopic in subtopics]
+    stored = _stored(system, subjects, shown)
+    return [stored[one.pk] for one in subjects]
 
 
-def _stored(system: System, subtopics: Sequence[Subtopic]) -> list[Draft]:
+def _stored(system: System, subjects: Sequence[Any], shown: Shown) -> dict[int, Draft]:
     if system.pk is None:
-        return []
-    return list(system.drafts.filter(subtopic__in=subtopics).select_related("subtopic__haystack", "summary"))
+        return {}
+    rows = system.drafts.filter(**{f"{shown.subject}__in": subjects}).select_related(*shown.related)
+    return {getattr(draft, f"{shown.subject}_id"): draft for draft in rows}
 
 
-def _system_of(judge: Judge, source: Source) -> System:
+def _system_of(judge: Judge, shown: Shown) -> System:
     """The system of these drafts, stored or not.
 
     Raises:
-        NotPossible: summaries were imported under its name.
+        NotPossible: texts were imported under its name, or it is too long.
     """
-    key = f"{source.setting}_{judge}"
+    key = f"{shown.setting}_{judge}"
+    if len(key) > LONGEST_KEY:
+        raise NotPossible(_("The name of the system would be too long: “%(name)s”.") % {"name": key})
     found = System.objects.filter(key=key).first()
-    if found is not None and found.summaries.exclude(origin=Summary.Origin.GENERATED).exists():
-        raise NotPossible(_("Summaries were imported for a system called “%(name)s”.") % {"name": key})
+    if found is not None and shown.is_taken(found):
+        raise NotPossible(_("Texts were imported for a system called “%(name)s”.") % {"name": key})
     return found or System(key=key)
 
 
@@ -250,8 +302,3 @@ def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mappi
             % {"retriever": source.name, "subtopic": missing[0]}
         )
     return found
-
-
-def scope_of(haystack: str, source: Source) -> dict[str, Any]:
-    """What a run is about, for people: the haystack by its title, and what chose the documents."""
-    return {"haystack": haystack, "retrievers": [source.setting]}

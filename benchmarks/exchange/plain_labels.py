@@ -75,13 +75,17 @@ def opened(
     name: str = "",
     limit_bytes: int | None = None,
     progress: files.Progress | None = None,
+    required: Sequence[str] = REQUIRED,
 ) -> Iterator[Iterator[Numbered]]:
-    """Open a file and give its rows, read as they are asked for; JSONL by the ending of its `name`, else CSV."""
+    """Open a file and give its rows, read as they are asked for; JSONL by the ending of its `name`, else CSV.
+
+    A CSV without a column of the `required` is an error.
+    """
     with files.opened(path, problems, limit_bytes=limit_bytes, progress=progress) as stream:
         wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         text = _in_utf8(wrapped, problems)
         is_jsonl = Path(name or path).suffix.lower() in {".jsonl", ".ndjson"}
-        yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems)
+        yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems, required)
 
 
 def read(
@@ -140,14 +144,14 @@ def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
         yield line
 
 
-def _csv_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
+def _csv_rows(text: Iterable[str], problems: Problems, required: Sequence[str]) -> Iterator[Numbered]:
     reader = csv.DictReader(text, strict=True)
     head = [name.strip().lower() for name in reader.fieldnames or ()]
-    missing = [name for name in REQUIRED if name not in head]
+    missing = [name for name in required if name not in head]
     if "summary" in head and "insight" in head and "item" in missing:
         missing.remove("item")
     if missing:
-        columns = ", ".join(REQUIRED)
+        columns = ", ".join(required)
         got = Got(f"a head without {', '.join(missing)}")
         problems.error("missing_column", "row 1", "", expected=f"the columns {columns}", got=got)
         return

@@ -19,6 +19,7 @@ from benchmarks.importing.formats import File, Format
 from benchmarks.importing.plan import ImportRequest, Plan, Result
 from benchmarks.importing.running import Report, import_rows
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
+from benchmarks.summarizers.conditions import named_system
 
 DEFAULT_DATASET = "long2rag"
 
@@ -70,7 +71,8 @@ class QuestionPlan(Plan[Sequence[QuestionText]]):
         self.unchanged["systems"] += len(known)
         self.systems |= known
         for name in sorted(names - known.keys()):
-            self.systems[name] = System(key=name, summarizer=name)
+            condition, model = named_system(name)
+            self.systems[name] = System(key=name, summarizer=model, retriever=condition)
             self.create(self.systems[name], "systems")
 
     def _add_new(self, question: QuestionText) -> None:

@@ -1,43 +1,67 @@
-"""Summaries in the making: what a summarizer was shown for a subtopic, and every text it gave on the way."""
+"""Summaries and responses in the making: what a summarizer was shown, and every text it gave on the way."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Subtopic
 from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.models.questions import Question, Response
 from benchmarks.models.summaries import Summary, System
 
 
 class Draft(models.Model):
-    """A subtopic as a summarizer gets it, frozen: the numbers of the documents in the order shown.
+    """A subtopic or a question as a summarizer gets it, frozen: the numbers of the documents in the order shown.
 
-    `n_bullets` is the number of bullets it was asked for, empty where it may choose.
+    `n_bullets` is the number of bullets of a summary it was asked for, empty where it may choose. `condition` says
+    what the documents of a question are made into; `notes_of` is the draft of another system whose snippets or
+    summaries of them are taken, and `n_words` how long all was that the response was written from.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="drafts", verbose_name="summarizer")
-    subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="drafts")
+    subtopic: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Subtopic, null=True, blank=True, on_delete=models.CASCADE, related_name="drafts"
+    )
+    question: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Question, null=True, blank=True, on_delete=models.CASCADE, related_name="drafts"
+    )
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="drafts")
     documents: models.JSONField[Any, Any] = models.JSONField(default=list)
     n_bullets = models.PositiveSmallIntegerField(null=True, blank=True)
+    condition = models.CharField(max_length=200, blank=True)
+    notes_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    n_words = models.PositiveIntegerField(null=True, blank=True)
     summary = models.OneToOneField(Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="draft")
+    response = models.OneToOneField(
+        Response, null=True, blank=True, on_delete=models.SET_NULL, related_name="draft"
+    )
     created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["subtopic", "system"]
-        constraints = [models.UniqueConstraint(fields=["subtopic", "system"], name="draft_one_per_system")]
+        constraints = [
+            models.UniqueConstraint(fields=["subtopic", "system"], name="draft_one_per_system"),
+            models.UniqueConstraint(fields=["question", "system"], name="draft_question_one_per_system"),
+            models.CheckConstraint(
+                condition=Q(subtopic__isnull=False, question=None, response=None)
+                | Q(subtopic=None, question__isnull=False, summary=None),
+                name="draft_one_subject",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.subtopic_id}/{self.system_id}"
+        return f"{self.subtopic_id or self.question_id}/{self.system_id}"
 
 
 class DraftText(models.Model):
-    """A text of a draft; append-only. Number 0 is the finished one, others are those of blocks, from 1.
+    """A text of a draft; append-only. Number 0 is the finished one, others those of blocks or documents.
 
-    It is valid if it has bullets that all cite documents that were shown; `raw` says what is wrong.
+    It is valid if it is what was asked for, a summary only if its bullets all cite documents that were shown;
+    `raw` says what is wrong.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="texts")

@@ -32,7 +32,8 @@ class RoleManager(models.Manager["Judge"]):
 
 
 class Judge(models.Model):
-    """Whoever gives verdicts, at one version of its configuration; `Summarizer` has those who write summaries.
+    """Whoever gives verdicts, at one version of its configuration; `Summarizer` has those who write summaries and
+    responses.
 
     Both are rows of one table, so that runs, calls, budgets and batch files are the same for both.
     `Judge.objects` has judges only.
@@ -87,7 +88,7 @@ class Judge(models.Model):
 
 
 class Summarizer(Judge):
-    """Whoever writes summaries, at one version of its configuration."""
+    """Whoever writes summaries and responses, at one version of its configuration."""
 
     objects: ClassVar[RoleManager] = RoleManager(Judge.Role.SUMMARIZER)
 
@@ -109,6 +110,7 @@ class JudgeRun(models.Model):
         AUTODS = "autods", "AutoDS scores of key points"
         VERIFICATION = "verification", "key points as annotators verify them"
         SUMMARIES = "summaries", "summaries of haystacks"
+        RESPONSES = "responses", "responses to questions"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"

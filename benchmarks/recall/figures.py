@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
+from benchmarks.summarizers.conditions import FULL
 
 DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
 RESPONSE_EDGES = (25, 50, 100, 200, 300, 400, 600, 800)
@@ -37,7 +38,11 @@ class ResponseFilter:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One response as one judge sees it."""
+    """One response as one judge sees it.
+
+    The system is a `model` with what it was shown of the documents: `documents` names the condition, and
+    `shown_words` counts the words where that is known.
+    """
 
     answer: Answer
     response: int
@@ -47,6 +52,9 @@ class Judged:
     domain: str
     document_words: int
     response_words: int
+    model: str = ""
+    documents: str = FULL
+    shown_words: int | None = None
 
     def group(self, dimension: str) -> str:
         """Where it belongs when figures are split by a dimension."""
@@ -92,9 +100,9 @@ class Group:
 
 def table(chosen: ResponseFilter) -> Table:
     """Read all counts; seven queries."""
-    found = [row for row in _responses(chosen) if chosen.questions is None or row[1] in chosen.questions]
-    keys = [row[0] for row in found]
-    key_points = _key_points({row[1] for row in found}, chosen.key_points)
+    found = [row for row in _responses(chosen) if chosen.questions is None or row.question in chosen.questions]
+    keys = [row.response for row in found]
+    key_points = _key_points({row.question for row in found}, chosen.key_points)
     judges = {judge.pk: judge for judge in Judge.objects.all()}
     counted = {pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, str(judge)}}
     inside = _Inside(frozenset(keys), counted, _limits(chosen, "response__"))
@@ -102,16 +110,16 @@ def table(chosen: ResponseFilter) -> Table:
     judging = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
     for judge in judging:
-        for response, question, system, category, domain, document_words, response_words in found:
-            n_key_points, recall_counts = key_points[question], recalled.get((judge, response))
-            parts = precision.get((judge, response))
+        for one in found:
+            n_key_points, recall_counts = key_points[one.question], recalled.get((judge, one.response))
+            parts = precision.get((judge, one.response))
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
             rows.append(
                 Judged(
                     answer=Answer(
-                        question=question,
+                        question=one.question,
                         n_key_points=n_there,
                         n_entailed=n_entailed,
                         n_unjudged=n_key_points - n_there,
@@ -119,36 +127,43 @@ def table(chosen: ResponseFilter) -> Table:
                         supported=parts.supported(with_key_points=chosen.key_points is None) if parts else None,
                         checked=dict(parts.n_checked) if parts else None,
                     ),
-                    response=response,
+                    response=one.response,
                     judge=str(judges[judge]),
-                    system=system,
-                    category=category,
-                    domain=domain,
-                    document_words=document_words,
-                    response_words=response_words,
+                    system=one.system,
+                    category=one.category,
+                    domain=one.domain,
+                    document_words=one.document_words,
+                    response_words=one.response_words,
+                    model=one.model,
+                    documents=one.retriever or FULL,
+                    shown_words=one.shown_words,
                 )
             )
     n_pairs = len(found) * len(judging)
     return Table(tuple(rows), tuple(str(judges[pk]) for pk in judging), len(found), n_pairs - len(rows))
 
 
-_Found = tuple[int, int, str, str, str, int, int]
+class _Found(NamedTuple):
+    response: int
+    question: int
+    system: str
+    model: str
+    retriever: str
+    shown_words: int | None
+    category: str
+    domain: str
+    document_words: int
+    response_words: int
 
 
 def _responses(chosen: ResponseFilter) -> list[_Found]:
     rows = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
     rows = rows.order_by("question", "system__key", "pk")
-    return list(
-        rows.values_list(
-            "pk",
-            "question",
-            "system__key",
-            "question__category",
-            "question__domain",
-            "question__n_words",
-            "n_words",
-        )
-    )
+    fields = (
+        "pk", "question", "system__key", "system__summarizer", "system__retriever", "draft__n_words",
+        "question__category", "question__domain", "question__n_words", "n_words",
+    )  # fmt: skip
+    return [_Found(*row) for row in rows.values_list(*fields)]
 
 
 def _limits(chosen: ResponseFilter, path: str) -> dict[str, Any]:

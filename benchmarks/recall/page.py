@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from benchmarks.recall.conditions import ConditionTable, condition_table
 from benchmarks.recall.figures import Group, Table, by_dimension, lengths, overall
 from benchmarks.recall.plain import FIGURES, stats
 from benchmarks.recall.plots import length_plot, part_plot
@@ -56,6 +57,7 @@ class Page:
     overall: KeyPointScores
     compared: Compared
     systems: tuple[tuple[Group, float], ...]
+    conditions: ConditionTable | None
     parts: tuple[Part, ...]
     judges: Judges | None
     splits: tuple[Split, ...]
@@ -90,6 +92,7 @@ def _page_of(table: Table, judge: str, *, only_common: bool) -> Page:
             overall=overall(own.rows),
             compared=found,
             systems=tuple((group, words[group.name][0]) for group in by_dimension(rows, "system")),
+            conditions=condition_table(own, only_common=only_common),
             parts=parts_of(found),
             judges=_judges(table, only_common=only_common),
             splits=tuple(Split(key, title, by_dimension(own.rows, key)) for key, title in titles().items()),
@@ -137,6 +140,16 @@ def figure_rows(report: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
             yield from ((dimension, *cells) for cells in _cells(row))
 
 
+CONDITION_COLUMNS = ("model", "shown_words", "response_words", "documents", *FILE_COLUMNS[2:])
+
+
+def condition_rows(found: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """The figures of each model and condition as rows of a file."""
+    for row in found:
+        head = (row["model"], row["shown_words"], row["response_words"])
+        yield from ((*head, *cells) for cells in _cells(row, (*FIGURES, "difference")))
+
+
 SYSTEM_COLUMNS = ("system", *FILE_COLUMNS)
 
 
@@ -147,8 +160,8 @@ def system_rows(systems: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
             yield from ((row["system"], part, *cells) for cells in _cells(row))
 
 
-def _cells(row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    for figure in FIGURES:
+def _cells(row: dict[str, Any], figures: Sequence[str] = FIGURES) -> Iterator[tuple[Any, ...]]:
+    for figure in figures:
         interval = row["intervals"].get(figure, {})
         bounds = (interval.get(name) for name in ("low", "high", "n", "clusters", "method"))
         head = (row["name"], row["judge"], row["n_questions"], row["n_key_points"], row["n_responses"])

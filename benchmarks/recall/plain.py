@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.recall.figures import DIMENSIONS, Group, Table, by_dimension, overall
@@ -27,14 +29,16 @@ def stats(found: KeyPointScores) -> dict[str, Stat]:
     }
 
 
-def row_json(found: KeyPointScores, **named: Any) -> dict[str, Any]:
-    """One row: figures as numbers or null, their intervals and reasons, and all counts."""
+def row_json(
+    found: KeyPointScores, *, more: Mapping[str, Stat] = MappingProxyType({}), **named: Any
+) -> dict[str, Any]:
+    """One row: figures, `more` of them too, as numbers or null, their intervals and reasons, and all counts."""
     return {
         **named,
         "n_questions": found.n_questions,
         "n_key_points": found.n_key_points,
         "n_responses": found.n_answers,
-        **stat_json(stats(found)),
+        **stat_json({**stats(found), **more}),
         "n_unjudged": found.n_unjudged,
         "n_without_key_points": found.n_without_key_points,
         "n_not_extracted": found.n_not_extracted,

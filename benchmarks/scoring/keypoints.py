@@ -6,12 +6,13 @@ Counts come in, figures go out; who judged what is the caller's business.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import SHARE, bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.intervals import SHARE, bootstrap_mean, bootstrap_ratio, rate
 from benchmarks.scoring.stat import Stat
 
 NO_KEY_POINTS = "no question has judged key points"
@@ -143,6 +144,34 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
 def recall(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Stat:
     """Macro recall alone, for tables that show nothing else."""
     return _mean(answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling)
+
+
+def extraction_recall(
+    found: Sequence[tuple[Hashable, bool]], *, resampling: Resampling = DEFAULT
+) -> dict[str, Stat]:
+    """Share of the points that people named which are among the extracted ones (Long²RAG §3.3).
+
+    `found` has (question, whether the point is among them) for each named point. `micro` pools points, `macro`
+    averages questions; intervals resample questions.
+    """
+    method = "extraction recall"
+    if not found:
+        none = Stat.undefined("no named point was looked for", method=method)
+        return {"micro": none, "macro": none}
+    hits: dict[Hashable, list[bool]] = defaultdict(list)
+    for question, is_found in found:
+        hits[question].append(is_found)
+    questions, pooled = zip(*found, strict=True)
+    return {
+        "micro": rate(pooled, clusters=questions, resampling=resampling, method=method),
+        "macro": bootstrap_mean(
+            [sum(own) / len(own) for own in hits.values()],
+            clusters=list(hits),
+            resampling=resampling,
+            method=f"{method}, mean of questions",
+            bounds=SHARE,
+        ),
+    }
 
 
 def band(number: float, edges: Sequence[int]) -> str:

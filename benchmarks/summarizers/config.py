@@ -33,6 +33,16 @@ def default_block_prompt() -> str:
     return text_of("summary_block")
 
 
+def default_response_prompt() -> str:
+    """The wording that asks for a response to a question, from whatever is shown."""
+    return text_of("response")
+
+
+def note_prompt(kind: str, *, words_to: int) -> str:
+    """The wording that asks for snippets or the summary of a document: one for all, so that systems compare."""
+    return text_of(f"response_{kind}").replace("{words_to}", str(words_to))
+
+
 def worded(prompt: str, *, n_bullets: int | None, words_from: int, words_to: int) -> str:
     """A prompt with its numbers filled in; other braces stay as they are."""
     if n_bullets is None:
@@ -62,6 +72,7 @@ class SummarizerConfig(ModelConfig):
     `method` says whether all documents are sent at once or in blocks of `block_words`. `block_prompt` asks for the
     notes on a block (hierarchical), `focus` is added to every prompt, `truncate_to` cuts the documents after so
     many tokens, `token_budget` is how much a retriever may choose. `bullets` are as many as insights, or free.
+    `response_prompt` asks for responses to questions; method, blocks, bullets and words are those of summaries.
     """
 
     max_tokens: int = 2000
@@ -77,6 +88,7 @@ class SummarizerConfig(ModelConfig):
     words_to: int = 300
     token_budget: int = TOKEN_BUDGET
     truncate_to: int | None = None
+    response_prompt: str = ""
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
@@ -96,7 +108,10 @@ class SummarizerConfig(ModelConfig):
         if values.get("block_words", BLOCK_WORDS) < 1 or (values.get("truncate_to") or 1) < 1:
             raise BadConfiguration("block_words and truncate_to: from 1")
         _check_form(values)
-        prompts = {"prompt": values.get("prompt") or default_prompt(method)}
+        prompts = {
+            "prompt": values.get("prompt") or default_prompt(method),
+            "response_prompt": values.get("response_prompt") or default_response_prompt(),
+        }
         if method == HIERARCHICAL:
             prompts["block_prompt"] = values.get("block_prompt") or default_block_prompt()
         return cls(**{**values, **prompts})
@@ -108,11 +123,16 @@ class SummarizerConfig(ModelConfig):
     def worded(self, prompt: str, *, n_bullets: int | None) -> str:
         """A prompt with its numbers and the sentence on focus."""
         text = worded(prompt, n_bullets=n_bullets, words_from=self.words_from, words_to=self.words_to)
+        return self.focused(text)
+
+    def focused(self, text: str) -> str:
+        """A prompt with the sentence on focus."""
         return f"{text}\n\n{self.focus}" if self.focus else text
 
     def prompt_of(self, task: str) -> str:
-        """All wordings together."""
-        return "\n\n".join(part for part in (self.prompt, self.block_prompt, self.focus) if part)
+        """All wordings of a task together."""
+        own = (self.response_prompt,) if task == "responses" else (self.prompt, self.block_prompt)
+        return "\n\n".join(part for part in (*own, self.focus) if part)
 
     def prompt_sha256_of(self, task: str) -> str:
         """Hash of the wordings."""

@@ -1,4 +1,4 @@
-"""What came back as a summary: its text as it is stored, and whether it is bullets with citations."""
+"""What came back as a summary, a response or a note on a document: its text as it is stored, and what is wrong."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from benchmarks.scoring.text import bullets, lines_from_text, split_text
+from benchmarks.summarizers.conditions import NOTHING, SNIPPETS
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_WORDS = re.compile(r"\w+")
 MOST_NAMED = 5
+CUT_OFF, EMPTY = "It was cut off at the limit of its length.", "It is empty."
 
 
 @dataclass(frozen=True)
-class SummaryText:
-    """A text and what is wrong with it; `remarks` are what was asked for otherwise, and do no harm."""
+class Written:
+    """A text and what is wrong with it; `remarks` are what was asked for otherwise, and do no harm.
+
+    `n_shown` counts the words that a response was written from, None for other texts.
+    """
 
     text: str
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    n_shown: int | None = None
 
 
-def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, is_cut_off: bool) -> SummaryText:
+def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, is_cut_off: bool) -> Written:
     """Check a reply against what was shown and asked; `n_bullets` is None where any number is right.
 
     Blank lines, and what a model thinks aloud before it answers, are left out of the text.
@@ -30,9 +37,9 @@ def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, i
     problems, remarks = [], []
     found = bullets(lines_from_text(text))
     if is_cut_off:
-        problems.append("It was cut off at the limit of its length.")
+        problems.append(CUT_OFF)
     if not text:
-        problems.append("It is empty.")
+        problems.append(EMPTY)
     elif not found:
         problems.append("It has no bullets.")
     if bare := [str(line.bullet) for line in found if not line.citations]:
@@ -41,4 +48,30 @@ def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, i
         problems.append(f"It cites what was not shown: {', '.join(map(str, unknown[:MOST_NAMED]))}.")
     if found and n_bullets is not None and len(found) != n_bullets:
         remarks.append(f"It has {len(found)} bullets; {n_bullets} were asked for.")
-    return SummaryText(text, tuple(problems), tuple(remarks))
+    return Written(text, tuple(problems), tuple(remarks))
+
+
+def read_response(reply: str, *, n_shown: int, is_cut_off: bool) -> Written:
+    """A reply as a response, without what a model thinks aloud before it answers."""
+    text = _THOUGHTS.sub("", reply).strip()
+    problems = (*([CUT_OFF] if is_cut_off else []), *([] if text else [EMPTY]))
+    return Written(text, problems, n_shown=n_shown)
+
+
+def read_note(reply: str, *, kind: str, document: str, is_cut_off: bool) -> Written:
+    """Snippets or the summary of a document, "" where it does not help; changed snippets are remarked."""
+    written = read_response(reply, n_shown=0, is_cut_off=is_cut_off)
+    lines = [line.plain for line in lines_from_text(written.text) if line.plain.strip()]
+    if [line.strip(" .").casefold() for line in lines] == [NOTHING]:
+        return Written("")
+    remarks = []
+    if kind == SNIPPETS:
+        source = _bare(document)
+        if changed := sum(_bare(line) not in source for line in lines):
+            remarks.append(f"{changed} of {len(lines)} passages are not the document's words.")
+    return Written(written.text, written.problems, tuple(remarks))
+
+
+def _bare(text: str) -> str:
+    """Words alone, for comparing a passage with its document."""
+    return f" {' '.join(_WORDS.findall(text.casefold()))} "

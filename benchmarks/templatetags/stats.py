@@ -16,10 +16,11 @@ LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, 
 
 
 @register.simple_tag
-def stat(figure: Stat | str | None) -> SafeString:
+def stat(figure: Stat | str | None, signed: bool = False) -> SafeString:
     """Show a share as percent with its interval, or a dash that says why there is none.
 
-    A text is what a template makes of a figure that is not there, such as the score of what nobody judged.
+    `signed` is for differences. A text is what a template makes of a figure that is not there, such as the score
+    of what nobody judged.
     """
     if figure is None or isinstance(figure, str):
         return SafeString("—")
@@ -30,10 +31,15 @@ def stat(figure: Stat | str | None) -> SafeString:
             figure.undefined_reason,
             figure.undefined_reason,
         )
+    value = _percent(figure.value, signed)
     if figure.low is None or figure.high is None:
-        return format_html("{}", f"{100 * figure.value:.1f}")
-    bounds = f"{100 * figure.low:.1f}–{100 * figure.high:.1f}"
-    return format_html('{} <span class="muted small">({})</span>', f"{100 * figure.value:.1f}", bounds)
+        return format_html("{}", value)
+    bounds = (" – " if signed else "–").join(_percent(bound, signed) for bound in (figure.low, figure.high))
+    return format_html('{} <span class="muted small">({})</span>', value, bounds)
+
+
+def _percent(value: float, signed: bool) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−") if signed else f"{100 * value:.1f}"
 
 
 @register.simple_tag

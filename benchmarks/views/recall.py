@@ -17,7 +17,7 @@ from benchmarks.browse_questions import choices
 from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
-from benchmarks.recall import checking, people, plain, reading
+from benchmarks.recall import checking, conditions, people, plain, reading
 from benchmarks.recall import page as recall_page
 from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
@@ -99,6 +99,7 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
                 (split, [(group, figure_cells(group.scores)) for group in split.groups]) for split in found.splits
             ],
             "caption": caption_of(found.compared),
+            "conditions_caption": caption_of(found.conditions.compared) if found.conditions else "",
             "judges_caption": caption_of(found.judges.compared) if found.judges else "",
             "plot": found.plot,
             "svg": inline_svg(found.plot) if found.plot else "",
@@ -116,14 +117,20 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     if request.GET.get("judge"):
         table = table.of_judge(request.GET["judge"])
     if name == "recall.json":
-        systems = {"systems": as_json(table, only_common=only_common)}
-        return json_download(plain.report(table) | systems, name=name)
+        parts = {
+            "systems": as_json(table, only_common=only_common),
+            "conditions": conditions.as_json(table, only_common=only_common),
+        }
+        return json_download(plain.report(table) | parts, name=name)
     if name == "recall.csv":
         rows = recall_page.figure_rows(plain.report(table))
         return csv_download(recall_page.FILE_COLUMNS, rows, name="recall.csv")
     if name == "systems.csv":
         rows = recall_page.system_rows(as_json(table, only_common=only_common))
         return csv_download(recall_page.SYSTEM_COLUMNS, rows, name="systems.csv")
+    if name == "conditions.csv":
+        rows = recall_page.condition_rows(conditions.as_json(table, only_common=only_common))
+        return csv_download(recall_page.CONDITION_COLUMNS, rows, name="conditions.csv")
     if name == "responses.csv":
         keys = dict(Question.objects.values_list("pk", "key"))
         return csv_download(
@@ -195,7 +202,7 @@ def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
 @requires(VIEW)
 def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A response beside its key points and its own points, as one judge sees them."""
-    response = get_object_or_404(Response.objects.select_related("question", "system"), uid=uid)
+    response = get_object_or_404(Response.objects.select_related("question", "system", "draft__judge"), uid=uid)
     read = reading.response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
     context = {
         "response": response,

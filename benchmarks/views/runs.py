@@ -81,7 +81,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
     state = runs.run_state(run)
     failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
-        "summary__system", "response__system", "key_point__question", "draft__subtopic"
+        "summary__system", "response__system", "key_point__question", "draft__subtopic", "draft__question"
     )[:20]
     is_last = wants_fragment(request) and not state.is_working
     context = {

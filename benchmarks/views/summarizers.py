@@ -1,4 +1,4 @@
-"""Summarizers: what there is, making one, and letting it summarize a haystack."""
+"""Summarizers: what there is, making one, and letting it summarize a haystack or answer questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.engine import judging, overview, summarizing
 from benchmarks.models import Judge, JudgeRun, Summarizer
-from benchmarks.summarizer_forms import METHOD_NAMES, SummarizeForm, SummarizerForm
+from benchmarks.summarizer_forms import METHOD_NAMES, RespondForm, SummarizeForm, SummarizerForm
 from benchmarks.views.models import edit_model
 from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -62,17 +62,25 @@ def _edit(request: HtmxHttpRequest, form: SummarizerForm, judge: Judge | None) -
 def summarizer_offline(request: HtmxHttpRequest) -> HttpResponse:
     """Go to the offline baseline as the code of today configures it, which nobody may have run yet."""
     judge = summarizing.extractive(now=timezone.now())
-    return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run")
+    return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run-haystack")
+
+
+RunForm = SummarizeForm | RespondForm
+
+
+def _form(judge: Judge, data: QueryDict) -> RunForm:
+    """The form that was sent; responses if a question set is named."""
+    kind: type[RunForm] = RespondForm if RespondForm.key in data else SummarizeForm
+    return kind(data, judge=judge)
 
 
 @require_safe
 @requires(VIEW)
 def summarizer_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """A summarizer's configuration and runs; with `source` in the query, the estimate of a run."""
+    """A summarizer's configuration and runs; with `source` or `documents` in the query, the estimate of a run."""
     judge = get_object_or_404(Summarizer, uid=uid)
-    if "source" in request.GET:
-        return _detail(request, judge, SummarizeForm(request.GET, judge=judge))
-    return _detail(request, judge, SummarizeForm(initial=request.GET.dict(), judge=judge))
+    is_asked = "source" in request.GET or "documents" in request.GET
+    return _detail(request, judge, _form(judge, request.GET) if is_asked else None)
 
 
 @require_POST
@@ -80,52 +88,55 @@ def summarizer_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Queue what is missing and show the run."""
     judge = get_object_or_404(Summarizer, uid=uid)
-    form = SummarizeForm(request.POST, judge=judge)
+    form = _form(judge, request.POST)
     if not form.is_valid():
         return _detail(request, judge, form)
-    source, back = form.chosen_source(), reverse("benchmarks:summarizer-detail", args=[judge.uid])
+    shown, back = form.shown(), reverse("benchmarks:summarizer-detail", args=[judge.uid])
     try:
-        drafts = summarizing.drafted(judge=judge, subtopics=form.subtopics(), source=source, now=timezone.now())
+        drafts = summarizing.drafted(judge=judge, subjects=form.subjects(), shown=shown, now=timezone.now())
     except summarizing.NotPossible as error:
         messages.error(request, str(error))
         return redirect(back)
     return start_run(
         request,
         judge=judge,
-        task=summarizing.TASK,
+        task=shown.task,
         subjects=drafts,
         options=form.options(),
         reason="person",
         back=back,
-        scope=summarizing.scope_of(form.cleaned_data["haystack"].title, source),
+        scope=shown.scope(form.about()),
     )
 
 
-def _detail(request: HtmxHttpRequest, judge: Judge, form: SummarizeForm) -> HttpResponse:
+def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> HttpResponse:
+    """Both forms of runs, one of them perhaps as it was sent."""
+    kinds: tuple[type[RunForm], ...] = (SummarizeForm, RespondForm)
+    forms = [sent if isinstance(sent, kind) else kind(initial=request.GET.dict(), judge=judge) for kind in kinds]
     context = {
         "judge": judge,
         "is_model": judge.kind == Judge.Kind.OPENAI,
         "method": METHOD_NAMES.get(judge.config.get("method", ""), _("sentences of the documents, no model")),
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "versions": Summarizer.objects.filter(name=judge.name).exclude(pk=judge.pk),
-        "form": form,
+        "forms": forms,
     }
-    if form.is_bound and form.is_valid():
-        context |= _planned(judge, form)
-    status = 422 if form.is_bound and not form.is_valid() else 200
-    return page(request, "benchmarks/summarizer_detail.html", context, status=status)
+    is_wrong = sent is not None and not sent.is_valid()
+    if sent is not None and not is_wrong:
+        context |= _planned(judge, sent)
+    return page(request, "benchmarks/summarizer_detail.html", context, status=422 if is_wrong else 200)
 
 
-def _planned(judge: Judge, form: SummarizeForm) -> dict[str, Any]:
+def _planned(judge: Judge, form: RunForm) -> dict[str, Any]:
     """What a run would write, and what a model would be asked; for a template."""
-    now, subtopics = timezone.now(), form.subtopics()
+    now, shown = timezone.now(), form.shown()
     try:
-        drafts = summarizing.planned(judge=judge, subtopics=subtopics, source=form.chosen_source(), now=now)
-        waiting = judging.missing(judge=judge, task=summarizing.TASK, subjects=drafts)
-        found: dict[str, Any] = {"n_summaries": len(drafts), "n_waiting": len(waiting)}
+        drafts = summarizing.planned(judge=judge, subjects=form.subjects(), shown=shown, now=now)
+        waiting = judging.missing(judge=judge, task=shown.task, subjects=drafts)
+        found: dict[str, Any] = {"n_texts": len(drafts), "n_waiting": len(waiting)}
         if judge.kind == Judge.Kind.OPENAI:
             found["estimate"] = overview.estimate(
-                judge=judge, task=summarizing.TASK, subjects=waiting, repeats=1, now=now
+                judge=judge, task=shown.task, subjects=waiting, repeats=1, now=now
             )
     except ValueError as error:
         return {"refused": str(error), "is_planned": True}

@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging
-from benchmarks.models import Haystack, JudgeRun, RetrieverRanking, Summarizer, Summary
+from benchmarks.models import Haystack, JudgeRun, Response, RetrieverRanking, Summarizer, Summary
 from benchmarks.summarizers.config import default_prompt
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary
+from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
 
@@ -103,3 +104,42 @@ def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
     judging.run_pending(run=JudgeRun.objects.get(), clock=timezone.now)
     assert Summary.objects.filter(origin="generated").count() == 2
     assert login(ben).get(url("summarizers")).status_code == 403
+
+
+def test_questions_are_answered_from_the_page_of_a_summarizer(ada: Any, login: Login, server: FakeServer) -> None:
+    server.behaviour = lambda number, body: Answer(
+        "- The log of a says little." if number < 2 else "It says little."
+    )
+    client = login(ada)
+    client.post(url("summarizer-new"), fields(server, response_prompt="Answer.\r\nNo more."))
+    made = Summarizer.objects.get()
+    assert made.config["response_prompt"] == "Answer.\nNo more."
+    make_response("a", system="gull", n_points=2, dataset="logs")
+    page, start = url("summarizer-detail", made.uid), url("summarizer-start", made.uid)
+    asked = {"dataset": "logs", "documents": "snippets", "tokens": "", "concurrency": 4}
+    shown = client.get(page, asked).text
+    assert "1 to write of 1" in shown
+    assert "snippets by" not in shown
+    assert server.n_asked == 0
+    for wrong in ({"dataset": ""}, {"documents": "cut"}, {"documents": "<script>"}, {"tokens": "-1"}):
+        assert client.get(page, {**asked, **wrong}).status_code == 422
+        assert client.post(start, {**asked, **wrong}).status_code == 422
+    started = client.post(start, asked)
+    run = JudgeRun.objects.get()
+    assert started["Location"] == url("judge-run", run.uid)
+    judging.run_pending(run=run, clock=timezone.now)
+    assert Response.objects.get(system__key="snippets_heron").text == "It says little."
+    assert "Nothing is missing" in client.post(start, asked, follow=True).text
+    assert "snippets by heron" in client.get(page).text
+    assert "1 of 1 responses written" in client.get(url("judge-run", run.uid)).text
+    row = client.get(url("summarizers")).context["rows"][0]
+    assert (row.n_summaries, row.n_responses, row.n_invalid) == (0, 1, 0)
+
+
+def test_the_offline_baseline_answers_from_documents_only(ada: Any, login: Login) -> None:
+    client = login(ada)
+    make_response("a", system="gull", n_points=2, dataset="logs")
+    client.post(url("summarizer-offline"))
+    page = url("summarizer-detail", Summarizer.objects.get().uid)
+    assert client.get(page, {"dataset": "logs", "documents": "cut", "tokens": "100"}).status_code == 200
+    assert client.get(page, {"dataset": "logs", "documents": "closed-book"}).status_code == 422

@@ -7,6 +7,7 @@ from benchmarks.engine.tasks.autods import AutodsTask
 from benchmarks.engine.tasks.coverage import CoverageTask
 from benchmarks.engine.tasks.extraction import ExtractionTask
 from benchmarks.engine.tasks.recall import RecallTask
+from benchmarks.engine.tasks.responses import ResponseWritingTask
 from benchmarks.engine.tasks.summaries import SummaryTask
 from benchmarks.engine.tasks.support import SupportTask
 from benchmarks.engine.tasks.verification import VerificationTask
@@ -21,5 +22,6 @@ TASKS: dict[str, Task] = {
         AutodsTask(),
         VerificationTask(),
         SummaryTask(),
+        ResponseWritingTask(),
     )
 }

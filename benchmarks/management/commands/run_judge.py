@@ -26,7 +26,7 @@ from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Question, Res
 from benchmarks.querysets import QuestionQuerySet
 
 OFFLINE = "lexical"
-OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES)
+OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES, JudgeRun.Task.RESPONSES)
 """Tasks that have commands of their own."""
 SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
 

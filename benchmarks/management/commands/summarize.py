@@ -1,4 +1,4 @@
-"""`manage.py summarize --system NAME --haystack NAME`: let a summarizer write what is missing, once."""
+"""`manage.py summarize --system NAME --haystack NAME | --dataset NAME`: let a summarizer write what is missing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import judging, overview, retrieving, runs, summarizing
+from benchmarks.engine.responding import Documents
 from benchmarks.engine.runs import RunProgress
-from benchmarks.engine.summarizing import NotPossible, Source
-from benchmarks.engine.tasks.summaries import FINISHED
+from benchmarks.engine.summarizing import NotPossible, Shown, Source
+from benchmarks.engine.tasks import TASKS
+from benchmarks.engine.tasks.drafts import FINISHED
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import model_runs
 from benchmarks.models import (
@@ -22,12 +24,14 @@ from benchmarks.models import (
     DraftText,
     Judge,
     JudgeRun,
+    Question,
     Retrieval,
     RetrieverRanking,
     Subtopic,
     Summarizer,
 )
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
+from benchmarks.summarizers.conditions import FULL, Condition
 from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
 
@@ -36,8 +40,8 @@ class Command(BaseCommand):
     """Queue what this summarizer has not written yet, then finish it and what earlier runs of it left."""
 
     help = (
-        "Summarize the subtopics of haystacks. A run that was interrupted is taken up again, and a second run "
-        "asks nothing."
+        "Summarize the subtopics of haystacks, or answer the questions of a dataset. A run that was interrupted "
+        "is taken up again, and a second run asks nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,7 +50,8 @@ class Command(BaseCommand):
             "--system", required=True, metavar="NAME", help=f"the summarizer; {EXTRACTIVE} is the offline baseline"
         )
         parser.add_argument("--system-version", type=int, metavar="N", help="its version (default: the newest)")
-        haystacks_argument.add_argument(parser, required=True)
+        haystacks_argument.add_argument(parser)
+        parser.add_argument("--dataset", metavar="NAME", help="answer the questions imported under this name")
         what = parser.add_mutually_exclusive_group()
         what.add_argument(
             "--retriever",
@@ -61,6 +66,12 @@ class Command(BaseCommand):
             help="of all documents, without a retriever: at random (the default), those of the subtopic first "
             "(top) or last (bottom)",
         )
+        what.add_argument(
+            "--documents",
+            metavar="CONDITION",
+            help="of --dataset: full (the default), cut-TOKENS (each document), snippets or summaries of each by "
+            "the model itself, or by a system (snippets@NAME), closed-book",
+        )
         parser.add_argument(
             "--method",
             choices=METHODS,
@@ -72,27 +83,25 @@ class Command(BaseCommand):
         model_runs.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count in summaries: written now, there before, not as asked, failed."""
+        """Count in texts: written now, there before, not as asked, failed."""
         started, began = time.perf_counter(), timezone.now()
         try:
-            judge = self._summarizer(options, now=began)
-            subtopics = self._subtopics(options)
-            source = self._source(options, subtopics)
-            asked: dict[str, Any] = {"judge": judge, "subtopics": subtopics, "source": source, "now": began}
+            asked = self._asked(options, now=began)
+            judge, shown = asked["judge"], asked["shown"]
             if options["estimate"]:
-                self._estimate(judge, summarizing.planned(**asked), is_json=options["json"])
+                self._estimate(judge, shown.task, summarizing.planned(**asked), is_json=options["json"])
                 return
             drafts = summarizing.drafted(**asked)
             keys = [draft.pk for draft in drafts]
             before = self._finished(judge, keys)
             run = judging.request_run(
                 judge=judge,
-                task=summarizing.TASK,
+                task=shown.task,
                 subjects=drafts,
                 reason="command",
                 now=began,
                 options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
-                scope=summarizing.scope_of(", ".join(options["haystack"]), source),
+                scope=shown.scope(options["dataset"] or ", ".join(options["haystack"])),
                 paused_because=model_runs.paused_because(options),
             )
         except (judging.JudgeUnavailable, ValueError) as error:
@@ -101,15 +110,37 @@ class Command(BaseCommand):
             model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
         judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        subjects = TASKS[shown.task].subjects
         report = {
             "system": str(judge),
-            "documents": source.setting,
-            "summaries": len(drafts),
-            **self._counts(judge, keys, before=before),
+            "documents": shown.setting,
+            subjects: len(drafts),
+            **self._counts(judge, shown, keys, before=before),
             "seconds": round(time.perf_counter() - started, 3),
             **model_runs.spent(judge=judge, since=began),
         }
-        self._print(report, is_json=options["json"])
+        self._print(report, subjects, is_json=options["json"])
+
+    def _asked(self, options: dict[str, Any], *, now: datetime) -> dict[str, Any]:
+        """Who is to write about what, and what is shown."""
+        if bool(options["dataset"]) == bool(options["haystack"]):
+            raise CommandError("Name a --haystack to summarize, or a --dataset whose questions are answered.")
+        if options["dataset"] and (options["retriever"] or options["method"]):
+            raise CommandError("--retriever and --method are of haystacks; with --dataset use --documents.")
+        if options["haystack"] and options["documents"]:
+            raise CommandError("--documents is of --dataset; with --haystack use --retriever or --order.")
+        judge = self._summarizer(options, now=now)
+        if options["haystack"]:
+            subtopics = self._subtopics(options)
+            return {"judge": judge, "subjects": subtopics, "shown": self._source(options, subtopics), "now": now}
+        shown = Documents(Condition.named(options["documents"] or FULL))
+        return {"judge": judge, "subjects": self._questions(options["dataset"]), "shown": shown, "now": now}
+
+    def _questions(self, dataset: str) -> list[Question]:
+        found = list(Question.objects.of(dataset=dataset).filter(archived_at=None).order_by("pk"))
+        if not found:
+            raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
+        return found
 
     def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
         name, version, method = options["system"], options["system_version"], options["method"]
@@ -163,10 +194,10 @@ class Command(BaseCommand):
         rows = DraftText.objects.filter(judge=judge, draft__in=keys, number=FINISHED)
         return set(rows.values_list("draft", flat=True))
 
-    def _counts(self, judge: Judge, keys: list[int], *, before: set[int]) -> dict[str, Any]:
+    def _counts(self, judge: Judge, shown: Shown, keys: list[int], *, before: set[int]) -> dict[str, Any]:
         texts = DraftText.objects.filter(judge=judge, draft__in=keys)
         after = set(texts.filter(number=FINISHED).values_list("draft", flat=True))
-        waiting = set(runs.waiting_items(judge=judge, task=summarizing.TASK).values_list("draft", flat=True))
+        waiting = set(runs.waiting_items(judge=judge, task=shown.task).values_list("draft", flat=True))
         left = set(keys) - after
         invalid = texts.filter(number=FINISHED, is_valid=False).values_list("raw", flat=True)
         return {
@@ -179,14 +210,13 @@ class Command(BaseCommand):
             "without_text": texts.filter(number=FINISHED, text="").count(),
         }
 
-    def _estimate(self, judge: Judge, drafts: list[Draft], *, is_json: bool) -> None:
+    def _estimate(self, judge: Judge, task: str, drafts: list[Draft], *, is_json: bool) -> None:
         if judge.kind != Judge.Kind.OPENAI:
             raise CommandError(f"{judge} asks no model; it costs nothing.")
-        found = overview.estimate(
-            judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
-        )
+        found = overview.estimate(judge=judge, task=task, subjects=drafts, repeats=1, now=timezone.now())
+        subjects = TASKS[task].subjects
         report = {
-            "summaries": found.n_subjects,
+            subjects: found.n_subjects,
             "requests": found.n_paid,
             "prompt_tokens": found.prompt_tokens,
             "completion_tokens": found.completion_tokens,
@@ -197,24 +227,24 @@ class Command(BaseCommand):
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
             return
         cost = "no price is known" if found.dollars is None else f"about ${found.dollars:.4f}"
-        self.stdout.write(f"{found.n_subjects:,} summaries, {found.n_paid:,} requests, {cost}.")
+        self.stdout.write(f"{found.n_subjects:,} {subjects}, {found.n_paid:,} requests, {cost}.")
 
     def _say(self, run: JudgeRun, done: RunProgress) -> None:
         failed = f", {done.n_failed:,} failed" if done.n_failed else ""
-        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} summaries written{failed}")
+        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} {TASKS[run.task].subjects} written{failed}")
 
-    def _print(self, report: dict[str, Any], *, is_json: bool) -> None:
+    def _print(self, report: dict[str, Any], subjects: str, *, is_json: bool) -> None:
         if is_json:
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
             return
         self.stdout.write(
-            "{system} · {documents}: {written:,} summaries written in {seconds:.1f} s, {there_before:,} there "
-            "before, {not_as_asked:,} not bullets with citations, {failed:,} failed.".format(**report)
+            "{system} · {documents}: {written:,} {subjects} written in {seconds:.1f} s, {there_before:,} there "
+            "before, {not_as_asked:,} not as asked, {failed:,} failed.".format(**report, subjects=subjects)
         )
         for reason, n in report["reasons"].items():
             self.stdout.write(f"{n:,} × {reason}")
         if report["without_text"]:
-            self.stdout.write(f"{report['without_text']:,} have no text and are not on the leaderboard.")
+            self.stdout.write(f"{report['without_text']:,} have no text and are in no figure.")
         if "paused" in report:
             self.stdout.write(f"A run of this summarizer is paused. {report['paused']}")
         if report["held_elsewhere"]:

@@ -53,7 +53,7 @@ def run(judge: Judge, haystack: Haystack, source: Source | None = None, **option
         judge=judge,
         task=summarizing.TASK,
         subjects=summarizing.drafted(
-            judge=judge, subtopics=subtopics, source=source or Source(), now=timezone.now()
+            judge=judge, subjects=subtopics, shown=source or Source(), now=timezone.now()
         ),
         options=judging.ModelOptions(**options),
         reason="test",
@@ -103,7 +103,7 @@ def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haysta
 def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, haystack: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(GOOD)
     judge = summarizer(server, temperature=0.3, top_k=50)
-    asked = {"judge": judge, "subtopics": list(haystack.subtopics.select_related("haystack")), "source": Source()}
+    asked = {"judge": judge, "subjects": list(haystack.subtopics.select_related("haystack")), "shown": Source()}
     drafts = summarizing.planned(**asked, now=timezone.now())
     estimate = overview.estimate(
         judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
@@ -220,7 +220,7 @@ def test_a_summary_is_revised_block_by_block_and_a_refused_block_is_passed_over(
         Answer(refusal="No.") if number == 2 else Answer(f"- State {number} [1].\n- Same [2].")
     )
     drafts = summarizing.planned(
-        judge=judge, subtopics=list(haystack.subtopics.all()), source=Source(), now=timezone.now()
+        judge=judge, subjects=list(haystack.subtopics.all()), shown=Source(), now=timezone.now()
     )
     estimate = overview.estimate(
         judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()

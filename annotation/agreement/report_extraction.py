@@ -1,0 +1,101 @@
+"""`manage.py report extraction`: how many of the points that people named are among the extracted ones."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from annotation.agreement.reports import Report, ReportRefused, with_interval
+from benchmarks.engine.judging import OFFLINE
+from benchmarks.exchange import named_points, plain_labels
+from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.models import Judge
+from benchmarks.recall.extraction import Compared, NotThere, compared
+from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.keypoints import extraction_recall
+from benchmarks.scoring.stat import stat_json
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "points",
+        type=Path,
+        metavar="FILE",
+        help="CSV or JSONL with question and point; system where it is a point of a response; found (yes, no) "
+        "where people have looked for it",
+    )
+    parser.add_argument("--dataset", default="", metavar="NAME", help="questions imported under this name")
+    parser.add_argument(
+        "--judge",
+        default=OFFLINE,
+        metavar="NAME",
+        help="who extracted the points of responses (default: %(default)s)",
+    )
+
+
+def _make(options: Mapping[str, Any]) -> dict[str, Any]:
+    problems = Problems()
+    try:
+        with plain_labels.opened(
+            options["points"],
+            problems,
+            limit_bytes=settings.UPLOAD_LIMIT_BYTES,
+            required=named_points.REQUIRED,
+        ) as rows:
+            named = named_points.read(rows, problems)
+        found = compared(named, dataset=options["dataset"], judge=_judge(options["judge"]))
+    except (OSError, ImportFailed, NotThere) as error:
+        raise ReportRefused(str(error)) from error
+    said = [one for one in found if one.named.found is not None]
+    same = [one.is_alike == one.named.found for one in said]
+    clusters = [one.question for one in said]
+    return {
+        "n_points": len(found),
+        "n_questions": len({one.question for one in found}),
+        "people": _figures([(one.question, bool(one.named.found)) for one in said]),
+        "lexical": _figures([(one.question, one.is_alike) for one in found]),
+        "agreement": stat_json({"accuracy": rate(same, clusters=clusters, method="same answer")}),
+        "points": [_row(one) for one in found],
+    }
+
+
+def _judge(name: str) -> Judge | None:
+    named = [judge for judge in Judge.objects.order_by("-version") if name in {judge.name, str(judge)}]
+    return named[0] if named else None
+
+
+def _figures(found: list[tuple[int, bool]]) -> dict[str, Any]:
+    return {"n_points": len(found), **stat_json(extraction_recall(found))}
+
+
+def _row(one: Compared) -> dict[str, Any]:
+    return {
+        "question": one.named.question,
+        "system": one.named.system,
+        "point": one.named.text,
+        "found_by_people": one.named.found,
+        "found_by_lexical": one.is_alike,
+        "closest": one.closest,
+    }
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    lines = [f"{values['n_points']} points of {values['n_questions']} questions"]
+    for who in ("people", "lexical"):
+        row = values[who]
+        found = f"pooled {with_interval(row, 'micro')}, mean of questions {with_interval(row, 'macro')}"
+        lines.append(f"found, by {who}: {found if row['n_points'] else row['reasons']['micro']}")
+    if values["people"]["n_points"]:
+        lines.append(f"the offline judge says the same: {with_interval(values['agreement'], 'accuracy')}")
+    for one in values["points"]:
+        is_found = one["found_by_lexical"] if one["found_by_people"] is None else one["found_by_people"]
+        if not is_found:
+            lines.append(f"not found: {one['question']}: {one['point']} (closest: {one['closest'] or '—'})")
+    return lines
+
+
+REPORT = Report("how many of the points that people named are among the extracted ones", _arguments, _make, _lines)

@@ -1,0 +1,83 @@
+"""What a summarizer is shown of the documents of a question, so that drafts of responses can be planned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+
+from benchmarks.engine.summarizing import NotPossible
+from benchmarks.exchange.systems import setting_name
+from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
+from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, Condition
+
+
+@dataclass(frozen=True)
+class Documents:
+    """The documents of a question under a condition, in the order of the question."""
+
+    condition: Condition = field(default_factory=Condition)
+
+    task: ClassVar[str] = JudgeRun.Task.RESPONSES
+    subject: ClassVar[str] = "question"
+    related: ClassVar[tuple[str, ...]] = ("question", "response")
+    document_order: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The condition; empty where all documents are shown."""
+        return "" if self.condition.kind == FULL else self.condition.name
+
+    @property
+    def setting(self) -> str:
+        """The condition, as systems name it."""
+        return setting_name(self.name, "")
+
+    def scope(self, name: str) -> dict[str, Any]:
+        """The question set by its name, and the condition."""
+        return {"dataset": name, "documents": [self.condition.name]}
+
+    def is_taken(self, system: System) -> bool:
+        """Whether the system has responses that were not written here."""
+        return system.responses.filter(draft=None).exists()
+
+    def fresh(self, judge: Judge, subjects: Sequence[Question]) -> list[Draft]:
+        """All documents by number, none for a closed book; two queries, and two for notes of another system."""
+        if judge.kind != Judge.Kind.OPENAI and self.condition.kind not in {FULL, CUT}:
+            raise NotPossible(_("%(name)s is no model: it takes documents in full or cut.") % {"name": judge})
+        numbers: dict[int, list[int]] = defaultdict(list)
+        if self.condition.kind != CLOSED_BOOK:
+            rows = QuestionDocument.objects.filter(question__in=subjects).order_by("number")
+            for question, number in rows.values_list("question", "number"):
+                numbers[question].append(number)
+        notes = self._notes(subjects, numbers)
+        return [
+            Draft(
+                question=one, condition=self.condition.name, documents=numbers[one.pk], notes_of=notes.get(one.pk)
+            )
+            for one in subjects
+        ]
+
+    def _notes(self, subjects: Sequence[Question], numbers: Mapping[int, Sequence[int]]) -> Mapping[int, Draft]:
+        """The drafts of the system whose snippets or summaries are taken.
+
+        Raises:
+            NotPossible: it has not made them of all documents.
+        """
+        if self.condition.kind not in MADE or not self.condition.by:
+            return {}
+        key = f"{self.condition.kind}_{self.condition.by}"
+        rows = Draft.objects.filter(system__key=key, question__in=subjects)
+        drafts = {draft.question_id: draft for draft in rows if draft.question_id is not None}
+        there = set(DraftText.objects.filter(draft__in=drafts.values()).values_list("draft", "number"))
+        for one in subjects:
+            draft = drafts.get(one.pk)
+            if draft is None or any((draft.pk, number) not in there for number in numbers[one.pk]):
+                raise NotPossible(
+                    _("%(name)s has no %(kind)s of all documents of “%(question)s”. Let it answer by them first.")
+                    % {"name": self.condition.by, "kind": self.condition.kind, "question": one}
+                )
+        return drafts

@@ -1,0 +1,129 @@
+"""Responses: what a summarizer answers to a question, from its documents or what is made of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from django.utils.translation import gettext_noop
+
+from benchmarks.engine.task import Labels, Origin
+from benchmarks.engine.tasks.drafts import FINISHED, DraftTask, TextQuestion, Texts
+from benchmarks.engine.tasks.summaries import passages_of
+from benchmarks.models import Draft, JudgeRun, QuestionDocument, Response
+from benchmarks.scoring.text import lines_from_text
+from benchmarks.summarizers import extractive
+from benchmarks.summarizers.conditions import MADE, NOTE_WORDS, Condition
+from benchmarks.summarizers.config import ExtractiveConfig, SummarizerConfig, note_prompt
+from benchmarks.summarizers.documents import Passage, truncated
+from benchmarks.summarizers.output import Written, read_note, read_response
+
+RESPONSE_WORDS = 400
+"""About how long a response is, for estimates."""
+OFFLINE_SENTENCES = 12
+SEPARATOR = "\n\n---\n\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponseQuestion(TextQuestion):
+    """A question with the texts that are shown; `kind` is that of a note on the one document shown, or empty."""
+
+    question: str
+    passages: Sequence[Passage]
+    kind: str = ""
+
+    task = "responses"
+
+    def user_text(self) -> str:
+        """Texts first, the question last, so that a server can reuse what calls share."""
+        asked, reply = f"Question:\n{self.question}", f"{self.kind.capitalize() or 'Answer'}:"
+        if self.kind:
+            return f"Document:\n\n{self.passages[0][1]}\n\n{asked}\n\n{reply}"
+        texts = SEPARATOR.join(f"[{number}] {text}" for number, text in self.passages)
+        return "\n\n".join([*([f"Texts:\n\n{texts}"] if texts else []), asked, reply])
+
+    def written(self, reply: str, *, is_cut_off: bool) -> Written:
+        """The answer, or snippets or the summary of the document."""
+        if self.kind:
+            return read_note(reply, kind=self.kind, document=self.passages[0][1], is_cut_off=is_cut_off)
+        return read_response(reply, n_shown=_n_words(self.passages), is_cut_off=is_cut_off)
+
+
+class ResponseWritingTask(DraftTask[ResponseQuestion]):
+    """A response for each draft of a question."""
+
+    name = JudgeRun.Task.RESPONSES
+    subjects = "responses"
+    related = "draft__question"
+    order_by = "draft__question"
+    labels = Labels(
+        progress=gettext_noop("%(done)s of %(total)s responses written"),
+        answers=gettext_noop("Texts"),
+        invalid=gettext_noop("Empty texts, and those that were cut off"),
+    )
+
+    def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:
+        """Those of the questions."""
+        found: dict[int | None, dict[int, str]] = defaultdict(dict)
+        rows = QuestionDocument.objects.filter(question__in={draft.question_id for draft in drafts})
+        for question, number, text in rows.values_list("question", "number", "text"):
+            found[question][number] = text
+        return {draft.pk: found[draft.question_id] for draft in drafts}
+
+    def next_questions(
+        self, draft: Draft, documents: Texts, config: SummarizerConfig, there: Texts
+    ) -> list[ResponseQuestion]:
+        """Notes on all documents that have none, then the response."""
+        if FINISHED in there:
+            return []
+        condition, passages = Condition.named(draft.condition), passages_of(draft, documents)
+        asked = partial(
+            ResponseQuestion,
+            subject_key=str(draft.pk),
+            question=draft.question.text,
+            decoding=config.decoding,
+        )
+        if condition.kind in MADE:
+            kind, n_words = condition.kind, NOTE_WORDS[condition.kind]
+            prompt = note_prompt(kind, words_to=n_words)
+            missing = [one for one in passages if one[0] not in there and not condition.by]
+            if missing:
+                return [
+                    asked(number=one[0], system_text=prompt, n_words=n_words, passages=(one,), kind=kind)
+                    for one in missing
+                ]
+            passages = [(number, there[number]) for number, _text in passages if there.get(number)]
+        shown = truncated(condition.applied(passages), config.truncate_to)
+        prompt = config.focused(config.response_prompt)
+        return [asked(number=FINISHED, system_text=prompt, n_words=RESPONSE_WORDS, passages=shown)]
+
+    def offline(self, draft: Draft, documents: Texts, config: ExtractiveConfig) -> Written:
+        """Sentences, a line each, without citations."""
+        passages = Condition.named(draft.condition).applied(passages_of(draft, documents))
+        shown = truncated(passages, config.truncate_to)
+        question = draft.question
+        text = extractive.summarize(
+            shown, question.text, language=question.language, n_bullets=OFFLINE_SENTENCES, config=config
+        )
+        plain = "\n".join(line.plain.strip() for line in lines_from_text(text))
+        return read_response(plain, n_shown=_n_words(shown), is_cut_off=False)
+
+    def finish(self, draft: Draft, written: Written, origin: Origin) -> None:
+        """A response of the draft's system."""
+        draft.response = Response.objects.create(
+            question=draft.question,
+            system_id=draft.system_id,
+            text=written.text,
+            text_sha256=hashlib.sha256(written.text.encode()).hexdigest(),
+            n_words=len(written.text.split()),
+            created_at=origin.now,
+        )
+        draft.n_words = written.n_shown
+        draft.save(update_fields=["response", "n_words"])
+
+
+def _n_words(passages: Sequence[Passage]) -> int:
+    return sum(len(text.split()) for _number, text in passages)

@@ -1,0 +1,141 @@
+"""Models by what they were shown of the documents (Long²RAG, Table 2): recall, lengths, and what is lost by it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.recall.figures import Judged, Table, overall
+from benchmarks.recall.plain import row_json
+from benchmarks.recall.systems import Compared, compared
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import bootstrap_mean
+from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
+from benchmarks.scoring.stat import Stat
+from benchmarks.summarizers.conditions import FULL, column_order
+
+NO_FULL = "no responses of this model from all documents"
+IS_FULL = "all documents are what other conditions are compared with"
+METHOD = "key point recall, macro, less that from all documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A model under a condition: its figures, the paired difference of recall from all documents, and mean words.
+
+    `shown_words` is None where it is not known of every response; `rank` is 1 for the best condition of the model,
+    2 for the second, else 0.
+    """
+
+    scores: KeyPointScores
+    difference: Stat
+    response_words: float
+    shown_words: float | None
+    rank: int
+    is_full: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionTable:
+    """Models in rows, conditions in columns, as the paper has them; None where a model was not run so."""
+
+    compared: Compared
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+
+def condition_table(table: Table, *, only_common: bool, resampling: Resampling = DEFAULT) -> ConditionTable | None:
+    """The responses of one judge by model and condition; None where no model was run under two conditions.
+
+    Models with one condition are left out, and do not count for which questions all have answered.
+    """
+    several = [
+        row for own in _by_model(table.rows).values() if len({one.documents for one in own}) > 1 for row in own
+    ]
+    if not several:
+        return None
+    found = compared(replace(table, rows=tuple(several)), only_common=only_common)
+    with shared_draws():
+        cells = {model: _cells(own, resampling) for model, own in _by_model(found.table.rows).items()}
+    columns = tuple(sorted({row.documents for row in several}, key=column_order))
+    return ConditionTable(
+        found, columns, tuple((model, tuple(own.get(name) for name in columns)) for model, own in cells.items())
+    )
+
+
+def _by_model(rows: Sequence[Judged]) -> Mapping[str, list[Judged]]:
+    """Responses by model; systems that share model and condition are told apart by their own names."""
+    systems: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows:
+        systems[row.model, row.documents].add(row.system)
+    found: dict[str, list[Judged]] = defaultdict(list)
+    for row in rows:
+        found[row.model if len(systems[row.model, row.documents]) == 1 else row.system].append(row)
+    return dict(sorted(found.items()))
+
+
+def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
+    members: dict[str, list[Judged]] = defaultdict(list)
+    for row in rows:
+        members[row.documents].append(row)
+    scores = {name: overall(own, resampling=resampling) for name, own in members.items()}
+    best, second = best_and_second({name: one.kpr_macro for name, one in scores.items()})
+    return {
+        name: Cell(
+            scores=scores[name],
+            difference=Stat.undefined(IS_FULL, method=METHOD)
+            if name == FULL
+            else difference(own, members.get(FULL, []), resampling=resampling),
+            response_words=sum(row.response_words for row in own) / len(own),
+            shown_words=_mean_shown(own),
+            rank=1 if name in best else 2 if name in second else 0,
+            is_full=name == FULL,
+        )
+        for name, own in members.items()
+    }
+
+
+def difference(rows: Sequence[Judged], full: Sequence[Judged], *, resampling: Resampling = DEFAULT) -> Stat:
+    """Mean over questions that have recall in both of recall less that from all documents; resamples questions."""
+    before = {row.answer.question: row.answer.recall for row in full}
+    pairs = [
+        (row.answer.question, row.answer.recall - there)
+        for row in rows
+        if row.answer.recall is not None and (there := before.get(row.answer.question)) is not None
+    ]
+    if not pairs:
+        return Stat.undefined(NO_FULL, method=METHOD)
+    return bootstrap_mean(
+        [value for _, value in pairs],
+        clusters=[question for question, _ in pairs],
+        resampling=resampling,
+        method=METHOD,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def _mean_shown(rows: Sequence[Judged]) -> float | None:
+    known = [row.shown_words for row in rows if row.shown_words is not None]
+    return sum(known) / len(known) if len(known) == len(rows) else None
+
+
+def as_json(table: Table, *, only_common: bool) -> list[dict[str, Any]]:
+    """A row for each judge, model and condition; none where there are no two conditions."""
+    return [
+        row_json(
+            cell.scores,
+            more={"difference": cell.difference},
+            name=name,
+            model=model,
+            judge=judge,
+            response_words=cell.response_words,
+            shown_words=cell.shown_words,
+        )
+        for judge in table.judges
+        if (found := condition_table(table.of_judge(judge), only_common=only_common))
+        for model, cells in found.rows
+        for name, cell in zip(found.columns, cells, strict=True)
+        if cell is not None
+    ]
