@@ -21,6 +21,7 @@ MODULES = (
     "offline",
     "figures",
     "points",
+    "positions",
     "model_judge",
     "dealing_questions",
 )

@@ -30,7 +30,7 @@ def agreement() -> dict[str, float]:
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
 
-    study, client = _study(), _researcher()
+    study, client = _study(), researcher()
     address = reverse("annotation:study-agreement", args=[study.uid])
     client.get(address)
     cache.clear()
@@ -54,7 +54,7 @@ def export() -> dict[str, float]:
 
     from django.urls import reverse
 
-    study, client = _study(), _researcher()
+    study, client = _study(), researcher()
     address = reverse("annotation:study-labels", args=[study.uid, "csv"])
 
     def download() -> int:
@@ -116,7 +116,7 @@ def _study() -> Any:
     return Study.objects.get(name="Many labels")
 
 
-def _researcher() -> Any:
+def researcher() -> Any:
     """A client in which somebody is logged in who sees everything."""
     from django.test import Client
 

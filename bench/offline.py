@@ -18,7 +18,7 @@ PUBLISHED = "summhay/topic_news1.json"
 @case("import")
 def import_haystack(stage: Stage) -> Iterator[Measurement]:
     """A haystack of 100 documents, 702 summaries and 5,070 verdicts, by command into an empty database."""
-    path = _file(stage)
+    path = haystack_file(stage)
 
     def one_round() -> dict[str, float]:
         with stage.empty_database() as url:
@@ -35,7 +35,7 @@ def import_haystack(stage: Stage) -> Iterator[Measurement]:
 @case("judge")
 def judge(stage: Stage) -> Iterator[Measurement]:
     """The offline judge on all summaries of that haystack, on one core, verdicts stored."""
-    path = _file(stage)
+    path = haystack_file(stage)
     cpus = sorted(os.sched_getaffinity(0))[:1]
 
     def one_round() -> dict[str, float]:
@@ -54,7 +54,7 @@ def judge(stage: Stage) -> Iterator[Measurement]:
     )
 
 
-def _file(stage: Stage) -> Path:
+def haystack_file(stage: Stage) -> Path:
     """The published file if SUMMHAY_DATA names its folder, else one of our own of the same size."""
     published = Path(os.environ.get("SUMMHAY_DATA", "-")) / PUBLISHED
     if published.exists():

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -110,12 +109,15 @@ def _order(
 def missing(wanted: Collection[Wanted]) -> list[Wanted]:
     """Those of which nothing is stored yet."""
     keys = keys_of(wanted)
-    pks = sorted({one.summary for one in wanted})
-    known: set[tuple[int, str]] = set()
-    for start in range(0, len(pks), BATCH):
-        rows = TextPosition.objects.filter(summary__in=pks[start : start + BATCH])
-        known.update(rows.values_list("summary", "key"))
+    known = {found for rows in _stored(wanted) for found in rows.values_list("summary", "key")}
     return [one for one in wanted if (one.summary, keys[one]) not in known]
+
+
+def _stored(wanted: Collection[Wanted]) -> Iterator[QuerySet[TextPosition]]:
+    """What is stored of all summaries of these haystacks."""
+    pks = sorted({one.haystack for one in wanted})
+    for start in range(0, len(pks), BATCH):
+        yield TextPosition.objects.filter(summary__haystack__in=pks[start : start + BATCH])
 
 
 def placements(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
@@ -123,10 +125,8 @@ def placements(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
     keys = keys_of(wanted)
     found: dict[Wanted, Placement] = {}
     by_row = {(one.summary, keys[one]): one for one in wanted}
-    pks = sorted({one.summary for one in wanted})
-    for start in range(0, len(pks), BATCH):
-        rows = TextPosition.objects.filter(summary__in=pks[start : start + BATCH])
-        for summary, key, content in rows.values_list("summary", "key", "content"):
+    for rows in _stored(wanted):
+        for summary, key, content in rows.values_list("summary", "key", "content").iterator():
             if (one := by_row.get((summary, key))) is not None:
                 found[one] = _unpacked(bytes(content))
     return found
@@ -198,7 +198,7 @@ def keys_of(wanted: Collection[Wanted]) -> dict[Wanted, str]:
 
 
 def _packed(placement: Placement) -> bytes:
-    return zlib.compress(orjson.dumps(asdict(placement)))
+    return zlib.compress(orjson.dumps(placement))
 
 
 def _unpacked(content: bytes) -> Placement:
