@@ -1,0 +1,59 @@
+"""An annotator whose browser asks for German: she logs in, labels by keys and writes, and reads no English."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, ready, saved, write
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) -> None:
+    subprocess.run([sys.executable, "-m", "tests.e2e.scene_german"], cwd=ROOT, env=site.env, check=True)
+    context = browser.new_context(base_url=site.url, locale="de-DE", viewport={"width": 1360, "height": 820})
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    page.goto("/login/")
+    expect(page.get_by_role("heading", name="Anmelden")).to_be_visible()
+    log_in(page, "greta")
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+
+    page.locator("a[href$='/go/']", has_text="Beginnen").click()
+    at_item(page, "1 / 2")
+    expect(page.get_by_role("radio", name="vollständig").first).to_be_visible()
+    press(page, "b")
+    expect(page.locator("[data-announce]")).to_have_text(
+        "Wählen Sie zuerst „teilweise“ oder „vollständig“, dann den Stichpunkt."
+    )
+    press(page, "3 a")
+    saved(page)
+    expect(page.locator("[data-save-state]")).to_contain_text("Gespeichert")
+    press(page, "u")
+    expect(page.locator("[data-message]")).to_contain_text("Rückgängig gemacht: vollständig")
+    press(page, "f")
+    expect(page.locator("[data-flagged]")).to_have_text("⚑ mit Hinweis")
+    press(page, "?")
+    expect(page.get_by_role("dialog", name="Richtlinien")).to_contain_text("vorige Aufgabe, nächste Aufgabe")
+    press(page, "Escape")
+
+    page.goto("/work/")
+    page.locator("a[href$='/start/']", has_text="Beginnen").click()
+    page.get_by_label("Ich schreibe selbst").check()
+    page.get_by_role("button", name="Uhr starten").click()
+    ready(page)
+    write(page, "- Die Fähre fährt um sechs. [1, 9]")
+    saved(page)
+    expect(page.locator("[data-save-state]")).to_contain_text("Gespeichert")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("heading", name="Pausiert")).to_be_visible()
+
+    page.goto("/profile/")
+    page.get_by_label("Sprache").select_option(label="English")
+    page.get_by_role("button", name="Speichern").click()
+    expect(page.get_by_role("heading", name="Your profile")).to_be_visible()
+    context.close()
