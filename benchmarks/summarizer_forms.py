@@ -35,6 +35,7 @@ from benchmarks.summarizers.config import (
     SummarizerConfig,
     default_prompt,
 )
+from benchmarks.web.folds import FoldedForm
 
 METHOD_NAMES = {
     AT_ONCE: _("all documents at once"),
@@ -43,8 +44,14 @@ METHOD_NAMES = {
 }
 
 
-class SummarizerForm(ModelForm):
+class SummarizerForm(FoldedForm, ModelForm):
     """A model that summarizes."""
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "decoding": ("temperature", "seed", "top_p", "top_k", "max_tokens", "timeout_s"),
+        "documents": ("token_budget", "truncate_to"),
+        "prompts": ("prompt", "block_prompt", "focus", "response_prompt"),
+    }
 
     field_order = (
         "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "bullets",
@@ -103,6 +110,9 @@ class SummarizerForm(ModelForm):
     def clean(self) -> dict[str, Any]:
         """Check the name and all settings together."""
         data = super().clean() or self.cleaned_data
+        if data.get("method") == AT_ONCE:  # has no blocks, so the field is not on the page
+            self.errors.pop("block_words", None)
+            data["block_words"] = BLOCK_WORDS
         if self.errors:
             return data
         try:

@@ -15,13 +15,11 @@ from annotation.models import Annotator, Study
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.lifecycle import Details, details_of
 from annotation.studies.sampling import stable_seed
+from benchmarks.web.folds import FoldedForm
 
 
-class DetailsForm(forms.Form):
-    """What a study is called and pays; `instance` fills it.
-
-    `FOLDS` names the fields of the parts of the page that are folded.
-    """
+class DetailsForm(FoldedForm):
+    """What a study is called and pays; `instance` fills it."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "details": ("contact", "due_at", "hourly_rate", "currency"),
@@ -59,11 +57,6 @@ class DetailsForm(forms.Form):
         if instance is not None:
             kwargs.setdefault("initial", details_of(instance))
         super().__init__(*args, **kwargs)
-
-    @property
-    def opened(self) -> set[str]:
-        """The folded parts of the page with a field that has an error."""
-        return {part for part, names in self.FOLDS.items() if not self.errors.keys().isdisjoint(names)}
 
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,6 +35,7 @@ class BM25(Offline):
         """Index the documents, then ask for each query."""
         import bm25s
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG
         documents = [content_words(text, corpus.language) for text in corpus.documents.values()]
         known = {word for document in documents for word in document}
         if not known:

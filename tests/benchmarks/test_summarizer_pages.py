@@ -87,6 +87,11 @@ def test_a_change_is_a_new_version_and_wrong_settings_are_said(
     assert client.post(url("summarizer-new"), fields(server, words_to=100)).status_code == 422
     assert client.post(url("summarizer-new"), fields(server, name="extractive")).status_code == 422
     make_summary(subtopic=haystack.subtopics.get(number=1), system="gull")
+    assert (
+        client.post(url("summarizer-new"), fields(server, method="hierarchical", block_words=1)).status_code == 422
+    )
+    folded = client.post(url("summarizer-new"), fields(server, top_p=2)).content.decode()
+    assert '<details class="fold" open>' in folded
     taken = client.post(url("summarizer-new"), fields(server, name="gull"))
     assert "An imported system is called" in taken.text
 
@@ -143,3 +148,12 @@ def test_the_offline_baseline_answers_from_documents_only(ada: Any, login: Login
     page = url("summarizer-detail", Summarizer.objects.get().uid)
     assert client.get(page, {"dataset": "logs", "documents": "cut", "tokens": "100"}).status_code == 200
     assert client.get(page, {"dataset": "logs", "documents": "closed-book"}).status_code == 422
+
+
+def test_what_the_method_does_not_need_is_not_asked_for(ada: Any, login: Login, server: FakeServer) -> None:
+    client = login(ada)
+    html = client.get(url("summarizer-new")).content.decode()
+    assert '<details class="fold" open>' not in html
+    assert html.count('<details class="fold">') == 3
+    assert client.post(url("summarizer-new"), fields(server, block_words="")).status_code == 302
+    assert Summarizer.objects.get().config["block_words"] == 1500
