@@ -15,6 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 import orjson
 from django.db import transaction
 
+from annotation.leaderboard import positions
 from annotation.models import Annotator, Assignment, Session, Study
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
@@ -141,6 +142,8 @@ def load(*, now: datetime, say: Say) -> None:
     )
     say("summaries by the offline baseline, judged")
     demo_summaries.load(haystack=Haystack.objects.get(key=demo_topic()["topic_id"]), now=now)
+    say("where summaries take their content from")
+    positions.place_missing()
 
 
 def _make_people(*, now: datetime) -> Cast:

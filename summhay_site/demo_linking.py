@@ -16,7 +16,8 @@ from annotation.labelling.recording import record
 from annotation.linking import choosing, planning
 from annotation.linking.bullets import linkable_numbers
 from annotation.linking.recording import LINK, LinkingAnswer
-from annotation.models import Annotator, LabelTask, Study
+from annotation.linking.unlinked import UNLINKED, UnlinkedReasons
+from annotation.models import Annotator, LabelTask, Study, UnlinkedReason
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
 from benchmarks.models import Haystack, Verdict
@@ -28,6 +29,9 @@ N_SUMMARIES = 24
 N_OF_PEOPLE = 6
 MOVES = (0.08, 0.14, 0.1)
 """Share of answers that each person moves to a neighbour."""
+
+FACTS = (UnlinkedReason.SUBTOPIC.value, UnlinkedReason.UNSUPPORTED.value)
+"""Why a bullet with a citation may cover nothing."""
 
 Answer = tuple[str, tuple[int, ...]]
 
@@ -47,7 +51,7 @@ def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, 
             description="Which insights do summaries of systems and of people tell, how far, and where?",
             contact="ada@example.org",
         ),
-        plan=planning.LinkingValues(overlap_number=N_SUMMARIES // 2),
+        plan=planning.LinkingValues(overlap_number=N_SUMMARIES // 2, asks_unlinked=True),
         summaries=[*of_systems, *of_people],
         guidelines=default_guidelines(Study.Kind.LINKING),
         annotators=linkers,
@@ -83,6 +87,7 @@ def _play(
         dice = random.Random(f"{task.study_id}:{task.annotator_id}:{task.position}")  # noqa: S311  invented work
         known = sorted(linkable_numbers(task.item.summary))
         handling.contact(tasks=own, now=at)
+        linked: set[int] = set()
         for insight in task.item.summary.subtopic.insights.order_by("number"):
             at += timedelta(seconds=dice.randint(12, 55))
             answer = expected.get((task.item.summary.pk, insight.pk), ("none", ()))
@@ -90,6 +95,7 @@ def _play(
             usable = [line for line in lines if line in known][:1]
             if usable and dice.random() < share / 2:
                 usable = [dice.choice(known)]
+            linked.update(usable)
             record(
                 kind=LINK,
                 tasks=own,
@@ -99,11 +105,30 @@ def _play(
                 now=at,
             )
         at += timedelta(seconds=dice.randint(5, 30))
+        _say_why(task, [line for line in known if line not in linked], dice, at=at)
     for task in tasks[2:3]:
         handling.remark(
             tasks=LabelTask.objects.filter(pk=task.pk),
             is_flagged=True,
             comment="One bullet says two things at once; I judged each for itself.",
+            now=at,
+        )
+
+
+def _say_why(task: LabelTask, unlinked: Sequence[int], dice: random.Random, *, at: datetime) -> None:
+    """Why bullets cover nothing: those that cite nothing are too general; some get no reason."""
+    lines = task.item.summary.text.split("\n")
+    reasons = tuple(
+        (line, dice.choice(FACTS) if "[" in lines[line - 1] else UnlinkedReason.GENERAL.value)
+        for line in unlinked
+        if dice.random() < 0.85
+    )
+    if reasons:
+        record(
+            kind=UNLINKED.answers,
+            tasks=LabelTask.objects.filter(pk=task.pk),
+            answer=UnlinkedReasons(reasons),
+            op_id=uuid5(NAMESPACE_URL, f"{task.uid}/bullets").hex,
             now=at,
         )
 

@@ -13,10 +13,10 @@ RETRIEVERS = ("random", "keywords", "oracle")
 
 
 def load(*, haystack: Haystack, now: datetime) -> None:
-    """Summarize from all documents and from those of retrievers, whose scores are stored already."""
+    """Summarize from all documents in each order and from those of retrievers, whose scores are stored already."""
     judge = summarizing.extractive(now=now)
     subtopics = list(haystack.subtopics.select_related("haystack").order_by("number"))
-    for source in (Source(), *map(Source.named, RETRIEVERS)):
+    for source in (*(Source(order=order) for order in summarizing.ORDERS), *map(Source.named, RETRIEVERS)):
         run = judging.request_run(
             judge=judge,
             task=summarizing.TASK,

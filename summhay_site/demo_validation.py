@@ -13,7 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from annotation.labelling import handling
 from annotation.labelling.recording import record
-from annotation.models import Annotator, LabelTask, Study
+from annotation.models import Annotator, LabelTask, Study, WhyNot
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.validation import planning
@@ -40,7 +40,7 @@ def load(
             description="Read a response and say whether it makes a point. Nobody sees what the judge said.",
             contact="ada@example.org",
         ),
-        plan=planning.ValidationValues(people_per_item=3),
+        plan=planning.ValidationValues(people_per_item=3, asks_why_not=True),
         judge=judging.default_judge(now=start),
         n=N_VERDICTS,
         dataset=dataset,
@@ -69,11 +69,19 @@ def _near(verdict: str, rate: float, lot: random.Random) -> str:
     return lot.choice([answer for answer in ("yes", "neutral", "no") if answer != verdict])
 
 
+def _why_not(answer: str, lot: random.Random) -> str:
+    """The reason for an answer; some give none. What a response mentions is incomplete or too general."""
+    if answer == "yes" or lot.random() < 0.15:
+        return ""
+    return WhyNot.MISSING if answer == "no" else lot.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
+
+
 def _answer(task: LabelTask, answer: str, lot: random.Random, *, at: datetime) -> datetime:
     """Open a pair, read for a while, answer; gives when that was over."""
     own = LabelTask.objects.filter(pk=task.pk)
     handling.contact(tasks=own, now=at)
     at += timedelta(seconds=MEAN_SECONDS * lot.uniform(0.5, 1.5))
     op_id = uuid5(NAMESPACE_URL, f"{task.uid}/answer").hex
-    record(kind=PAIR, tasks=own, answer=PairAnswer(answer), op_id=op_id, now=at)
+    given = PairAnswer(answer, why_not=_why_not(answer, lot))
+    record(kind=PAIR, tasks=own, answer=given, op_id=op_id, now=at)
     return at
