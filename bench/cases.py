@@ -23,6 +23,8 @@ MODULES = (
     "points",
     "positions",
     "model_judge",
+    "systems",
+    "batch_files",
     "dealing_questions",
 )
 

@@ -19,7 +19,7 @@ def model_judge(stage: Stage) -> Iterator[Measurement]:
     """A model behind a server on this machine that answers in 200 ms, 32 requests at a time, verdicts stored."""
 
     def one_round() -> dict[str, float]:
-        with _model(stage) as address, stage.empty_database() as url:
+        with serving(stage) as address, stage.empty_database() as url:
             found: dict[str, float] = stage.run_module(
                 "model_chore",
                 address,
@@ -38,7 +38,7 @@ def model_judge(stage: Stage) -> Iterator[Measurement]:
 
 
 @contextmanager
-def _model(stage: Stage) -> Iterator[str]:
+def serving(stage: Stage) -> Iterator[str]:
     """The address of a running model server."""
     command = [sys.executable, "-m", "bench.model_server", str(DELAY_S)]
     process = subprocess.Popen(  # noqa: S603 - our own program
