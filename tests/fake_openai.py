@@ -2,7 +2,7 @@
 
 By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all; so
 are points of responses and key points in passages. The points of a response are its sentences; every key point is
-key. It also embeds texts and reranks documents.
+key. It also embeds texts, reranks documents and summarizes: a bullet for each of the first documents.
 `python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
 """
 
@@ -20,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MODEL = "sparrow-1"
+MOST_BULLETS = 4
 _BULLET = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 
 
@@ -54,6 +55,8 @@ Behaviour = Callable[[int, dict[str, Any]], Answer | None]
 def judged(body: dict[str, Any]) -> str:
     """Judge one insight by its words."""
     asked = body["messages"][1]["content"]
+    if asked.endswith("\nSummary:"):
+        return summarized(asked)
     if not asked.startswith("Bullets:"):
         return on_points(asked)
     said, _, insight = asked.removesuffix("\nAnswer:").partition("\nInsight:\n")
@@ -62,6 +65,12 @@ def judged(body: dict[str, Any]) -> str:
         if words <= set(re.findall(r"\w+", text.lower())):
             return json.dumps({"coverage": "full", "bullet_ids": [int(number)]})
     return json.dumps({"coverage": "none", "bullet_ids": []})
+
+
+def summarized(asked: str) -> str:
+    """The first sentence of each of the first documents, cited."""
+    found = re.findall(r"^\[(\d+)\] ([^.\n]+)", asked, re.MULTILINE)
+    return "\n".join(f"- {sentence} [{number}]." for number, sentence in found[:MOST_BULLETS])
 
 
 def on_points(asked: str) -> str:

@@ -1,0 +1,41 @@
+"""What the story of systems finds: a researcher and a haystack of the demo's own writing, scored by nobody yet.
+
+Run as a program against the site's own database.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import django
+
+
+def prepare() -> dict[str, Any]:
+    """Make both; the haystack comes without summaries, verdicts and scores."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from benchmarks.demo.haystack import demo_topic
+    from benchmarks.exchange import summhay
+    from benchmarks.importing.haystacks import import_topic
+    from benchmarks.models import Haystack
+    from tests.e2e.scene import PASSWORD
+
+    now = timezone.now()
+    ada = get_user_model().objects.create_user(username="ada", password=PASSWORD)
+    ada.groups.add(Group.objects.get(name="researcher"))
+    topic = demo_topic()
+    for subtopic in topic["subtopics"]:
+        subtopic |= {"summaries": {}, "eval_summaries": {}, "retriever": {}}
+    parsed = summhay.parse(io.BytesIO(json.dumps(topic).encode()), name="demo")
+    import_topic(parsed, actor=ada, now=now, dataset="demo", judge_name="nobody")
+    haystack = Haystack.objects.get()
+    return {"title": haystack.title, "uid": str(haystack.uid), "n_subtopics": haystack.subtopics.count()}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(prepare()))
