@@ -10,12 +10,14 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks import question_sets
+from benchmarks.engine.arranging import Arranged
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.summarizing import IMPORTED, NotPossible, Shown, Source, check_name
 from benchmarks.judges.questions import BadConfiguration
 from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
 from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.summarizers.arrangements import ALL, AT, ENDS, FILLED, LEAST, MOST, Arrangement
 from benchmarks.summarizers.conditions import (
     CLOSED_BOOK,
     CUT,
@@ -212,6 +214,65 @@ class SummarizeForm(_RunForm):
     def about(self) -> str:
         """The haystack."""
         return str(self.cleaned_data["haystack"].title)
+
+
+def source_datasets() -> list[tuple[str, str]]:
+    """The datasets of documents with reference summaries."""
+    names = Haystack.objects.current().sources().order_by("dataset").values_list("dataset", flat=True)
+    return [(name, name) for name in names.distinct()]
+
+
+class SourcesForm(_RunForm):
+    """Which sources are summarized, from which documents: all, or as an experiment of position arranges them."""
+
+    key = "sources"
+    title = _("Summarize documents with reference summaries")
+    field_order = ("sources", "order", "size", "place")
+
+    sources = forms.ChoiceField(label=_("Dataset"), choices=lambda: [("", _("choose one")), *source_datasets()])
+    order = forms.ChoiceField(
+        label=_("Documents"),
+        choices=[
+            ("random", _("all, in random order")),
+            (AT, _("position: the relevant one among those of other sources")),
+            (ALL, _("infilling: all, in their order")),
+            (ENDS, _("infilling: the first and the last")),
+            (FILLED, _("infilling: those of other sources between the first and the last")),
+        ],
+    )
+    size = forms.IntegerField(
+        label=_("Documents in an experiment"), min_value=LEAST, max_value=MOST, initial=5,
+        help_text=_("Infilling takes sources of just so many."),
+    )  # fmt: skip
+    place = forms.IntegerField(
+        label=_("Place of the relevant one"), min_value=1, max_value=MOST, initial=1,
+        help_text=_("Of position only: from 1. Start a run for each place."),
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        """The place is one of those there are."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and data["order"] == AT and data["place"] > data["size"]:
+            self.add_error("place", _now("Must not be greater than the number of documents."))
+        return data
+
+    def shown(self) -> Source:
+        """All documents, or an arrangement of them."""
+        data = self.cleaned_data
+        if data["order"] == "random":
+            return Source()
+        place = data["place"] if data["order"] == AT else 0
+        return Arranged.of(Arrangement(data["order"], data["size"], place))
+
+    def subjects(self) -> list[Subtopic]:
+        """The only subtopic of each source that can be shown like this."""
+        rows = Subtopic.objects.filter(haystack__in=Haystack.objects.current().sources())
+        rows = rows.filter(haystack__dataset=self.cleaned_data["sources"]).select_related("haystack")
+        return list(self.shown().fitting(list(rows.order_by("haystack"))))
+
+    def about(self) -> str:
+        """The dataset."""
+        return str(self.cleaned_data["sources"])
 
 
 def _datasets() -> list[tuple[str, str]]:

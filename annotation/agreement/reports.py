@@ -16,6 +16,7 @@ MODULES = {
     "position": "annotation.leaderboard.reports:POSITION",
     "retrieval": "annotation.leaderboard.report_retrieval",
     "context": "annotation.leaderboard.report_context",
+    "experiments": "annotation.leaderboard.report_context:EXPERIMENTS",
     "agreement": "annotation.agreement.report_agreement",
     "judges": "annotation.agreement.report_judges",
     "bias": "annotation.agreement.report_bias",

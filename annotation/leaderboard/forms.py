@@ -28,6 +28,7 @@ TITLES = {
 }
 
 
+SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
 LATE = "late"
 
 
@@ -116,18 +117,24 @@ class PositionForm(ViewForm):
     minute = None  # type: ignore[assignment]
     setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
 
+    has_haystacks = True
+
     def __init__(self, data: Any) -> None:
-        """Take what the address says; an unknown dataset stands for the haystacks."""
+        """Take what the address says; an unknown dataset stands for the haystacks, or for the first dataset."""
         found = Haystack.objects.current().filter(is_practice=False)
         names = found.sources().order_by("dataset").values_list("dataset", flat=True).distinct()
         self.datasets = list(names)
-        chosen = data.get("dataset", "") if data.get("dataset") in self.datasets else ""
+        usual = "" if self.has_haystacks else next(iter(self.datasets), "")
+        chosen = data.get("dataset", "") if data.get("dataset") in self.datasets else usual
         haystacks = found.sources().filter(dataset=chosen) if chosen else found.without_sources()
         super().__init__(data, haystacks=haystacks.order_by("title"))
         self.data["dataset"] = chosen  # type: ignore[index]
-        self.fields["dataset"].widget.choices = [("", _("haystacks")), *((name, name) for name in self.datasets)]
-        if chosen:
+        offered = [("", _("haystacks"))] if self.has_haystacks else []
+        self.fields["dataset"].widget.choices = [*offered, *((name, name) for name in self.datasets)]
+        if chosen or not self.has_haystacks:
             del self.fields["haystack"]
+        if self.default_judge is None:
+            del self.fields["judge"]
 
     def scope(self, studies: QuerySet[Study]) -> Scope:
         """Whose texts on which haystacks; an unknown choice falls back to the default."""
@@ -142,6 +149,14 @@ class PositionForm(ViewForm):
         chosen = asked if asked in settings else next(iter(settings), "")
         self.data["setting"] = chosen  # type: ignore[index]
         return chosen
+
+
+class ExperimentForm(PositionForm):
+    """A dataset of sources, and the judge of the scores."""
+
+    has_haystacks = False
+    texts = None  # type: ignore[assignment]
+    setting = None  # type: ignore[assignment]
 
 
 def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:

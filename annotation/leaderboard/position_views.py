@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from annotation.leaderboard.forms import TITLES, PositionForm
+from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
 from annotation.leaderboard.position_plots import pair_plot, sentence_plot
 from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, missing_of, texts_in
 from annotation.models import Study
@@ -27,7 +27,6 @@ POLL = "poll"
 FIRST, LAST = slice(0, 4), slice(-4, None)
 """A fifth of the 20 bins."""
 PLOTS = {"pairs": pair_plot, "sentences": sentence_plot}
-SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
 
 
 def _share(curve: Curve, bins: slice) -> float | None:

@@ -21,6 +21,7 @@ from benchmarks.scoring.position.curves import Comparison, Curve
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.web.memory import remembered
 
 AT_ONCE = 200
@@ -82,7 +83,10 @@ def _is_people(entry: Entry) -> bool:
 
 
 def texts_in(scope: Scope) -> Texts:
-    """The texts that count: one of each system on each subtopic, and the final one of each session."""
+    """The texts that count: one of each system on each subtopic, and the final one of each session.
+
+    Those of experiments of position are figures of their own (`experiments`).
+    """
     found = Texts(defaultdict(list), Counter())
     summaries = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
     if scope.systems:
@@ -94,9 +98,11 @@ def texts_in(scope: Scope) -> Texts:
         for pk, kind, summarizer, retriever, order in summaries.values_list(
             "pk", "system__kind", "system__summarizer", "system__retriever", "system__document_order"
         )
+        if Arrangement.named(order) is None
     }
     for pk, wanted in shown_orders(summaries).items():
-        _add(found, entries[pk], wanted)
+        if pk in entries:
+            _add(found, entries[pk], wanted)
     if not scope.systems or PEOPLE.system in scope.systems:
         for one in _of_people(scope):
             _add(found, PEOPLE, one)

@@ -1,4 +1,4 @@
-"""`manage.py report context`: where in what they were shown systems and people take their content from."""
+"""`manage.py report context` and `experiments`: where texts take content from, and scores by its position."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, number
+from annotation.agreement.reports import Report, ReportRefused, aligned, number, with_interval
+from annotation.leaderboard.experiments import as_json as experiments_as_json
+from annotation.leaderboard.experiments import experiments
 from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
 from annotation.models import Study
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Judge
+from benchmarks.summarizers.arrangements import POSITION
 
 DEFAULT_JUDGE = "published"
 SHOWN_SCORES = ("coverage", "joint", "rouge1")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _add_common(parser: ArgumentParser) -> None:
     """The arguments that choose texts and the judge of the scores."""
     haystacks_argument.add_argument(parser)
     parser.add_argument(
@@ -27,12 +30,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the name of a summarizer, or people; repeatable (default: all)",
     )
     parser.add_argument(
+        "--judge", default="", metavar="NAME", help=f"whose scores are correlated (default: {DEFAULT_JUDGE})"
+    )
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """These, and the rule of MiddleSum."""
+    _add_common(parser)
+    parser.add_argument(
         "--late",
         action="store_true",
         help="only texts whose reference follows no sentence before word 1,200 (MiddleSum)",
-    )
-    parser.add_argument(
-        "--judge", default="", metavar="NAME", help=f"whose scores are correlated (default: {DEFAULT_JUDGE})"
     )
 
 
@@ -55,7 +63,7 @@ def _scope(options: Mapping[str, Any]) -> Scope:
     if judge is None and options["judge"]:
         raise ReportRefused(f"There is no judge “{name}”.")
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
-    return Scope(haystacks, studies, judge, tuple(options["system"]), options["late"])
+    return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))
 
 
 def lines(rows: list[dict[str, Any]]) -> list[str]:
@@ -97,3 +105,29 @@ def _rho(found: dict[str, Any] | None) -> str:
 
 
 REPORT = Report("where systems and people take their content from", add_arguments, make, lines)
+
+
+def make_experiments(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every experiment of position, by system."""
+    found = experiments_as_json(experiments(_scope(options)))
+    if not found:
+        raise ReportRefused("There is no experiment here: run manage.py summarize --order at-1-of-5, and so on.")
+    return found
+
+
+def experiment_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """A table for a console: a line for each arrangement, and one for the references of other sources."""
+    names = ("rouge1", "rouge2", "rougeL")
+    table = [["system", "arrangement", *names, "of all", "sources"]]
+    for row in rows:
+        arms = [(arm["name"], arm, arm["relative"]) for arm in row["arrangements"]]
+        by_chance = [("by chance", row["by_chance"], None)] if row["experiment"] == POSITION else []
+        for name, values, share in (*arms, *by_chance):
+            scores = [with_interval(values, score) for score in names]
+            table.append([row["system"], name, *scores, number(share), str(row["n"])])
+    return [*aligned(table), "Of all: mean over all scores of their share of those with all documents."]
+
+
+EXPERIMENTS = Report(
+    "scores by where the relevant document stood", _add_common, make_experiments, experiment_lines
+)

@@ -6,7 +6,7 @@ context, or a retriever (responses to questions: `responding`). A draft freezes 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -125,21 +125,15 @@ class Source:
         """Whether the system has summaries that were not written here."""
         return system.summaries.exclude(origin=Summary.Origin.GENERATED).exists()
 
+    def fitting(self, subjects: Sequence[Subtopic]) -> Sequence[Subtopic]:
+        """Those that can be shown like this: all."""
+        return subjects
+
     def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
         """Documents by score up to the token budget, or all in their order; a fixed number of queries."""
         shown = _shown(subjects, self, judge.config.get("token_budget", TOKEN_BUDGET))
-        is_counted = judge.config.get("bullets", "insights") == "insights"
-        counts: dict[int, int] = defaultdict(int)
-        for pk in Insight.objects.filter(subtopic__in=subjects).values_list("subtopic", flat=True):
-            counts[pk] += 1
-        return [
-            Draft(
-                subtopic=one,
-                documents=shown[one.pk],
-                n_bullets=(counts[one.pk] or None) if is_counted else None,
-            )
-            for one in subjects
-        ]
+        n_bullets = bullets_of(judge, subjects)
+        return [Draft(subtopic=one, documents=shown[one.pk], n_bullets=n_bullets[one.pk]) for one in subjects]
 
     @classmethod
     def named(cls, name: str) -> Source:
@@ -265,6 +259,14 @@ def _system_of(judge: Judge, shown: Shown) -> System:
     if found is not None and shown.is_taken(found):
         raise NotPossible(_("Texts were imported for a system called “%(name)s”.") % {"name": key})
     return found or System(key=key)
+
+
+def bullets_of(judge: Judge, subtopics: Sequence[Subtopic]) -> dict[int, int | None]:
+    """How many bullets a summarizer is asked for; None where it may choose. One query."""
+    counts: Counter[int] = Counter()
+    if judge.config.get("bullets", "insights") == "insights":
+        counts.update(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", flat=True))
+    return {one.pk: counts[one.pk] or None for one in subtopics}
 
 
 def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict[int, list[int]]:

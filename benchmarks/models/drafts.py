@@ -19,7 +19,9 @@ class Draft(models.Model):
 
     `n_bullets` is the number of bullets of a summary it was asked for, empty where it may choose. `condition` says
     what the documents of a question are made into; `notes_of` is the draft of another system whose snippets or
-    summaries of them are taken, and `n_words` how long all was that the response was written from.
+    summaries of them are taken, and `n_words` how long all was that the response was written from. In experiments
+    of position documents of other sources stand among its own: `others` has their keys by the number under which
+    they are shown, and `relevant` is the only document to summarize, where they are marked.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="drafts", verbose_name="summarizer")
@@ -31,6 +33,8 @@ class Draft(models.Model):
     )
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="drafts")
     documents: models.JSONField[Any, Any] = models.JSONField(default=list)
+    others: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    relevant = models.PositiveIntegerField(null=True, blank=True)
     n_bullets = models.PositiveSmallIntegerField(null=True, blank=True)
     condition = models.CharField(max_length=200, blank=True)
     notes_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")

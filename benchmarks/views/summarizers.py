@@ -15,7 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.engine import judging, overview, summarizing
 from benchmarks.models import Judge, JudgeRun, Summarizer
-from benchmarks.summarizer_forms import METHOD_NAMES, RespondForm, SummarizeForm, SummarizerForm
+from benchmarks.summarizer_forms import (
+    METHOD_NAMES,
+    RespondForm,
+    SourcesForm,
+    SummarizeForm,
+    SummarizerForm,
+    source_datasets,
+)
 from benchmarks.views.models import edit_model
 from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -65,21 +72,22 @@ def summarizer_offline(request: HtmxHttpRequest) -> HttpResponse:
     return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run-haystack")
 
 
-RunForm = SummarizeForm | RespondForm
+RunForm = SummarizeForm | SourcesForm | RespondForm
 
 
 def _form(judge: Judge, data: QueryDict) -> RunForm:
-    """The form that was sent; responses if a question set is named."""
-    kind: type[RunForm] = RespondForm if RespondForm.key in data else SummarizeForm
+    """The form that was sent, by the field that names what it is about."""
+    named: tuple[type[RunForm], ...] = (RespondForm, SourcesForm)
+    kind: type[RunForm] = next((one for one in named if one.key in data), SummarizeForm)
     return kind(data, judge=judge)
 
 
 @require_safe
 @requires(VIEW)
 def summarizer_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """A summarizer's configuration and runs; with `source` or `documents` in the query, the estimate of a run."""
+    """A summarizer's configuration and runs; with the documents of a run in the query, its estimate."""
     judge = get_object_or_404(Summarizer, uid=uid)
-    is_asked = "source" in request.GET or "documents" in request.GET
+    is_asked = any(name in request.GET for name in ("source", "documents", "order"))
     return _detail(request, judge, _form(judge, request.GET) if is_asked else None)
 
 
@@ -110,8 +118,9 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> HttpResponse:
-    """Both forms of runs, one of them perhaps as it was sent."""
-    kinds: tuple[type[RunForm], ...] = (SummarizeForm, RespondForm)
+    """The forms of runs, one of them perhaps as it was sent; that of sources where there are any."""
+    of_sources: tuple[type[RunForm], ...] = (SourcesForm,) if source_datasets() else ()
+    kinds: tuple[type[RunForm], ...] = (SummarizeForm, *of_sources, RespondForm)
     forms = [sent if isinstance(sent, kind) else kind(initial=request.GET.dict(), judge=judge) for kind in kinds]
     context = {
         "judge": judge,

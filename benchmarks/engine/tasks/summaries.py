@@ -14,6 +14,7 @@ from benchmarks.engine.task import Labels, Origin
 from benchmarks.engine.tasks.drafts import FINISHED, DraftTask, TextQuestion, Texts
 from benchmarks.models import Document, Draft, JudgeRun, Summary
 from benchmarks.summarizers import extractive
+from benchmarks.summarizers.arrangements import IRRELEVANT, ONLY_RELEVANT, RELEVANT
 from benchmarks.summarizers.config import HIERARCHICAL, INCREMENTAL, ExtractiveConfig, SummarizerConfig
 from benchmarks.summarizers.documents import Passage, blocks, truncated
 from benchmarks.summarizers.output import Written, read_summary
@@ -23,7 +24,7 @@ from benchmarks.summarizers.output import Written, read_summary
 class SummaryQuestion(TextQuestion):
     """Documents and a query; `before` is the summary so far, `notes` are those on blocks that stand for documents.
 
-    `shown` are the documents that may be cited.
+    `shown` are the documents that may be cited. Where one of them is the only one to summarize, it is `relevant`.
     """
 
     query: str
@@ -32,6 +33,7 @@ class SummaryQuestion(TextQuestion):
     n_bullets: int | None
     before: str = ""
     notes: tuple[str, ...] = ()
+    relevant: int | None = None
 
     task = "summaries"
 
@@ -41,10 +43,16 @@ class SummaryQuestion(TextQuestion):
         if self.before:
             parts.append(f"Summary so far:\n{self.before}")
         if self.passages:
-            parts.append("Documents:\n\n" + "\n\n".join(f"[{number}] {text}" for number, text in self.passages))
+            texts = (f"[{number}]{self._mark(number)} {text}" for number, text in self.passages)
+            parts.append("Documents:\n\n" + "\n\n".join(texts))
         if self.notes:
             parts.append("Notes on the documents:\n\n" + "\n\n".join(self.notes))
         return "\n\n".join([*parts, f"Query:\n{self.query}", "Summary:"])
+
+    def _mark(self, number: int) -> str:
+        if self.relevant is None:
+            return ""
+        return f" ({RELEVANT if number == self.relevant else IRRELEVANT})"
 
     def written(self, reply: str, *, is_cut_off: bool) -> Written:
         """Bullets with citations, or what it is instead."""
@@ -68,12 +76,20 @@ class SummaryTask(DraftTask[SummaryQuestion]):
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:
-        """Those of the haystacks."""
+        """Those of the haystacks, and in experiments of position some of others; two queries."""
         found: dict[int, dict[int, str]] = defaultdict(dict)
         rows = Document.objects.filter(haystack__in={draft.subtopic.haystack_id for draft in drafts})
         for haystack, number, text in rows.values_list("haystack", "number", "text"):
             found[haystack][number] = text
-        return {draft.pk: found[draft.subtopic.haystack_id] for draft in drafts}
+        others = {pk for draft in drafts for pk in draft.others.values()}
+        texts = dict(Document.objects.filter(pk__in=others).values_list("pk", "text"))
+        return {
+            draft.pk: {
+                **found[draft.subtopic.haystack_id],
+                **{int(number): texts[pk] for number, pk in draft.others.items() if pk in texts},
+            }
+            for draft in drafts
+        }
 
     def next_questions(
         self, draft: Draft, documents: Texts, config: SummarizerConfig, there: Texts
@@ -90,8 +106,9 @@ class SummaryTask(DraftTask[SummaryQuestion]):
             n_bullets=draft.n_bullets,
             n_words=config.words_to,
             decoding=config.decoding,
+            relevant=draft.relevant,
         )
-        prompt = config.worded(config.prompt, n_bullets=draft.n_bullets)
+        prompt = _worded(config, config.prompt, draft, n_bullets=draft.n_bullets)
         cut = blocks(passages, words=config.block_words) if config.method in {HIERARCHICAL, INCREMENTAL} else []
         if len(cut) < 2:
             return [asked(number=FINISHED, system_text=prompt, passages=passages)]
@@ -100,7 +117,7 @@ class SummaryTask(DraftTask[SummaryQuestion]):
             number = n_read + 1 if n_read + 1 < len(cut) else FINISHED
             before = next((there[read] for read in range(n_read, 0, -1) if there[read]), "")
             return [asked(number=number, system_text=prompt, passages=cut[n_read], before=before)]
-        block_prompt = config.worded(config.block_prompt, n_bullets=None)
+        block_prompt = _worded(config, config.block_prompt, draft, n_bullets=None)
         missing = [number for number in range(1, len(cut) + 1) if number not in there]
         if missing:
             return [asked(number=n, system_text=block_prompt, passages=cut[n - 1]) for n in missing]
@@ -129,6 +146,11 @@ class SummaryTask(DraftTask[SummaryQuestion]):
             created_at=origin.now,
         )
         draft.save(update_fields=["summary"])
+
+
+def _worded(config: SummarizerConfig, prompt: str, draft: Draft, *, n_bullets: int | None) -> str:
+    text = config.worded(prompt, n_bullets=n_bullets)
+    return text if draft.relevant is None else f"{text}\n\n{ONLY_RELEVANT}"
 
 
 def passages_of(draft: Draft, documents: Texts) -> list[Passage]:

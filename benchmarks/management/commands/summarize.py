@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from argparse import ArgumentTypeError
 from collections import Counter
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import judging, overview, retrieving, runs, summarizing
+from benchmarks.engine.arranging import Arranged
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.summarizing import NotPossible, Shown, Source
@@ -31,9 +33,17 @@ from benchmarks.models import (
     Summarizer,
 )
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
+from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.summarizers.conditions import FULL, Condition
 from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
+
+
+def _order(name: str) -> str:
+    if name not in summarizing.ORDERS and Arrangement.named(name) is None:
+        known = ", ".join(summarizing.ORDERS)
+        raise ArgumentTypeError(f"“{name}” is none of {known}, and no arrangement like at-2-of-5 or filled-of-5")
+    return name
 
 
 class Command(BaseCommand):
@@ -61,10 +71,12 @@ class Command(BaseCommand):
         )
         what.add_argument(
             "--order",
-            choices=list(summarizing.ORDERS),
+            type=_order,
             default="random",
-            help="of all documents, without a retriever: at random (the default), those of the subtopic first "
-            "(top) or last (bottom)",
+            metavar="ORDER",
+            help="of all documents, without a retriever: random (the default), or those of the subtopic first "
+            "(top) or last (bottom); of sources also an arrangement of an experiment of position: at-2-of-5, "
+            "all-of-5, ends-of-5, filled-of-5",
         )
         what.add_argument(
             "--documents",
@@ -132,7 +144,8 @@ class Command(BaseCommand):
         judge = self._summarizer(options, now=now)
         if options["haystack"]:
             subtopics = self._subtopics(options)
-            return {"judge": judge, "subjects": subtopics, "shown": self._source(options, subtopics), "now": now}
+            source = self._source(options, subtopics)
+            return {"judge": judge, "subjects": source.fitting(subtopics), "shown": source, "now": now}
         shown = Documents(Condition.named(options["documents"] or FULL))
         return {"judge": judge, "subjects": self._questions(options["dataset"]), "shown": shown, "now": now}
 
@@ -174,9 +187,9 @@ class Command(BaseCommand):
 
     def _source(self, options: dict[str, Any], subtopics: list[Subtopic]) -> Source:
         """An offline retriever with its default settings is run first where its scores are missing."""
-        name = options["retriever"]
+        name, order = options["retriever"], options["order"]
         if not name:
-            return Source(order=options["order"])
+            return Source(order=order) if order in summarizing.ORDERS else Arranged(order=order)
         source = Source.named(name)
         if source.name != name or name not in OFFLINE:
             return source

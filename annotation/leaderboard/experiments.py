@@ -1,0 +1,131 @@
+"""Experiments of position: scores of summaries by where the relevant document stood, and by what stood between."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Max
+
+from annotation.leaderboard.positions import SCORES, Scope
+from benchmarks.models import Summary, Verdict
+from benchmarks.positions import content_lines, references_of
+from benchmarks.scores import scores_of
+from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
+from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.summarizers.arrangements import ALL, AT, INFILLING, POSITION, Arrangement
+from benchmarks.web.memory import remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """The mean scores of one arrangement; `share` is their mean relative to all documents, of infilling only."""
+
+    arrangement: Arrangement
+    means: Mapping[str, Stat]
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What one system scored under each arrangement, on the `n` sources that it summarized under all of them.
+
+    `by_chance` are the scores of its summaries with the references of other sources (position only). Sources that
+    it summarized under some arrangements only are `n_left_out`.
+    """
+
+    system: str
+    name: str
+    size: int
+    n: int
+    n_left_out: int
+    names: tuple[str, ...]
+    arms: tuple[Arm, ...]
+    by_chance: Mapping[str, Stat] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    system: str
+    arrangement: Arrangement
+    shown: Shown
+
+
+def experiments(scope: Scope) -> list[Experiment]:
+    """Those of the systems of these haystacks, kept until a summary or a verdict is another."""
+    rows = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
+    if scope.systems:
+        rows = rows.filter(system__summarizer__in=scope.systems)
+    facts = [
+        (pk, subtopic, summarizer, arrangement, scores)
+        for pk, subtopic, summarizer, order, scores in rows.order_by("pk").values_list(
+            "pk", "subtopic", "system__summarizer", "system__document_order", "scores"
+        )
+        if (arrangement := Arrangement.named(order)) is not None
+    ]
+    verdicts = Verdict.objects.filter(judge=scope.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
+    known = (facts, scope.judge and scope.judge.pk, verdicts)
+    return remembered("position-experiments", known, lambda: _found(scope, facts))
+
+
+def _found(scope: Scope, facts: Collection[tuple[Any, ...]]) -> list[Experiment]:
+    pks = {fact[0] for fact in facts}
+    bodies = dict(Summary.objects.filter(haystack__in=scope.haystacks).values_list("pk", "text"))
+    references = references_of({fact[1] for fact in facts})
+    judged = scores_of(summaries=pks, judge=scope.judge) if scope.judge is not None else {}
+    groups: dict[tuple[str, str, int], list[_Text]] = defaultdict(list)
+    for pk, subtopic, system, arrangement, imported in facts:
+        scores = dict(imported)
+        if pk in judged:
+            scores |= {name: getattr(judged[pk].scores, name).scaled(100).value for name in SCORES}
+        shown = Shown(subtopic, content_lines(bodies[pk]), references[subtopic], scores)
+        name = POSITION if arrangement.kind == AT else INFILLING
+        groups[system, name, arrangement.size].append(_Text(system, arrangement, shown))
+    return [_experiment(*key, texts) for key, texts in sorted(groups.items(), key=lambda group: group[0])]
+
+
+def _experiment(system: str, name: str, size: int, texts: Iterable[_Text]) -> Experiment:
+    by_arm: dict[Arrangement, dict[Any, Shown]] = defaultdict(dict)
+    for text in texts:
+        by_arm[text.arrangement][text.shown.item] = text.shown
+    common = set.intersection(*(set(one) for one in by_arm.values()))
+    everywhere = {item for one in by_arm.values() for item in one}
+    arms = {
+        arrangement: [one[item] for item in sorted(common)]
+        for arrangement, one in sorted(by_arm.items(), key=lambda arm: (arm[0].place, arm[0].kind))
+    }
+    names = (*NAMES, *sorted({key for rows in arms.values() for row in rows for key in row.scores}))
+    means = {arrangement: mean_scores(rows, names) for arrangement, rows in arms.items()}
+    whole = next((found for arrangement, found in means.items() if arrangement.kind == ALL), {})
+    chance = shuffled([row for rows in arms.values() for row in rows]) if name == POSITION else []
+    return Experiment(
+        system=system,
+        name=name,
+        size=size,
+        n=len(common),
+        n_left_out=len(everywhere - common),
+        names=names,
+        arms=tuple(Arm(one, found, relative(found, whole) if whole else None) for one, found in means.items()),
+        by_chance=mean_scores(chance, NAMES) if chance else {},
+    )
+
+
+def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:
+    """The experiments as plain values."""
+    return [
+        {
+            "system": one.system,
+            "experiment": one.name,
+            "documents": one.size,
+            "n": one.n,
+            "n_left_out": one.n_left_out,
+            "arrangements": [
+                {"name": arm.arrangement.name, "relative": arm.share, **stat_json(arm.means)} for arm in one.arms
+            ],
+            "by_chance": stat_json(one.by_chance),
+        }
+        for one in rows
+    ]

@@ -1,0 +1,117 @@
+"""Experiments of position: drafts of sources whose documents are arranged, among documents of other sources."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from benchmarks.engine.summarizing import NotPossible, Source, bullets_of
+from benchmarks.models import Document, Draft, Judge, Subtopic
+from benchmarks.positions import references_of
+from benchmarks.scoring.position.rouge import rouge
+from benchmarks.summarizers.arrangements import AT, Arrangement, drawn_others
+
+
+@dataclass(frozen=True)
+class Arranged(Source):
+    """Documents of sources as an arrangement has them; `order` is its name."""
+
+    @classmethod
+    def of(cls, arrangement: Arrangement) -> Arranged:
+        """What this arrangement shows."""
+        return cls(order=arrangement.name)
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The arrangement."""
+        found = Arrangement.named(self.order)
+        if found is None:
+            raise ValueError(f"{self.order} is no arrangement")
+        return found
+
+    @property
+    def document_order(self) -> str:
+        """Its name."""
+        return self.order
+
+    def fitting(self, subtopics: Sequence[Subtopic]) -> list[Subtopic]:
+        """Those of sources that can be shown like this.
+
+        Raises:
+            NotPossible: there is none.
+        """
+        fits = self.arrangement.fits
+        found = [one for one in subtopics if one.haystack.is_source and fits(one.haystack.n_documents)]
+        if not found:
+            raise NotPossible(
+                _("No source here can be shown as %(name)s; infilling takes sources of just so many documents.")
+                % {"name": self.order}
+            )
+        return found
+
+    def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
+        """Documents of the same dataset, drawn by seed, around those of each source; at most five queries."""
+        own, pools = _documents(subjects)
+        relevant = _relevant(subjects) if self.arrangement.kind == AT else {}
+        n_bullets = bullets_of(judge, subjects)
+        return [
+            self._draft(one, own[one.haystack_id], pools[one.haystack.dataset], relevant, n_bullets[one.pk])
+            for one in subjects
+        ]
+
+    def _draft(
+        self,
+        subtopic: Subtopic,
+        own: Sequence[int],
+        pool: Mapping[int, Sequence[int]],
+        relevant: Mapping[int, int],
+        n_bullets: int | None,
+    ) -> Draft:
+        n_others = self.arrangement.n_others
+        haystack = subtopic.haystack
+        drawn = drawn_others(n_others, pool, but=haystack.pk, seed=f"{haystack.key}/{subtopic.key}")
+        if len(drawn) < n_others:
+            raise NotPossible(
+                _("The other sources of %(dataset)s have only %(n)d documents; %(name)s needs more.")
+                % {"dataset": haystack.dataset, "n": len(drawn), "name": self.order}
+            )
+        others = dict(enumerate(drawn, max(own) + 1))
+        chosen = relevant.get(subtopic.pk)
+        return Draft(
+            subtopic=subtopic,
+            documents=self.arrangement.shown(own, list(others), relevant=chosen or own[0]),
+            others=others,
+            relevant=chosen,
+            n_bullets=n_bullets,
+        )
+
+
+def _documents(subtopics: Sequence[Subtopic]) -> tuple[dict[int, list[int]], dict[str, dict[int, list[int]]]]:
+    """Numbers of documents by haystack, and their keys by dataset and haystack. One query."""
+    own: dict[int, list[int]] = defaultdict(list)
+    pools: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    datasets = {one.haystack.dataset for one in subtopics}
+    rows = Document.objects.filter(haystack__is_source=True, haystack__dataset__in=datasets)
+    facts = rows.order_by("haystack", "number").values_list("haystack__dataset", "haystack", "number", "pk")
+    for dataset, haystack, number, pk in facts:
+        own[haystack].append(number)
+        pools[dataset][haystack].append(pk)
+    return own, pools
+
+
+def _relevant(subtopics: Sequence[Subtopic]) -> dict[int, int]:
+    """The number of the document that says most of the reference, by ROUGE-1 F1; the first of equals."""
+    found = {one.pk: 1 for one in subtopics if one.haystack.n_documents == 1}
+    several = [one for one in subtopics if one.pk not in found]
+    texts: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    rows = Document.objects.filter(haystack__in=[one.haystack_id for one in several]).order_by("number")
+    for haystack, number, text in rows.values_list("haystack", "number", "text"):
+        texts[haystack].append((number, text))
+    references = references_of([one.pk for one in several])
+    for one in several:
+        likeness = {number: rouge([text], references[one.pk])["rouge1"] for number, text in texts[one.haystack_id]}
+        found[one.pk] = max(likeness, key=lambda number: (likeness[number], -number))
+    return found

@@ -1,0 +1,216 @@
+"""Experiments of position from the command to the page: what is shown, what is asked, and what it scored."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotation.leaderboard import positions
+from benchmarks.engine import summarizing
+from benchmarks.engine.arranging import Arranged
+from benchmarks.exchange import sources
+from benchmarks.importing.formats import get_format
+from benchmarks.importing.plan import ImportRequest
+from benchmarks.importing.running import import_rows
+from benchmarks.models import Document, Draft, Haystack, Judge, Subtopic, Summary
+from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
+from benchmarks.summarizers.config import SummarizerConfig
+from tests.conftest import make_user
+from tests.fake_openai import MODEL, Answer, FakeServer, serving
+
+pytestmark = pytest.mark.django_db
+PAGE = "/leaderboard/position/experiments/"
+N_SOURCES, K = 6, 3
+
+
+def take(now: datetime, *lines: dict[str, Any]) -> None:
+    request = ImportRequest(now=now, options={"dataset": "news"})
+    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+
+
+def source(number: int, *, n_documents: int = K) -> dict[str, Any]:
+    """Documents of two sentences each; the reference says what the second of them says."""
+    documents = [
+        f"Item{number} part{one} alpha{number}. It says beta{number}x{one}." for one in range(n_documents)
+    ]
+    at = min(1, n_documents - 1)
+    return {"key": str(number), "documents": documents, "reference": f"It says beta{number}x{at} alpha{number}."}
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[FakeServer]:
+    with serving() as running:
+        settings.OPENAI_BASE_URLS = [running.address]
+        yield running
+
+
+@pytest.fixture
+def _sources(now: datetime) -> None:
+    take(now, *(source(number) for number in range(N_SOURCES)))
+
+
+def heron(server: FakeServer, **values: Any) -> Judge:
+    config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
+    return summarizing.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+
+
+def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:
+    out = io.StringIO()
+    call_command(
+        "summarize", "--system", name, "--haystack", "news", *arguments, "--json", stdout=out, stderr=io.StringIO()
+    )
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def report() -> list[dict[str, Any]]:
+    out = io.StringIO()
+    call_command("report", "experiments", "--haystack", "news", "--json", stdout=out)
+    found: list[dict[str, Any]] = json.loads(out.getvalue())
+    return found
+
+
+def shown_to(order: str) -> list[Draft]:
+    return list(Draft.objects.filter(system__document_order=order).order_by("subtopic"))
+
+
+def reader(request: dict[str, Any], *, attentive: Sequence[int]) -> Answer:
+    """Copies the relevant document where it stands at a place that is read, else the first one."""
+    texts = (
+        request["messages"][1]["content"].partition("Documents:\n\n")[2].partition("\n\nQuery:")[0].split("\n\n")
+    )
+    place = next(at for at, text in enumerate(texts, 1) if "] (relevant) " in text)
+    text = texts[place - 1 if place in attentive else 0]
+    number = text[1 : text.index("]")]
+    return Answer(f"- {text.split(') ', 1)[1]} [{number}]")
+
+
+@pytest.mark.usefixtures("_sources")
+def test_the_relevant_document_stands_at_its_place_among_those_of_one_other_source() -> None:
+    subtopics = list(Subtopic.objects.select_related("haystack"))
+    judge = summarizing.extractive(now=timezone.now())
+    for place in (1, 2, 3):
+        arranged = Arranged.of(Arrangement("at", K, place))
+        summarizing.drafted(judge=judge, subjects=subtopics, shown=arranged, now=timezone.now())
+    first, second, third = (shown_to(f"at-{place}-of-3") for place in (1, 2, 3))
+    for draft, middle, last in zip(first, second, third, strict=True):
+        assert draft.relevant == 2  # the document that the reference is about
+        assert draft.documents == [2, 4, 5]
+        assert middle.documents == [4, 2, 5]
+        assert last.documents == [4, 5, 2]
+        assert draft.others == middle.others == last.others
+        owners = set(Document.objects.filter(pk__in=draft.others.values()).values_list("haystack", flat=True))
+        assert len(owners) == 1
+        assert draft.subtopic.haystack_id not in owners
+
+
+@pytest.mark.usefixtures("_sources")
+def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: FakeServer) -> None:
+    heron(server)
+    server.behaviour = lambda _n, request: reader(request, attentive=(1, K))
+    for place in range(1, K + 1):
+        done = summarize("--order", f"at-{place}-of-{K}")
+        assert (done["summaries"], done["written"], done["failed"]) == (N_SOURCES, N_SOURCES, 0)
+    assert all(ONLY_RELEVANT in one["messages"][0]["content"] for one in server.bodies)
+    assert all(one["messages"][1]["content"].count("(not relevant)") == K - 1 for one in server.bodies)
+    (found,) = report()
+    assert (found["system"], found["experiment"], found["n"], found["n_left_out"]) == ("heron", "position", 6, 0)
+    names = [arm["name"] for arm in found["arrangements"]]
+    first, middle, last = (arm["rouge1"] for arm in found["arrangements"])
+    assert names == ["at-1-of-3", "at-2-of-3", "at-3-of-3"]
+    assert first == last > 0.5 > middle
+    assert middle == pytest.approx(found["by_chance"]["rouge1"], abs=0.2)
+    assert summarize("--order", "at-1-of-3")["there_before"] == N_SOURCES
+    page = Client()
+    page.force_login(make_user("ada", "researcher"))
+    shown = page.get(PAGE)
+    ((name, plot, _svg),) = shown.context["plots"]
+    assert (name, plot.panels) == ("places-3", ["heron · ROUGE-1", "heron · ROUGE-2", "heron · ROUGE-L"])
+    assert [one.ys for one in plot.series][:2] == [[first, middle, last], [found["by_chance"]["rouge1"]] * K]
+    assert shown.context["tables"][0]["rows"][0][0] == "relevant at 1"
+    assert page.get(f"{PAGE}files/experiments.json").json() == [found]
+    assert page.get(f"{PAGE}files/places-3.svg")["Content-Type"] == "image/svg+xml"
+    assert page.get(f"{PAGE}files/places-9.svg").status_code == 404
+    assert page.get(f"{PAGE}?dataset=odd").status_code == 200
+
+
+@pytest.mark.usefixtures("_sources")
+def test_infilling_beside_all_documents(now: datetime) -> None:
+    take(now, source(99, n_documents=2))
+    for order in ("all", "ends", "filled"):
+        assert summarize("--order", f"{order}-of-{K}", name="extractive")["summaries"] == N_SOURCES
+    assert {tuple(draft.documents) for draft in shown_to("all-of-3")} == {(1, 2, 3)}
+    assert {tuple(draft.documents) for draft in shown_to("ends-of-3")} == {(1, 3)}
+    assert {tuple(draft.documents) for draft in shown_to("filled-of-3")} == {(1, 4, 3)}
+    assert not Draft.objects.exclude(relevant=None).exists()
+    with pytest.raises(CommandError, match="There is no experiment here"):
+        report()  # sentences of four words are too short for the offline baseline
+
+
+@pytest.mark.usefixtures("_sources")
+def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
+    heron(server)
+    server.behaviour = lambda _n, request: Answer(
+        "- "
+        + " ".join(part for part in request["messages"][1]["content"].split() if "x1." in part)
+        + " It says [1]"
+    )
+    for order in ("all", "ends", "filled"):
+        summarize("--order", f"{order}-of-{K}")
+    (found,) = report()
+    arms = {arm["name"]: arm for arm in found["arrangements"]}
+    assert arms["all-of-3"]["relative"] == pytest.approx(1.0)
+    # “beta0x1 it says” beside “it says”: ROUGE-1 6/7 and 4/6, ROUGE-2 2/5 and 2/4, ROUGE-L 4/7 and 4/6
+    assert arms["ends-of-3"]["relative"] == pytest.approx((7 / 9 + 5 / 4 + 7 / 6) / 3)
+    assert found["by_chance"] == {"intervals": {}, "reasons": {}}
+
+
+@pytest.mark.usefixtures("_sources")
+def test_summaries_of_experiments_are_no_part_of_other_figures(server: FakeServer) -> None:
+    heron(server)
+    server.behaviour = lambda _n, request: Answer("- It says a thing [1].")
+    summarize("--order", "at-2-of-3")
+    assert positions.place_missing() == 0
+    assert Summary.objects.count() == N_SOURCES
+
+
+@pytest.mark.usefixtures("_sources")
+def test_what_cannot_be_arranged_is_refused() -> None:
+    with pytest.raises(CommandError, match="No source here can be shown as filled-of-5"):
+        summarize("--order", "filled-of-5", name="extractive")
+    with pytest.raises(CommandError, match="have only 15 documents; at-1-of-20 needs more"):
+        summarize("--order", "at-1-of-20", name="extractive")
+    with pytest.raises(CommandError, match="no arrangement like"):
+        summarize("--order", "middle", name="extractive")
+    Haystack.objects.update(is_source=False)
+    with pytest.raises(CommandError, match="No source here"):
+        summarize("--order", "at-1-of-3", name="extractive")
+
+
+@pytest.mark.usefixtures("_sources")
+def test_an_arrangement_is_run_from_the_browser() -> None:
+    judge = summarizing.extractive(now=timezone.now())
+    client = Client()
+    client.force_login(make_user("ada", "researcher"))
+    url = f"/summarizers/{judge.uid}/"
+    asked = {"sources": "news", "order": "at", "size": "3", "place": "2"}
+    estimate = client.get(url, asked)
+    assert (estimate.status_code, estimate.context["n_waiting"]) == (200, N_SOURCES)
+    assert client.get(url, asked | {"place": "4"}).status_code == 422
+    assert (
+        "No source here can be shown as ends-of-5" in client.get(url, asked | {"order": "ends", "size": "5"}).text
+    )
+    assert client.post(f"{url}run/", asked).status_code == 302
+    assert {tuple(draft.documents) for draft in shown_to("at-2-of-3")} == {(4, 2, 5)}
+    client.post(f"{url}run/", asked | {"order": "random"})
+    assert len(shown_to("")) == N_SOURCES
+    Haystack.objects.update(is_source=False)
+    assert "id_sources_order" not in client.get(url).text
