@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from benchmarks.web.plots import Plot
+
 Text = str | Promise
 """Words on a page, in whatever language it is shown."""
 Counted = Any
@@ -97,6 +99,8 @@ class StudyKind:
     """What an archive of a study holds beside its labels, at a time."""
     insights_in_files: Callable[[Any], Iterable[Any]] = lambda _study: ()
     """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
+    latest: Callable[[Any], Plot | None] = lambda _study: None
+    """The results of a study as a small plot for the home of researchers, None before there are any."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.agreement import views
+from annotation.agreement import latest_views, views
 
 urlpatterns = [
     path("agreement/", views.agreement, name="agreement"),
+    path("agreement/latest/", latest_views.latest, name="latest"),
     path("agreement/rows/", views.agreement_rows, name="agreement-rows"),
     path("agreement/files/<str:name>", views.agreement_file, name="agreement-file"),
     path("studies/<uuid:uid>/agreement/", views.agreement, name="study-agreement"),

@@ -22,6 +22,7 @@ from annotation.figures import files, plots, present, rows
 from annotation.figures.judges import UnknownReference
 from annotation.figures.page import WITH_COVERAGE, Figures, Source, View, chosen_table, figures, readable
 from annotation.figures.rows import RowView
+from annotation.figures.tables import PAIRS, WITHOUT
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.studies import lifecycle
 from benchmarks.exchange.plain_labels import POINT_TASKS
@@ -98,6 +99,8 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
         "figures": found,
         "filter": filter_words(view, found),
         "cards": present.cards(found.people),
+        "pairs": PAIRS.shown(found.people.pairs, request.GET),
+        "without": WITHOUT.shown(tuple(found.people.without.items()), request.GET),
         "matrix": present.matrix(found.people, {name: key for key, name in found.options.people}, request.GET),
         "bias": present.bias_table(found),
         "ranking": present.ranking_table(found),

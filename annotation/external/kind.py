@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
+from annotation.figures.page import small_plot
 from annotation.kinds import StudyKind, Tab, register
 from annotation.models import Study
 
@@ -23,5 +24,6 @@ KIND = register(
             ),
         ),
         files=files_of,
+        latest=small_plot,
     )
 )

@@ -16,7 +16,7 @@ from annotation.figures.collect import are_random, coverage_table, data_version,
 from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
 from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
-from annotation.figures.plots import scatter
+from annotation.figures.plots import scatter, small_agreement
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
@@ -215,6 +215,13 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     return remembered(
         "agreement", key, lambda: _figures(source, view, version, is_random=is_random, public=public)
     )
+
+
+def small_plot(study: Study) -> Plot | None:
+    """The figures of a study's labels of coverage in a card; None before the first."""
+    labels = CoverageLabel.objects.filter(study=study)
+    found = figures(Source(labels, study, f"study {study.pk}"), View(Filters()))
+    return small_agreement(found.people, found.judges)
 
 
 def _look(view: View) -> tuple[Any, ...]:

@@ -9,8 +9,10 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.judges import JudgeReport
+from annotation.figures.people import Agreement
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot, Series, ticks
 
 MEASURES = {
@@ -22,6 +24,9 @@ MEASURES = {
     "covered.kappa": "Kappa of covered or not",
     "linking": "Linking",
 }
+
+SMALL_ROWS = 5
+"""So many judges, the best, are drawn in a card."""
 
 
 def forest(report: JudgeReport, measure: str) -> Plot | None:
@@ -69,6 +74,70 @@ def forest(report: JudgeReport, measure: str) -> Plot | None:
         % {"n": report.n_clusters, "unit": report.cluster_unit},
         alt="; ".join(f"{row.name} {stat.value:.3f}" for row, stat in known),
     )
+
+
+def small_dots(
+    title: str, rows: Sequence[tuple[str, Stat]], *, x_label: str, caption: str, n_human: int = 0
+) -> Plot | None:
+    """Named figures up to 1 with their intervals, for a card; the first `n_human` are of people.
+
+    None where no figure is defined.
+    """
+    known = [(at, name, stat) for at, (name, stat) in enumerate(rows) if stat.value is not None]
+    if not known:
+        return None
+    lowest = min(number for _at, _name, stat in known for number in (stat.value, stat.low) if number is not None)
+    return Plot(
+        title=title,
+        x_label=x_label,
+        y_label="",
+        series=[
+            Series(
+                name,
+                [stat.value or 0.0],
+                [place],
+                kind="points",
+                lows=[stat.low] if stat.low is not None else (),
+                highs=[stat.high] if stat.high is not None else (),
+                colour=at,
+                is_human=at < n_human,
+                is_across=True,
+            )
+            for place, (at, name, stat) in enumerate(known, 1)
+        ],
+        x_range=(min(0.0, math.floor(lowest * 10) / 10), 1.0),
+        rows=[name for _at, name, _stat in known],
+        caption=caption,
+        alt="; ".join(f"{name} {stat.value:.2f}" for _at, name, stat in known),
+        is_small=True,
+    )
+
+
+def small_agreement(found: Agreement, judges: JudgeReport | None) -> Plot | None:
+    """Judges beside people by correlation; without judges how far people agree."""
+    n = _("%(n)d items, 95 %% intervals") % {"n": found.n_items}
+    stats = [] if judges is None else [row for row in judges.rows if _has_value(row.stats.get("pearson"))]
+    if judges is not None and stats:
+        best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]
+        people = [(_("people"), judges.ceiling.stats["pearson"])] if judges.ceiling else []
+        return small_dots(
+            _("Correlation of coverage with people"),
+            [*people, *((row.name, row.stats["pearson"]) for row in best)],
+            x_label=MEASURES["pearson"],
+            caption=n,
+            n_human=len(people),
+        )
+    cards = {
+        _("agreement"): "percent",
+        _("Randolph's κ"): "randolph",
+        _("α, ordinal"): "alpha_ordinal",
+    }
+    rows = [(name, found.cards[card]) for name, card in cards.items()]
+    return small_dots(_("Agreement of annotators"), rows, x_label="", caption=n, n_human=len(rows))
+
+
+def _has_value(stat: Stat | None) -> bool:
+    return stat is not None and stat.value is not None
 
 
 def scatter(table: LabelTable, judge: int, reference: str) -> tuple[Plot, Plot]:

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.linking.forms import NARROWED_BY, LinkingStudyForm, SummariesForm
 from annotation.models import Study
+from annotation.studies.narrowing import without_stale
 from annotation.studies.views import form_page, work_named
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
@@ -16,19 +17,9 @@ from benchmarks.web.permissions import requires
 @require_POST
 def summaries(request: HtmxHttpRequest) -> HttpResponse:
     """What the ticked haystacks can be narrowed by, and the count; without htmx the page of a new study."""
-    form = _without_stale(request)
+    form = without_stale(SummariesForm, request, NARROWED_BY)
     count = form.count() if form.is_valid() else None
     if wants_fragment(request):
         return page(request, "annotation/_linking_choice.html", {"form": form, "count": count})
     whole = LinkingStudyForm(request.POST, user=request.user)
     return form_page(request, work_named(Study.Kind.LINKING), whole, status=200, count=count)
-
-
-def _without_stale(request: HtmxHttpRequest) -> SummariesForm:
-    """The form, without subtopics, systems and retrievers of haystacks that are ticked no longer."""
-    sent = request.POST.copy()
-    fields = SummariesForm(sent, user=request.user).fields
-    for name in NARROWED_BY:
-        known = {str(value) for value, _label in fields[name].choices}  # type: ignore[attr-defined]
-        sent.setlist(name, [value for value in sent.getlist(name) if value in known])
-    return SummariesForm(sent, request.FILES, user=request.user)

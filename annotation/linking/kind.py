@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from annotation.figures.page import small_plot
 from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
@@ -174,6 +175,7 @@ KIND = register(
         people_template="annotation/linking_more.html",
         answers="coverage_labels",
         overview=page_of,
+        latest=small_plot,
         about=about,
         about_rows=ABOUT_ROWS,
         about_label=gettext_lazy("Summary"),

@@ -141,12 +141,13 @@ def _unlinked_table(plan: LinkingPlan | None, found: Overview) -> list[Table]:
         counts = [(reason, row.unlinked.get(reason, 0)) for reason in (*UnlinkedReason.values, "")]
         return [(reason, count, count / n if n else None) for reason, count in counts]
 
+    headings = (_("Another subtopic"), _("Too general"), _("Unsupported"), _("No reason"))
     columns = [
-        Column(_("Without a link"), lambda row: sum(row.unlinked.values())),
-        *share_columns((_("Another subtopic"), _("Too general"), _("Unsupported"), _("No reason")), shares),
+        Column("unlinked", _("Without a link"), lambda row: sum(row.unlinked.values())),
+        *share_columns(dict(zip((*UnlinkedReason.values, "none"), headings, strict=True)), shares),
     ]
     caption = _("Bullets of finished summaries that the annotator linked to no insight, without training.")
-    return [Table(_("Bullets that cover no insight"), caption, columns, found.people)]
+    return [Table("unlinked", _("Bullets that cover no insight"), caption, columns, found.people)]
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
@@ -157,16 +158,17 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     done, *costs = work_cards(found, study.currency)
     columns = [
         *progress_columns(),
-        *share_columns((_("None"), _("Partial"), _("Full")), lambda row: row.shares),
-        Column(_("Not sure"), lambda row: row.n_unsure),
-        Column(_("No bullet yet"), lambda row: row.n_incomplete),
+        *share_columns({"none": _("None"), "partial": _("Partial"), "full": _("Full")}, lambda row: row.shares),
+        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
+        Column("open", _("No bullet yet"), lambda row: row.n_incomplete),
         *(
-            [Column(_("Gold"), lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
+            [Column("gold", _("Gold"), lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
             if found.n_gold
             else []
         ),
         time_column(),
         Column(
+            "per_summary",
             _("Per summary"),
             lambda row: duration(row.ms_per_done) if row.ms_per_done else "–",
             by=lambda row: row.ms_per_done,
@@ -178,7 +180,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     )
     return OverviewPage(
         cards=[Card(_("Summaries"), found.n_items, everyone), done, Card(_("Labels"), found.n_labels), *costs],
-        tables=[Table(_("Annotators"), caption, columns, found.people), *_unlinked_table(plan, found)],
+        tables=[Table("people", _("Annotators"), caption, columns, found.people), *_unlinked_table(plan, found)],
         facts=_facts(plan, found) if plan else (),
         remarks=[about(task) for task in found.remarks],
         subject=_("Summary"),

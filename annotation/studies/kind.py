@@ -6,8 +6,8 @@ label work share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from annotation.studies.preview import Preview
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
 from benchmarks.web.parquet import is_available
+from benchmarks.web.tables import Column
 
 IS_DEALT = gettext_lazy("The study is set up and its tasks are assigned. Check it, then open it.")
 CLOSING = gettext_lazy("No answers can be saved after that; work that was started stays readable.")
@@ -163,6 +164,8 @@ class Work(StudyKind):
     short_help: Text = ""
     member_rows: Callable[[Study], list[dict[str, Any]]] = _member_rows
     """A row for each person who takes or took part, with what `people_template` shows beside the name."""
+    member_columns: Mapping[str, Column] = field(default_factory=dict)
+    """What of such a row `people_template` sorts by, beside the name and the day of joining."""
     people_template: str = "annotation/study_annotators.html"
 
     release: Callable[..., tuple[int, int]]

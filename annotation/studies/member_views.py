@@ -20,6 +20,7 @@ from annotation.studies.kind import Work, has_plan, work_of
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Column, Search, Table
 
 
 @requires("annotation.change_study")
@@ -40,16 +41,29 @@ def study_annotators(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if action and _do(request, work, study, action=action, people=people, items=items):
         return redirect("annotation:study" if work.deals else "annotation:study-annotators", uid=study.uid)
     rows = work.member_rows(study)
+    members_now = [row for row in rows if row["member"].left_at is None]
     context = {
         "study": study,
         "kind": work,
         "people": people,
         "form": items,
         "short": work.short_of(study),
-        "members": [row for row in rows if row["member"].left_at is None],
+        "table": members_table(work).shown(members_now, request.GET),
         "left": [row for row in rows if row["member"].left_at is not None],
     }
     return page(request, work.people_template, context, status=422 if action else 200)
+
+
+def members_table(work: Work) -> Table[dict[str, Any]]:
+    """What the people of a study can be sorted and searched by."""
+    columns = {
+        "name": Column(lambda row: row["member"].annotator.label),
+        "number": Column(lambda row: row["member"].number),
+        "joined": Column(lambda row: row["member"].joined_at, high_first=True),
+        **work.member_columns,
+    }
+    named = Search(_("Name"), lambda row: f"{row['member'].annotator.label} {row['member'].pseudonym}")
+    return Table("members", columns, search=named)
 
 
 @requires("annotation.change_study")

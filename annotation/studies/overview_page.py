@@ -5,7 +5,7 @@ A kind names its cards and columns; the one template draws them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -48,9 +48,11 @@ class Cell:
 class Column:
     """A column of a table of people; neighbours of the same `group` share a heading.
 
-    People are sorted by the text of their cells, or by what `by` gives of a person.
+    `name` stands for it in addresses. People are sorted by the text of their cells, or by what `by` gives of a
+    person.
     """
 
+    name: str
     heading: Text
     cell: Callable[[Any], Any]
     is_number: bool = True
@@ -78,8 +80,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """People in rows, each with the attribute `member`; their names come before the columns."""
+    """People in rows, each with the attribute `member`; their names come before the columns.
 
+    `name` sets the table apart from others of the page, in addresses too.
+    """
+
+    name: str
     title: Text
     caption: str
     columns: Sequence[Column]
@@ -92,9 +98,8 @@ class Table:
         rowspan = 2 if is_grouped else 1
         first = [Heading(_("Annotator"), rowspan=rowspan, column=NAME)]
         second = []
-        numbered = enumerate(self.columns, 1)
-        for group, columns in groupby(numbered, key=lambda pair: pair[1].group):
-            own = [Heading(column.heading, column.is_number, column=str(at)) for at, column in columns]
+        for group, columns in groupby(self.columns, key=lambda column: column.group):
+            own = [Heading(column.heading, column.is_number, column=column.name) for column in columns]
             if group:
                 first.append(Heading(group, colspan=len(own)))
                 second += own
@@ -109,14 +114,15 @@ class Table:
             for person in people
         ]
 
-    def sortable(self, at: int) -> SortedTable[Any]:
-        """What the table, the one numbered `at` of its page, is sorted by: names, or a column by its number."""
+    @property
+    def sortable(self) -> SortedTable[Any]:
+        """What the table is sorted by: names of people, or a column by its name."""
         columns = {NAME: SortColumn(lambda person: person.member.annotator.label)}
         columns |= {
-            str(number): SortColumn(column.value, high_first=column.is_number or column.by is not None)
-            for number, column in enumerate(self.columns, 1)
+            column.name: SortColumn(column.value, high_first=column.is_number or column.by is not None)
+            for column in self.columns
         }
-        return SortedTable(f"people-{at}", columns, prefix=f"people{at}-")
+        return SortedTable(self.name, columns, prefix=f"{self.name}-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,42 +161,44 @@ class OverviewPage:
 
 
 def share_columns(
-    labels: Iterable[str], shares: Callable[[Any], Sequence[Share]], group: Text = ""
+    labels: Mapping[str, Text], shares: Callable[[Any], Sequence[Share]], group: Text = ""
 ) -> list[Column]:
-    """A column for each answer, named by `labels` in the order of `shares`: how often a person gave it."""
+    """A column for each answer, headed by `labels` in the order of `shares`: how often a person gave it."""
 
-    def column(at: int, label: str) -> Column:
+    def column(at: int, name: str, label: Text) -> Column:
         def cell(row: Any) -> Cell:
             _answer, n, share = shares(row)[at]
             return Cell(n, note=percent(share))
 
-        return Column(label, cell, group=group)
+        return Column(name, label, cell, group=group)
 
-    return [column(at, label) for at, label in enumerate(labels)]
+    return [column(at, name, label) for at, (name, label) in enumerate(labels.items())]
 
 
 def progress_columns() -> list[Column]:
     """How far people are with their label tasks."""
     return [
         Column(
+            "done",
             _("Tasks done"),
             lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
             is_number=False,
             by=lambda row: row.n_done,
         ),
-        Column(_("Begun"), lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
-        Column(_("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
+        Column("begun", _("Begun"), lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
+        Column("skipped", _("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
     ]
 
 
 def time_column() -> Column:
     """Active time of a person."""
-    return Column(_("Time"), lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
+    return Column("time", _("Time"), lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
 
 
 def median_column() -> Column:
     """Median time of an item that is done."""
     return Column(
+        "median",
         _("Median"),
         lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–",
         by=lambda row: row.speed and row.speed.median_seconds,
@@ -200,12 +208,12 @@ def median_column() -> Column:
 def fast_column() -> Column:
     """The share of items that were done faster than looks well, with its interval."""
     heading = _("Under %(n)d s") % {"n": TOO_FAST_MS // 1000}
-    return Column(heading, _fast_cell, by=lambda row: row.speed and row.speed.fast.value)
+    return Column("fast", heading, _fast_cell, by=lambda row: row.speed and row.speed.fast.value)
 
 
 def cost_column(currency: str) -> Column:
     """What a person has earned."""
-    return Column(_("Cost"), lambda row: money(row.cost, currency), by=lambda row: row.cost)
+    return Column("cost", _("Cost"), lambda row: money(row.cost, currency), by=lambda row: row.cost)
 
 
 def work_cards(overview: Any, currency: str) -> list[Card]:

@@ -106,8 +106,8 @@ def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "overview": overview,
         "tables": [
             (table, shown, table.rows_of(shown.rows))
-            for at, table in enumerate(overview.tables, 1)
-            for shown in [table.sortable(at).shown(table.people, request.GET)]
+            for table in overview.tables
+            for shown in [table.sortable.shown(table.people, request.GET)]
         ],
         "on_now": work.on_now(study, now),
         "pace": paces([study], now)[study.pk],

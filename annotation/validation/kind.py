@@ -18,6 +18,7 @@ from annotation.validation.forms import PairsForm, ValidationStudyForm
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR, in_words, parse
+from annotation.validation.results import small_plot
 
 GUIDELINES = unwrapped(
     """\
@@ -145,6 +146,7 @@ KIND = register(
         people_template="annotation/validation_more.html",
         answers="entailmentlabels",
         overview=page_of,
+        latest=small_plot,
         about=about,
         about_rows=ABOUT_ROWS,
         about_label=gettext_lazy("Point"),

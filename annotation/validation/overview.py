@@ -75,8 +75,8 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     n = study.label_items.order_by().values("response").distinct().count()
     columns = [
         *progress_columns(),
-        *share_columns((_("Yes"), _("Neutral"), _("No")), lambda row: row.shares),
-        Column(_("Not sure"), lambda row: row.n_unsure),
+        *share_columns({"yes": _("Yes"), "neutral": _("Neutral"), "no": _("No")}, lambda row: row.shares),
+        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
         time_column(),
         median_column(),
         fast_column(),
@@ -92,7 +92,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             Card(_("Verdicts"), found.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),
             *work_cards(found, study.currency),
         ],
-        tables=[Table(_("Annotators"), caption, columns, found.people)],
+        tables=[Table("people", _("Annotators"), caption, columns, found.people)],
         facts=[
             (_("Judge"), plan.judge),
             (_("People for each response"), plan.people_per_item),

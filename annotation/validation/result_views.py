@@ -3,20 +3,73 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from collections.abc import Mapping
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from annotation.figures.tables import figure_column, stat_columns
 from annotation.models import Study
 from annotation.studies.scope import study_of
-from annotation.validation.results import FIGURE_COLUMNS, as_json, figure_rows, results_of
+from annotation.validation.results import FIGURE_COLUMNS, Item, Results, as_json, figure_rows, results_of
+from benchmarks.scoring.evaluator import AgainstPerson, Pair
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Choice, Column, Search, Table
 
-DISPUTED_SHOWN = 50
+ON_A_PAGE = 50
+AGAINST: Table[AgainstPerson] = Table(
+    "against",
+    {
+        "name": Column(lambda one: one.name),
+        "n": Column(lambda one: one.stats["accuracy"].n_items, high_first=True),
+        **stat_columns(("accuracy", "accuracy_three", "cohen", "randolph", "randolph_three")),
+    },
+    prefix="against-",
+)
+"""The judge against each annotator."""
+PAIRS: Table[Pair] = Table(
+    "pairs-table",
+    {
+        "pair": Column(lambda pair: f"{pair.first} {pair.second}"),
+        "n": Column(lambda pair: pair.stats["percent"].n_items, high_first=True),
+        **stat_columns(("percent", "cohen", "randolph")),
+    },
+    prefix="pairs-",
+)
+"""Every two annotators."""
+PART: Table[tuple[str, Stat]] = Table(
+    "part",
+    {
+        "name": Column(lambda row: row[0]),
+        "n": Column(lambda row: row[1].n_items, high_first=True),
+        "accuracy": figure_column(lambda row: row[1]),
+    },
+)
+"""Accuracy by category, domain, system or verdict."""
+DISPUTED: Table[Item] = Table(
+    "disputed",
+    {
+        "differing": Column(lambda item: item.n_differing, high_first=True),
+        "point": Column(lambda item: item.key_point),
+        "system": Column(lambda item: item.parts["system"]),
+        "verdict": Column(lambda item: item.verdict),
+    },
+    default="differing",
+    choices=[
+        Choice("system", gettext_lazy("Response by"), lambda item: item.parts["system"]),
+        Choice("category", gettext_lazy("Category"), lambda item: item.parts["category"]),
+        Choice("domain", gettext_lazy("Domain"), lambda item: item.parts["domain"]),
+        Choice("verdict", gettext_lazy("Judge"), lambda item: item.verdict),
+    ],
+    search=Search(gettext_lazy("Point"), lambda item: item.key_point),
+)
+"""Pairs on which somebody differs from the judge."""
 
 
 @requires("annotation.view_session")
@@ -25,14 +78,19 @@ def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The judge against people, people among themselves, and where they differ."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
     found = results_of(study)
-    disputed = found.disputed
+    disputed = DISPUTED.shown(found.disputed, request.GET)
     context = {
         "study": study,
         "results": found,
         "evaluation": found.evaluation,
-        "disputed": disputed[:DISPUTED_SHOWN],
-        "n_disputed": len(disputed),
-        "parts": [(_("Verdict"), found.evaluation.by_answer), *_parts(found.parts)],
+        "against": AGAINST.shown(found.evaluation.people, request.GET),
+        "pairs": PAIRS.shown(found.evaluation.pairs, request.GET),
+        "disputed": disputed,
+        "items": Paginator(disputed.rows, ON_A_PAGE).get_page(request.GET.get("page")),
+        "parts": [
+            (title, PART.within(part).shown(tuple(stats.items()), request.GET))
+            for part, title, stats in _parts(found)
+        ],
     }
     return page(request, "annotation/validation_results.html", context)
 
@@ -51,6 +109,10 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     raise Http404
 
 
-def _parts(parts: Any) -> list[tuple[str, Any]]:
-    names = {"category": _("Category"), "domain": _("Domain"), "system": _("System")}
-    return [(names[part], stats) for part, stats in parts.items() if len(stats) > 1]
+def _parts(found: Results) -> list[tuple[str, str, Mapping[str, Stat]]]:
+    """Each division of the pairs: its name in addresses, its title, and the accuracy in each part."""
+    titles = {"category": _("Category"), "domain": _("Domain"), "system": _("System")}
+    return [
+        ("verdict", _("Verdict"), found.evaluation.by_answer),
+        *((part, titles[part], stats) for part, stats in found.parts.items() if len(stats) > 1),
+    ]

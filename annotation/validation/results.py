@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
+from annotation.figures.plots import small_dots
 from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
@@ -17,6 +19,7 @@ from benchmarks.models import Entailment
 from benchmarks.scoring.evaluator import ANSWERS, JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web.plots import Plot
 
 PARTS = {
     "category": "response__question__category",
@@ -138,6 +141,23 @@ def results_of(study: Study, *, public: bool = False) -> Results:
 
 def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
     return tuple(ReasonRow(of, name, counts) for (of, name), counts in sorted(found.items()))
+
+
+def small_plot(study: Study) -> Plot | None:
+    """The judge beside people, in a card; None before the first answer."""
+    found = results_of(study)
+    if not found.evaluation.n_items:
+        return None
+    return small_dots(
+        _("Agreement with people: entailed or not"),
+        [
+            (_("people"), found.evaluation.ceiling["percent"]),
+            (found.judge, found.evaluation.mean["accuracy"]),
+        ],
+        x_label=_("share of answers"),
+        caption=_("%(n)d verdicts answered, 95 %% intervals") % {"n": found.n_answered},
+        n_human=1,
+    )
 
 
 def as_json(found: Results) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
@@ -14,11 +15,14 @@ from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
 
 WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
-FILTERS = ("category", "domain")
+NARROWED_BY = ("category", "domain")
 
 
 class QuestionsForm(forms.Form):
-    """Which questions: of which set, of which categories and domains, all of them or a sample."""
+    """Which questions: of which set, of which categories and domains, all of them or a sample.
+
+    Only the categories and domains of the chosen set can be chosen from.
+    """
 
     dataset = forms.ChoiceField(label=_("Question set"))
     category = forms.MultipleChoiceField(
@@ -46,9 +50,21 @@ class QuestionsForm(forms.Form):
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None)
-        for name in ("dataset", *FILTERS):
-            values = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        sets = self._offer("dataset", rows)
+        chosen = self["dataset"].value()
+        own = rows.filter(dataset=chosen if chosen in sets else next(iter(sets), ""))
+        for name in NARROWED_BY:
+            self._offer(name, own)
+
+    def _offer(self, name: str, rows: QuerySet[Question, Question]) -> list[str]:
+        values = list(rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
+        self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        return values
+
+    @property
+    def narrowing(self) -> list[forms.BoundField]:
+        """The fields that narrow, where there is more than one value to choose from."""
+        return [self[name] for name in NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """A sample has a size."""
@@ -60,14 +76,23 @@ class QuestionsForm(forms.Form):
     def chosen(self, *, seed: int) -> list[Question]:
         """The questions that have key points; `seed` is used where the form has none."""
         data = self.cleaned_data
-        rows = Question.objects.filter(archived_at=None, dataset=data["dataset"], key_points__isnull=False)
-        for name in FILTERS:
-            if data[name]:
-                rows = rows.filter(**{f"{name}__in": data[name]})
-        found = list(rows.order_by("pk").distinct())
+        found = list(self._matching())
         if data["way"] == "all":
             return found
         return draw_questions(found, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
+
+    def count(self) -> tuple[int, int]:
+        """How many questions that is, and of how many that match, of a form that is right."""
+        n = self._matching().count()
+        return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
+
+    def _matching(self) -> QuerySet[Question, Question]:
+        data = self.cleaned_data
+        rows = Question.objects.filter(archived_at=None, dataset=data["dataset"], key_points__isnull=False)
+        for name in NARROWED_BY:
+            if data[name]:
+                rows = rows.filter(**{f"{name}__in": data[name]})
+        return rows.order_by("pk").distinct()
 
 
 class VerificationStudyForm(NewStudyForm, QuestionsForm):

@@ -20,6 +20,7 @@ from annotation.verification.forms import QuestionsForm, VerificationStudyForm, 
 from annotation.verification.overview import ABOUT_ROWS, about, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
+from annotation.verification.research_page import small_plot
 
 GUIDELINES = unwrapped(
     """\
@@ -154,6 +155,7 @@ KIND = register(
         people_template="annotation/verification_more.html",
         answers="pointlabels",
         overview=page_of,
+        latest=small_plot,
         about=about,
         about_rows=ABOUT_ROWS,
         about_label=gettext_lazy("Key point"),

@@ -145,6 +145,7 @@ def _progress(found: Overview, study: Study) -> Table:
         "to look at the answers and proves nothing: what is plain can be quick."
     )
     checks = Column(
+        "checks",
         _("Checks right"),
         lambda row: _("%(k)d of %(n)d") % {"k": row.n_checks_right, "n": row.n_checks} if row.n_checks else "–",
     )
@@ -152,6 +153,7 @@ def _progress(found: Overview, study: Study) -> Table:
         *progress_columns(),
         time_column(),
         Column(
+            "per_hour",
             _("Per hour"),
             lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
             by=lambda row: row.speed and row.speed.per_hour,
@@ -161,7 +163,7 @@ def _progress(found: Overview, study: Study) -> Table:
         *([checks] if found.n_gold else []),
         cost_column(study.currency),
     ]
-    return Table(_("Progress"), caption, columns, found.people)
+    return Table("people", _("Progress"), caption, columns, found.people)
 
 
 def _answers(found: Overview) -> Table:
@@ -171,14 +173,18 @@ def _answers(found: Overview) -> Table:
     )
     in_text, after_yes = _("Found in the text"), _("Key point, after a yes")
     columns = [
-        Column(_("Key points"), lambda row: row.n_labels),
-        *share_columns((_("Yes"), _("No")), lambda row: row.grounded_shares, in_text),
-        *share_columns((_("Agree"), _("Neutral"), _("Disagree")), lambda row: row.keyness_shares, after_yes),
-        Column(_("Kept"), lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
-        Column(_("Not sure"), lambda row: row.n_unsure),
-        Column(_("Second judgment open"), lambda row: row.n_incomplete),
+        Column("points", _("Key points"), lambda row: row.n_labels),
+        *share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.grounded_shares, in_text),
+        *share_columns(
+            {"agree": _("Agree"), "neutral": _("Neutral"), "disagree": _("Disagree")},
+            lambda row: row.keyness_shares,
+            after_yes,
+        ),
+        Column("kept", _("Kept"), lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
+        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
+        Column("open", _("Second judgment open"), lambda row: row.n_incomplete),
     ]
-    return Table(_("Answers"), caption, columns, found.people)
+    return Table("answers", _("Answers"), caption, columns, found.people)
 
 
 def about(task: LabelTask) -> Remark:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.figures import present
 from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.people import Agreement
+from annotation.figures.plots import small_dots
+from annotation.figures.tables import WITHOUT, figure_column, named_figure
 from annotation.models import Study
-from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
+from annotation.verification.agreement import GroupRow, PersonRow, TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import PointTable, collect, data_version
+from annotation.verification.machines import FIGURES as MACHINE_FIGURES
 from annotation.verification.machines import machines, machines_version, stats_of, threshold_of
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.memory import remembered
+from benchmarks.web.plots import Plot
+from benchmarks.web.tables import Column, Table
 
 N_CARDS = 6
 CONTROL, ALL = "control", "all"
@@ -100,8 +106,8 @@ def hows() -> dict[Task, str]:
     }
 
 
-def sections(found: Looked) -> list[dict[str, Any]]:
-    """Each task with its cards and matrix."""
+def sections(found: Looked, query: QueryDict) -> list[dict[str, Any]]:
+    """Each task with its cards, its matrix, and its tables as an address sorts them."""
     return [
         {
             "figures": one,
@@ -109,10 +115,16 @@ def sections(found: Looked) -> list[dict[str, Any]]:
             "how": hows()[one.task],
             "cards": present.cards(one.people)[:N_CARDS],
             "matrix": matrix(one.people),
-            "machines": machine_rows(one.machines),
+            "ceiling": one.machines and one.machines.ceiling and _with_stats(one.machines.ceiling),
+            "machines": MACHINES.within(one.task).shown(machine_rows(one.machines), query),
+            "without": WITHOUT.within(one.task).shown(tuple(one.people.without.items()), query),
+            "persons": _persons_table(one).within(one.task).shown(one.persons, query),
             "groups": [
-                (title, rows)
-                for title, rows in ((_("Category"), one.by_category), (_("Domain"), one.by_domain))
+                (title, GROUPS.within(f"{one.task}-{part}").shown(rows, query))
+                for part, title, rows in (
+                    ("category", _("Category"), one.by_category),
+                    ("domain", _("Domain"), one.by_domain),
+                )
                 if rows
             ],
         }
@@ -127,12 +139,51 @@ def matrix(found: Agreement) -> list[tuple[str, list[Stat | None]]]:
     return [(a, [known.get((a, b)) for b in found.people]) for a in found.people]
 
 
-def machine_rows(report: JudgeReport | None) -> list[tuple[JudgeRow, list[Stat]]]:
-    """People among themselves, then each machine, with their figures."""
-    if report is None:
-        return []
-    rows = [row for row in (report.ceiling, *report.rows) if row is not None]
-    return [(row, list(stats_of(row).values())) for row in rows]
+MACHINES: Table[tuple[JudgeRow, Mapping[str, Stat]]] = Table(
+    "machines",
+    {
+        "name": Column(lambda row: row[0].name),
+        "n": Column(lambda row: row[0].n_insights, high_first=True),
+        **{name: named_figure(name) for name in MACHINE_FIGURES},
+    },
+)
+GROUPS: Table[GroupRow] = Table(
+    "groups",
+    {
+        "name": Column(lambda row: row.name),
+        "n": Column(lambda row: row.percent.n_items, high_first=True),
+        "percent": figure_column(lambda row: row.percent),
+        "randolph": figure_column(lambda row: row.randolph),
+    },
+)
+
+
+def _persons_table(found: TaskAgreement) -> Table[PersonRow]:
+    """Answers and speed of each annotator; a column for each answer of the task."""
+    labels = [label for label, _n, _share in found.persons[0].shares] if found.persons else []
+    return Table(
+        "persons",
+        {
+            "name": Column(lambda row: row.name),
+            "n": Column(lambda row: row.n, high_first=True),
+            **{label: _share_column(at) for at, label in enumerate(labels)},
+            "median": Column(lambda row: row.median_s, high_first=True),
+            "fast": Column(lambda row: row.n_fast / row.n_timed if row.n_timed else None, high_first=True),
+        },
+    )
+
+
+def _share_column(at: int) -> Column:
+    return Column(lambda row: row.shares[at][2], high_first=True)
+
+
+def machine_rows(report: JudgeReport | None) -> list[tuple[JudgeRow, Mapping[str, Stat]]]:
+    """Each machine with its figures."""
+    return [_with_stats(row) for row in report.rows] if report is not None else []
+
+
+def _with_stats(row: JudgeRow) -> tuple[JudgeRow, Mapping[str, Stat]]:
+    return row, stats_of(row)
 
 
 def everything(found: Looked) -> dict[str, Any]:
@@ -144,6 +195,19 @@ def everything(found: Looked) -> dict[str, Any]:
         "n_key_points": found.n_items,
         "tasks": {one.task.value: task_json(one) for one in found.tasks},
     }
+
+
+def small_plot(study: Study) -> Plot | None:
+    """How far people agree on each task, in a card; None before two have answered the same."""
+    found = looked(study, scope="")
+    names = titles()
+    return small_dots(
+        _("Randolph's κ of annotators"),
+        [(names[one.task], one.people.cards["randolph"]) for one in found.tasks],
+        x_label=_("Randolph's κ"),
+        caption=_("%(n)d key points, 95 %% intervals") % {"n": found.n_items},
+        n_human=len(found.tasks),
+    )
 
 
 AGREEMENT_COLUMNS = ("task", "part", "a", "b", "figure", *STAT_COLUMNS)

@@ -78,7 +78,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "here": "agreement",
         "found": found,
         "chosen": people,
-        "sections": research_page.sections(found),
+        "sections": research_page.sections(found, request.GET),
         "fast_s": FAST_S,
         "chosen_on": study.dataset_versions.exclude(selection_seed=None).order_by("-number").first(),
         "query": request.GET.urlencode(),

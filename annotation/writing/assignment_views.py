@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, Study
@@ -21,6 +21,7 @@ from annotation.writing.eligibility import NotEligible
 from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
+from benchmarks.web.tables import Choice, Column, Search, Table
 
 
 @requires("annotation.view_study")
@@ -108,6 +109,30 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
     return not form.errors
 
 
+LIVE = [one for one in Assignment.State.choices if one[0] != Assignment.State.WITHDRAWN]
+TASKS: Table[Assignment] = Table(
+    "tasks",
+    {
+        "subtopic": Column(lambda task: task.subtopic.name),
+        "annotator": Column(lambda task: task.annotator.label),
+        "state": Column(lambda task: task.get_state_display()),
+        "documents": Column(lambda task: len(task.document_numbers), high_first=True),
+        "words": Column(lambda task: task.n_words, high_first=True),
+        "insights": Column(lambda task: task.n_insights_present, high_first=True),
+        "recall": Column(lambda task: task.ceiling.get("recall"), high_first=True),
+        "f1": Column(lambda task: task.ceiling.get("f1"), high_first=True),
+        "due": Column(lambda task: task.due_at),
+    },
+    choices=[
+        Choice("haystack", gettext_lazy("Haystack"), lambda task: task.subtopic.haystack.title),
+        Choice("annotator", gettext_lazy("Annotator"), lambda task: task.annotator.label),
+        Choice("state", gettext_lazy("State"), lambda task: task.state, LIVE),
+    ],
+    search=Search(gettext_lazy("Subtopic"), lambda task: task.subtopic.name),
+)
+"""The tasks of a study and what they can be sorted and filtered by."""
+
+
 def _assignments_page(
     request: HttpRequest,
     study: Study,
@@ -122,7 +147,7 @@ def _assignments_page(
     )
     context = {
         "study": study,
-        "tasks": [task for task in tasks if task.state != Assignment.State.WITHDRAWN],
+        "tasks": TASKS.shown([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET),
         "withdrawn": [task for task in tasks if task.state == Assignment.State.WITHDRAWN],
         "table": table,
         "matrix": _matrix(study, table),

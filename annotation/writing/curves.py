@@ -240,12 +240,8 @@ def _plot(report: StudyReport) -> Plot:
     """A small plot for each measure, all with the same axes."""
     series: list[Series] = []
     for place, curve in enumerate(report.curves):
-        xs = [point.mark_ms / 60_000 for point in curve.points]
-        lows = [_percent(point.mean.low) for point in curve.points]
-        highs = [_percent(point.mean.high) for point in curve.points]
-        means = [_percent(point.mean.value) for point in curve.points]
-        line = Series(curve.measure.capitalize(), xs, means, lows=lows, highs=highs, colour=place, panel=place)
-        if any(low is not None for low in lows):
+        line = mean_line(curve, panel=place)
+        if has_interval(line):
             series.append(replace(line, kind="band"))
         series.extend(_faint(curve, place))
         series.append(line)
@@ -257,7 +253,7 @@ def _plot(report: StudyReport) -> Plot:
         x_range=(0, report.limit_ms / 60_000),
         panels=[curve.measure.capitalize() for curve in report.curves],
         caption=_caption(report),
-        alt=_alt(report),
+        alt=in_words(report.curves),
     )
 
 
@@ -296,10 +292,28 @@ def _faint(curve: Curve, colour: int) -> Iterator[Series]:
         yield Series("", xs, [_percent(point.value) for point in points], colour=colour, faint=True, panel=colour)
 
 
-def _alt(report: StudyReport) -> str:
+def mean_line(curve: Curve, *, panel: int) -> Series:
+    """The mean of a measure with its interval, in percent over minutes."""
+    return Series(
+        curve.measure.capitalize(),
+        [point.mark_ms / 60_000 for point in curve.points],
+        [_percent(point.mean.value) for point in curve.points],
+        lows=[_percent(point.mean.low) for point in curve.points],
+        highs=[_percent(point.mean.high) for point in curve.points],
+        colour=panel,
+        panel=panel,
+    )
+
+
+def has_interval(line: Series) -> bool:
+    """Whether there is an interval at any mark."""
+    return any(low is not None for low in line.lows)
+
+
+def in_words(curves: Sequence[Curve]) -> str:
     """The plot in words: where each mean begins and ends."""
     parts = []
-    for curve in report.curves:
+    for curve in curves:
         known = [(p.mark_ms / 60_000, p.mean.value) for p in curve.points if p.mean.value is not None]
         if known:
             (first, low), (last, high) = known[0], known[-1]

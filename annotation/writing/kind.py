@@ -15,7 +15,8 @@ from annotation.studies.kind import NotPossible, Work
 from annotation.writing import assigning, planning
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
-from annotation.writing.overview import member_rows, on_now, page_of
+from annotation.writing.latest import small_plot
+from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import PREVIEW
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
@@ -111,6 +112,7 @@ KIND = register(
         settings_template="annotation/writing_form.html",
         fill=assigning.assign,
         member_rows=member_rows,
+        member_columns=MEMBER_COLUMNS,
         people_template="annotation/writing_annotators.html",
         release=planning.release,
         unfinished_of=planning.unfinished_of,
@@ -119,6 +121,7 @@ KIND = register(
         deletion_problems=planning.deletion_problems,
         preview=PREVIEW,
         overview=page_of,
+        latest=small_plot,
         on_now=on_now,
         files=files_of,
         downloads=(("annotation:study-results", gettext_lazy("Scores and files")),),

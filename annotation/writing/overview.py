@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from django.urls import reverse
@@ -18,6 +18,9 @@ from annotation.templatetags.work import duration, money
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
+from benchmarks.web.tables import Column as SortColumn
+
+STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +37,16 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     earned = earnings.earnings_of(sessions, now)
     per_person, total = earnings.by_annotator(earned), earnings.by_study(earned).get(study)
     people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
-    states = (
-        (_("To do"), Assignment.State.ASSIGNED),
-        (_("Under way"), Assignment.State.STARTED),
-        (_("Done"), Assignment.State.DONE),
-    )
-    totals: list[tuple[str, Callable[[Total], str], Callable[[Total], Any]]] = [
-        (_("Active time"), lambda total: duration(total.active_ms), attrgetter("active_ms")),
-        (_("Cost so far"), lambda total: money(total.amount, study.currency), attrgetter("amount")),
+    states = tuple(zip((_("To do"), _("Under way"), _("Done")), STATES, strict=True))
+    totals: list[tuple[str, str, Callable[[Total], str], Callable[[Total], Any]]] = [
+        ("time", _("Active time"), lambda total: duration(total.active_ms), attrgetter("active_ms")),
+        ("cost", _("Cost so far"), lambda total: money(total.amount, study.currency), attrgetter("amount")),
     ]
-    tasks = [Column(label, attrgetter(f"member.n_{state}")) for label, state in states]
-    work = [Column(label, partial(_total_cell, show), by=partial(_total_value, of)) for label, show, of in totals]
+    tasks = [Column(state.value, label, attrgetter(f"member.n_{state}")) for label, state in states]
+    work = [
+        Column(name, label, partial(_total_cell, show), by=partial(_total_value, of))
+        for name, label, show, of in totals
+    ]
     rate = money(study.hourly_rate, study.currency)
     caption = _("Cost is active time at %(rate)s an hour, voided sessions included: work is paid.") % {
         "rate": rate
@@ -54,10 +56,11 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     return OverviewPage(
         cards=[
             *(Card(label, sum(getattr(row.member, f"n_{state}") for row in people)) for label, state in states),
-            *(Card(label, show(total) if total else "–") for label, show, _of in totals),
+            *(Card(label, show(total) if total else "–") for _name, label, show, _of in totals),
         ],
         tables=[
             Table(
+                "people",
                 _("Annotators"),
                 caption,
                 [*tasks, *work],
@@ -95,9 +98,20 @@ def member_rows(study: Study) -> list[dict[str, Any]]:
     """A row for each person with tasks and time limit."""
     plan = study.writing_plan
     return [
-        {"member": member, "limit_ms": limit_ms_of(plan=plan, annotator=member.annotator, membership=member)}
+        {
+            "member": member,
+            "limit_ms": limit_ms_of(plan=plan, annotator=member.annotator, membership=member),
+            "n_tasks": sum(getattr(member, f"n_{state}") for state in STATES),
+        }
         for member in _members(study)
     ]
+
+
+MEMBER_COLUMNS = {
+    "limit": SortColumn(itemgetter("limit_ms"), high_first=True),
+    "tasks": SortColumn(itemgetter("n_tasks"), high_first=True),
+}
+"""What of such a row people are sorted by."""
 
 
 def _total_cell(show: Callable[[Total], str], row: PersonRow) -> str:

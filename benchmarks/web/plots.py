@@ -98,7 +98,7 @@ class Plot:
 
     `x_names` stand at the ticks; in a radar they are the spokes, which series count from 0. `rows` name the
     positions 1, 2 … of y, from the top. `panels` are the titles of small plots beside each other, all with the
-    same axes.
+    same axes. One that `is_small` stands in a card.
     """
 
     title: str
@@ -116,6 +116,7 @@ class Plot:
     rows: Sequence[str] = ()
     panels: Sequence[str] = ()
     is_legend_beside: bool = False
+    is_small: bool = False
 
 
 def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
@@ -190,6 +191,8 @@ def _draw(plot: Plot, file_format: str, *, is_page: bool) -> bytes:
 def _size(plot: Plot, n_rows: int, *, is_page: bool) -> tuple[float, float]:
     """Width and height in inches; rows with names and rows of panels take the height they need."""
     width = 10.0 if is_page else 7.2
+    if plot.is_small:
+        return 5.4, 1.0 + 0.34 * len(plot.rows) if plot.rows else 2.8
     if plot.rows:
         return width, 1.5 + 0.42 * len(plot.rows)
     return width, (3.1 if is_page else 2.3) * n_rows if plot.panels else (5.5 if is_page else 4.4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from django.db.models import F, Q, QuerySet
@@ -180,6 +180,11 @@ class Table(Generic[Row]):
     choices: Sequence[Choice] = ()
     search: Search | None = None
     prefix: str = field(default="", kw_only=True)
+
+    def within(self, part: str) -> Table[Row]:
+        """The same table in a part of a page that has others like it."""
+        name = f"{part}-{self.name}"
+        return replace(self, name=name, prefix=f"{name}-")
 
     def shown(self, rows: Sequence[Row] | QuerySet[Any, Any], query: QueryDict) -> Shown[Row]:
         """Filter and sort rows as an address asks for."""

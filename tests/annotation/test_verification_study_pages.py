@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.urls import reverse
 from annotation.models import LabelTask, PointLabel, Study
 from annotation.verification.kind import GUIDELINES as DEFAULT_VERIFICATION_BODY
 from annotation.verification.overview import overview_of
+from benchmarks.models import Question
 from tests.conftest import make_user
 from tests.makers import annotator_of
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
@@ -105,6 +107,27 @@ def test_attention_checks_need_two_questions(ada: Any, login: Any) -> None:
     assert answer.status_code == 422
     assert "two or more" in answer.content.decode()
     assert not Study.objects.exists()
+
+
+def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(ada: Any, login: Any) -> None:
+    make_questions(3)
+    make_questions(2, dataset="lakes")
+    Question.objects.filter(dataset="lakes").update(category="deep", domain="water")
+    Question.objects.filter(dataset="lakes", key="q1").update(category="shallow")
+    client = login(ada)
+    shown = client.get(reverse("annotation:study-create", args=["verification"]) + "?dataset=lakes").text
+    assert "deep" not in shown  # the first set, harbours, is chosen
+    address, asked = reverse("annotation:verification-questions"), {"HX-Request": "true"}
+    part = client.post(address, {"dataset": "lakes", "way": "all", "category": ["FACTUAL"]}, headers=asked).text
+    assert {"deep", "shallow"} <= set(re.findall(r'value="(\w+)"', part))
+    assert "<strong>2 questions</strong> with key points are chosen" in " ".join(part.split())
+    part = client.post(address, {"dataset": "lakes", "way": "sample", "n_sample": "1"}, headers=asked).text
+    assert "<strong>1</strong> of 2 questions" in " ".join(part.split())
+    assert "Enter the size" in client.post(address, {"dataset": "lakes", "way": "sample"}, headers=asked).text
+    refused = client.post(
+        reverse("annotation:study-create", args=["verification"]), filled(dataset="lakes", category=["FACTUAL"])
+    )
+    assert refused.status_code == 422
 
 
 def test_archived_questions_are_not_offered(ada: Any, now: Any, login: Any) -> None:

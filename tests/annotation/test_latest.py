@@ -1,0 +1,101 @@
+"""The home of researchers loads a small plot of the study that was worked in last."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.agreement.latest import STANDS_FOR, Latest, latest_of
+from annotation.models import LabelTask, Session, Study
+from annotation.tasks import score_snapshots
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.test_validation import make, make_judged
+from tests.annotation.test_validation import say as say_pair
+from tests.makers import NOW, fill_missing, make_assignment, make_session, make_writing_study
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+
+def verified(researcher: Any, *people: Any) -> Study:
+    study = make_verification_study(
+        questions=make_questions(3), annotators=people, researcher=researcher, for_all=True
+    )
+    say_all(study, ["AA", "AN", "xx", "AN", "Ax", "NA"])
+    return study
+
+
+def plot_of(user: Any, now: datetime = NOW) -> Latest:
+    found = latest_of(user, now)
+    assert found is not None
+    return found
+
+
+def test_labels_of_coverage_show_judges_beside_people(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
+    found = plot_of(ada)
+    assert found.study == study
+    assert found.plot.rows[0] == "people"
+    assert len(found.plot.rows) == 3
+    page = login(ada).get(reverse("annotation:latest")).text
+    assert "<svg" in page
+    assert reverse("annotation:study-agreement", args=[study.uid]) in page
+
+
+def test_without_judges_people_are_shown_among_themselves(ada: Any) -> None:
+    make_labelled_study(summaries=make_summaries(n=4), researcher=ada, judges=())
+    assert list(plot_of(ada).plot.rows) == ["agreement", "Randolph's κ", "α, ordinal"]
+
+
+def test_the_study_worked_in_last_comes_first_and_its_plot_stays_for_ten_minutes(
+    ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
+) -> None:
+    older = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
+    newer = verified(ada, ben, cleo)
+    Study.objects.filter(pk=older.pk).update(created_at=NOW - timedelta(days=1))
+    assert plot_of(ada).study == newer
+    LabelTask.objects.filter(study=newer).update(done_at=NOW - timedelta(days=2))
+    assert plot_of(ada).study == older
+    with django_assert_max_num_queries(8):  # who is asked with permissions, and three of studies and tasks
+        again = plot_of(ada, NOW)
+    older.coverage_labels.all().delete()
+    assert plot_of(ada, NOW).plot == again.plot
+    assert plot_of(ada, NOW + STANDS_FOR).study == newer
+
+
+def test_a_judge_is_shown_beside_people_on_pairs(ada: Any, ben: Any, cleo: Any) -> None:
+    study = make([ben, cleo], make_judged(), n=12, by=ada)
+    assert latest_of(ada, NOW) is None
+    for task in LabelTask.objects.all():
+        say_pair(task, "yes")
+    found = plot_of(ada, NOW + STANDS_FOR)
+    assert (found.study, found.plot.rows[0]) == (study, "people")
+
+
+def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
+    study = make_writing_study(researcher=ada, annotators=[ben])
+    assert latest_of(ada, NOW) is None
+    session = make_session(
+        assignment=make_assignment(annotator=ben, study=study),
+        state=Session.State.SUBMITTED,
+        revisions=[(300_000, "- Every day the ferry leaves at six in the morning [1, 2]")],
+    )
+    fill_missing(session=session, now=timezone.now())
+    score_snapshots()
+    found = plot_of(ada, NOW + STANDS_FOR)
+    assert found.plot.title == "Joint score over active time"
+    assert found.url == reverse("annotation:study-results", args=[study.uid])
+
+
+def test_a_stranger_sees_no_results_and_annotators_no_such_page(
+    ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+) -> None:
+    verified(ada, ben, cleo)
+    client: Client = login(dot)
+    assert latest_of(dot, NOW) is None
+    assert client.get(reverse("annotation:latest")).status_code in {200, 403}
+    assert "<svg" not in client.get(reverse("annotation:latest")).text
+    assert login(ben).get(reverse("annotation:latest")).status_code == 403
+    assert 'hx-get="/agreement/latest/"' in login(ada).get("/").text
