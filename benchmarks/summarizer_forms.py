@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import Count
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +15,7 @@ from benchmarks.engine.summarizing import IMPORTED, NotPossible, Shown, Source, 
 from benchmarks.judges.questions import BadConfiguration
 from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
 from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
+from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.summarizers.arrangements import ALL, AT, ENDS, FILLED, LEAST, MOST, Arrangement
 from benchmarks.summarizers.conditions import (
@@ -151,10 +151,9 @@ def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
         ("bottom", str(_("all documents, those of the subtopic last"))),
     ]
     rows = RetrieverRanking.objects.filter(subtopic__haystack=haystack) if haystack else RetrieverRanking.objects
-    for row in rows.order_by("retriever", "version").values("retriever", "version").annotate(n=Count("pk")):
-        source = Source(row["retriever"], row["version"])
-        found.append((f"{source.retriever}@{source.version or IMPORTED}", source.name))
-    return found
+    ranked = rows.with_reference().order_by("retriever", "version").values_list("reference", flat=True).distinct()
+    words = names_of(ranked)
+    return [*found, *((name if "@" in name else f"{name}@{IMPORTED}", text) for name, text in words.items())]
 
 
 class _RunForm(ModelOptionsForm):

@@ -18,6 +18,7 @@ from annotation.templatetags.work import duration, money
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
+from benchmarks.retrieval_words import names_of
 from benchmarks.web.tables import Column as SortColumn
 
 STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)
@@ -129,7 +130,7 @@ def _members(study: Study) -> list[Membership]:
 def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
     documents = [plan.get_setting_display()]
     if plan.setting == WritingPlan.Setting.RANKING:
-        documents = [f"{documents[0]}: {plan.retriever}"]
+        documents = [f"{documents[0]}: {names_of([plan.retriever])[plan.retriever]}"]
     if plan.setting != WritingPlan.Setting.FULL:
         documents.append(_("%(n)d tokens") % {"n": plan.token_budget})
     if plan.setting == WritingPlan.Setting.ORACLE:

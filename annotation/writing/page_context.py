@@ -14,12 +14,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.models import Assignment, Guideline, Session, WritingPlan
 from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.templatetags.work import duration
 from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.locking import clock_of, to_ms
@@ -223,15 +224,3 @@ def round_words(n: int) -> str:
     """A number of words to three digits, with separators."""
     step = 10 ** max(0, len(str(n)) - 3)
     return number_format(round(n / step) * step, force_grouping=True)
-
-
-def duration(ms: int) -> str:
-    """A length of time in words, to the minute; below one minute in seconds."""
-    seconds = max(0, ms) // 1000
-    if seconds < 60:
-        return ngettext("%(n)s second", "%(n)s seconds", seconds) % {"n": seconds}
-    hours, minutes = seconds // 3600, seconds // 60 % 60
-    parts = [ngettext("%(n)s hour", "%(n)s hours", hours) % {"n": hours}] if hours else []
-    if minutes or not parts:
-        parts.append(ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes})
-    return " ".join(parts)

@@ -15,6 +15,7 @@ from annotation.studies.forms import NewStudyForm, ReasonForm
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
+from benchmarks.retrieval_words import names_of
 
 MS_PER_MINUTE = 60_000
 PRESETS = [
@@ -157,9 +158,10 @@ class StudyForm(NewStudyForm):
             ranked.setdefault(name, set()).add(subtopic)
         chosen = {row["subtopic"].pk for group in self.corpora for row in group["subtopics"] if row["counts"]}
         field = self.fields["retriever"]
-        field.choices = [("", "–"), *((name, name) for name in ranked)]  # type: ignore[attr-defined]
+        words = names_of(ranked)
+        field.choices = [("", "–"), *words.items()]  # type: ignore[attr-defined]
         offered = [name for name, subtopics in ranked.items() if chosen <= subtopics or name == kept]
-        field.widget.choices = [("", "–"), *((name, name) for name in offered)]
+        field.widget.choices = [("", "–"), *((name, words[name]) for name in offered)]
         if not ranked:
             setting = self.fields["setting"]
             known = [choice for choice in WritingPlan.Setting.choices if choice[0] != WritingPlan.Setting.RANKING]
@@ -219,7 +221,7 @@ class StudyForm(NewStudyForm):
         )
         missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
         if missing:
-            names = {"retriever": retriever, "names": ", ".join(missing)}
+            names = {"retriever": names_of([retriever])[retriever], "names": ", ".join(missing)}
             text = _("%(retriever)s has no ranking for: %(names)s.") % names
             self.add_error("retriever", text)
 

@@ -71,7 +71,7 @@ def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_pag
         client = login(user)
         for shown in (page(client, "annotation:study", study.uid), page(client, "home")):
             assert session in shown
-            assert "waits for an answer" in shown or "Waits for an answer" in shown
+            assert "waits for an answer" in shown or "Waiting for you" in shown
         assert "requests 12 minutes" in page(client, "annotation:session-results", request_.session.uid)
     assert "An admin decides" in page(login(ada), "annotation:session-results", request_.session.uid)
     assert "Credit time" in page(login(eve), "annotation:session-results", request_.session.uid)
@@ -143,7 +143,7 @@ def test_a_declined_request_changes_no_clock_and_the_annotator_reads_why(
         "Please pause next time.",
     )
     assert "waits for an answer" not in page(login(eve), "annotation:study", study.uid)
-    assert "Waits for an answer" not in page(login(eve), "home")
+    assert "Waiting for you" not in page(login(eve), "home")
 
 
 def test_an_answer_leaves_the_page_of_tasks_after_a_while_and_stays_with_its_session(
