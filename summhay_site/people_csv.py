@@ -146,7 +146,7 @@ def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[Ro
         yield RowError(line, "username", message % {"value": value[:60]})
     earlier = seen.setdefault(username.lower(), line)
     if earlier != line:
-        message = _("“%(value)s” is also in line %(line)d; each user name must be there once.")
+        message = _("“%(value)s” is also in line %(line)d; each user name may appear only once.")
         yield RowError(line, "username", message % {"value": value[:60], "line": earlier})
 
 

@@ -226,7 +226,7 @@ PLAIN_LABELS = Format(
     kinds={"labels": _("labels"), "coverage_labels": _("coverage labels")},
     address=address_of_figures,
     options=(
-        Option("study", _("Name of the study"), _("Made if there is none of this name."), is_required=True),
+        Option("study", _("Name of the study"), _("Created if there is none with this name."), is_required=True),
         Option(
             "categories",
             _("Categories"),

@@ -133,5 +133,5 @@ def overview(jury: Judge) -> Overview:
 
 
 def n_split(jury: Judge) -> int:
-    """Insights that a jury calls covered without a bullet, since its members link different ones. One query."""
+    """Insights that a jury calls covered without a bullet, since its members link different bullets. One query."""
     return jury.verdicts.valid().exclude(coverage=Coverage.NONE.value).filter(is_linked=False).count()

@@ -95,7 +95,7 @@ def claim(
     if current.state not in states:
         return Claim(no_room=list(wanted), is_stopped=True)
     if current.judge.archived_at is not None:
-        return Claim(no_room=list(wanted), pause_because=_("The judge was archived; it asks nothing more."))
+        return Claim(no_room=list(wanted), pause_because=_("The judge is archived and sends no more requests."))
     found = Claim()
     flight = _in_flight(config.base_url, now)
     if batch is None:

@@ -176,7 +176,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> int | None:
         return 0
     except Exception:
         logger.exception("The retrieval %s broke off", uid)
-        broke_off = _("The work broke off because of an error on this site. Its log has the details.")
+        broke_off = _("The work stopped because of an error on this site. The log has the details.")
         held.finish(State.FAILED, message=broke_off)
         return 0
     held.finish(State.DONE, n_done=F("n_total"), message="")

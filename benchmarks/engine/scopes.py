@@ -146,7 +146,7 @@ def ids_of(text: str) -> list[UUID]:
         try:
             found[UUID(word)] = None
         except ValueError:
-            raise UnknownText(_("“%(word)s” is no id of a summary.") % {"word": word[:80]}) from None
+            raise UnknownText(_("“%(word)s” is not a summary id.") % {"word": word[:80]}) from None
     if len(found) > MOST_LISTED:
         raise UnknownText(_("A list may hold %(n)d ids at most.") % {"n": MOST_LISTED})
     return list(found)

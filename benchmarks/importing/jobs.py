@@ -91,7 +91,7 @@ def receive(
     except OSError as error:
         path.unlink(missing_ok=True)
         raise UploadRefused(
-            _("The file could not be stored (%(reason)s). Nothing was imported; tell whoever runs this site.")
+            _("The file could not be stored (%(reason)s). Nothing was imported; tell the people who run the site.")
             % {"reason": error.strerror or error}
         ) from error
     job: ImportJob = ImportJob.objects.create(
@@ -130,7 +130,7 @@ def discard(*, job: ImportJob, now: datetime) -> None:
     path = path_of(job)
     deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
     if not deleted:
-        raise JobMovedOn(_("This file is being worked on; wait until that is over."))
+        raise JobMovedOn(_("This file is being processed; wait until it is done."))
     path.unlink(missing_ok=True)
 
 
@@ -154,7 +154,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
         # The transaction of the import is rolled back by now: the page says so, and the log has the rest.
         logger.exception("Import job %s broke off", uid)
         message = _(
-            "The work on this file broke off. Nothing was imported; try again, and tell whoever runs this site."
+            "Processing this file failed. Nothing was imported; try again, and tell the people who run this site."
         )
         report, is_good = {"crash": message}, False
     state = State.FAILED if not is_good else State.CHECKED if dry_run else State.DONE

@@ -221,7 +221,7 @@ def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     point = get_object_or_404(points, uid=uid)
     form = CheckForm(request.POST)
     if not form.is_valid():
-        return HttpResponse(_("Say whether the point is right."), status=422, content_type="text/plain")
+        return HttpResponse(_("Choose whether the point is right."), status=422, content_type="text/plain")
     is_right = form.cleaned_data["is_right"] == "yes"
     checking.check(
         point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now()

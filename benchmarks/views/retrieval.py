@@ -89,7 +89,7 @@ def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         max_requests=form.cleaned_data.get("max_requests"),
     )
     messages.success(
-        request, _("The retriever is at work. Scores that are stored already are not computed again.")
+        request, _("The retriever is running. Stored scores are not computed again.")
     )
     return redirect("benchmarks:retriever-list", haystack.uid)
 

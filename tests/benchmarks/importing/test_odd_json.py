@@ -58,7 +58,7 @@ def test_the_import_page_names_the_row_and_the_field(
     value: str, sentence: str, upload: Callable[[str], str]
 ) -> None:
     page = upload(summhay.EXAMPLE.replace('"doc-a": 0.5', f'"doc-a": {value}'))
-    assert "broke off" not in page
+    assert "Processing this file failed" not in page
     assert f"subtopics[0].retriever.keywords.doc-a: expected {sentence}" in page
     assert not Haystack.objects.exists()
 

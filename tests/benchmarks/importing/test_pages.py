@@ -253,7 +253,7 @@ def test_work_that_breaks_off_says_so_and_nothing_is_imported(
     monkeypatch.setattr("benchmarks.importing.haystacks.HaystackPlan.write", fail)
     run_import(str(job.uid))
     page = login(ada).get(step("job", job)).content.decode()
-    assert "broke off" in page
+    assert "Processing this file failed" in page
     assert "boom" not in page
     assert not Haystack.objects.exists()
 
