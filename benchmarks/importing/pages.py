@@ -135,6 +135,10 @@ def _start(job: ImportJob) -> None:
         enqueue(IMPORT_TASK, str(job.uid))
 
 
+HAYSTACK = "summhay"
+"""The format whose results are haystacks that one can write on."""
+
+
 @require_safe
 @requires(ADD)
 def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
@@ -157,6 +161,7 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "counts": counts,
         "nothing_new": not any(created or updated for _kind, created, _unchanged, updated in counts),
         "results": [(result["title"], entry.address(result["id"])) for result in report.get("results", ())],
+        "haystacks": [result["id"] for result in report.get("results", ())] if entry.name == HAYSTACK else [],
     }
     return page(
         request, "benchmarks/import_job.html", context, part="status", status=STOP_POLLING if is_last else 200

@@ -88,9 +88,7 @@ def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         now=timezone.now(),
         max_requests=form.cleaned_data.get("max_requests"),
     )
-    messages.success(
-        request, _("The retriever is running. Stored scores are not computed again.")
-    )
+    messages.success(request, _("The retriever is running. Stored scores are not computed again."))
     return redirect("benchmarks:retriever-list", haystack.uid)
 
 
