@@ -21,6 +21,7 @@ def sort_head(table: Shown[Any], column: str, text: Any, css: str = "", **attrib
     column by which the table cannot be sorted has a plain head.
     """
     order = table.order
+    text = str(text).replace("%%", "%")  # Django doubles the sign of a literal in a template, _("Linking %")
     state = ("descending" if order.is_descending else "ascending") if order.by == column else ""
     given = {"class": css, "aria-sort": state, **attributes}
     cell = format_html_join("", ' {}="{}"', ((name, value) for name, value in given.items() if value))

@@ -18,6 +18,7 @@ from benchmarks import browse, corpora
 from benchmarks.exchange import summhay
 from benchmarks.exporting import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
+from benchmarks.retrieval_words import names_of
 from benchmarks.searching import KINDS, search
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
@@ -109,7 +110,9 @@ def subtopic_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "judges": judges,
         "judge": judge,
         "table": browse.SUMMARIES.shown(browse.summary_rows(subtopic, judge=judge), request.GET),
-        "retrievers": subtopic.rankings.with_reference().values_list("reference", flat=True),
+        "retrievers": list(
+            names_of(subtopic.rankings.with_reference().values_list("reference", flat=True)).values()
+        ),
     }
     return page(request, "benchmarks/subtopic_detail.html", context, part="summaries")
 

@@ -63,11 +63,11 @@ def test_a_head_turns_its_order_round_and_keeps_the_rest_of_the_address() -> Non
 
 
 def test_heads_and_filters_say_how_the_table_stands() -> None:
-    heads = "{% sort_head t 'minutes' 'Minutes' 'num' %}{% sort_head t 'x' 'X' %}"
+    heads = "{% sort_head t 'minutes' 'Minutes' 'num' %}{% sort_head t 'x' _('X %') %}"
     source = "{% load tables %}{% table_filters t %}" + heads
     html = Template(source).render(Context({"t": shown("sort=minutes&state=done&q=<b>")}))
     assert '<th scope="col" class="num" aria-sort="descending"><a class="sort" id="work-by-minutes"' in html
-    assert '<th scope="col">X</th>' in html
+    assert '<th scope="col">X %</th>' in html
     assert '<option value="done" selected>' in html
     assert "0 of 3 shown" in " ".join(html.split())
     assert "<b>" not in html
