@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -53,8 +54,11 @@ def new_annotator(site: Site, page: Page, name: str) -> None:
     page.wait_for_url("**/work/")
 
 
-def set_up(hand: Hand, ada: Page, file: Path, *, kind: str, person: str) -> None:
-    """From the import page to an open study with one annotator, by clicks only."""
+def set_up(hand: Hand, ada: Page, folder: Path, *, kind: str, person: str) -> None:
+    """From the import page, with the example file, to an open study with one annotator, by clicks only."""
+    example = ada.request.get("/corpora/import/example/summhay/").json()
+    file = folder / "haystack.json"
+    file.write_text(json.dumps({**example, "topic_id": kind, "topic": f"Harbours for {kind}"}))
     ada.goto("/corpora/import/")
     ada.get_by_label("File", exact=True).set_input_files(file)
     hand.n += 1
@@ -102,16 +106,15 @@ def desk_of(site: Site, browser: Browser) -> Iterator[Callable[[str], Page]]:
 def test_from_import_to_the_first_keystroke_takes_few_clicks(
     ada: Page, desk_of: Callable[[str], Page], tmp_path: Path
 ) -> None:
-    example = tmp_path / "haystack.json"
-    example.write_bytes(ada.request.get("/corpora/import/example/summhay/").body())
     nia, hand = desk_of("nia"), Hand()
-    set_up(hand, ada, example, kind="writing", person="nia")
+    set_up(hand, ada, tmp_path, kind="writing", person="nia")
     hand.log_in(nia, "nia")
     agree(hand, nia)
     hand.click(nia.locator(".hero a.button.primary"))
     hand.click(nia.get_by_label("I write this myself"))
     hand.click(nia.get_by_role("button", name="Start the clock"))
     ready(nia)
+    nia.keyboard.press("Escape")
     nia.keyboard.type("-")
     expect(nia.locator("#editor")).to_have_value("-")
     assert hand.n <= MOST
@@ -120,10 +123,8 @@ def test_from_import_to_the_first_keystroke_takes_few_clicks(
 def test_from_the_login_to_the_first_linked_summary_takes_one_click(
     ada: Page, desk_of: Callable[[str], Page], tmp_path: Path
 ) -> None:
-    example = tmp_path / "haystack.json"
-    example.write_bytes(ada.request.get("/corpora/import/example/summhay/").body())
     nils, hand = desk_of("nils"), Hand()
-    set_up(hand, ada, example, kind="linking", person="nils")
+    set_up(hand, ada, tmp_path, kind="linking", person="nils")
     hand.log_in(nils, "nils")
     agree(hand, nils)
     before = hand.n
