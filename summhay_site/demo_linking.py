@@ -48,7 +48,7 @@ def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, 
     study = planning.create_study(
         details=lifecycle.Details(
             name=NAME,
-            description="Which insights do summaries of systems and of people tell, how far, and where?",
+            description="Which insights do summaries of systems and people cover, how fully, and where?",
             contact="ada@example.org",
         ),
         plan=planning.LinkingValues(overlap_number=N_SUMMARIES // 2, asks_unlinked=True),

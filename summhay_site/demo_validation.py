@@ -37,7 +37,7 @@ def load(
     study = planning.create_study(
         details=lifecycle.Details(
             name=NAME,
-            description="Read a response and say whether it makes a point. Nobody sees what the judge said.",
+            description="Read a response and decide whether it makes a point. Nobody sees the judge's verdict.",
             contact="ada@example.org",
         ),
         plan=planning.ValidationValues(people_per_item=3, asks_why_not=True),

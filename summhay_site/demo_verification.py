@@ -43,7 +43,7 @@ def load(
     study = planning.create_study(
         details=lifecycle.Details(
             name=NAME,
-            description="Do the documents hold each point, and does a good answer need it?",
+            description="Do the documents contain each point, and does a good answer need it?",
             contact="ada@example.org",
         ),
         plan=planning.VerificationValues(
