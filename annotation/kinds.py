@@ -22,7 +22,7 @@ Text = str | Promise
 """Words on a page, in whatever language it is shown."""
 Counted = Any
 """Words in the singular or the plural: `ngettext_lazy(…, "n")`, to be filled with `% {"n": …}`."""
-INSTALLED = ("linking", "verification", "validation", "writing", "external")
+INSTALLED = ("linking", "verification", "validation", "rating", "writing", "external")
 """The packages of `annotation` that hold a kind of study."""
 
 

@@ -243,7 +243,7 @@ class CoverageLabelQuerySet(models.QuerySet[Any]):
 
 
 class AnswerQuerySet(models.QuerySet[Any]):
-    """Reads of answers in verification and validation."""
+    """Reads of answers in verification, validation and rating."""
 
     def for_figures(self) -> AnswerQuerySet:
         """Current, complete answers, none to an attention check: what enters a figure."""
@@ -293,6 +293,12 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         """Validation tasks with all that their page shows; never the system behind the response."""
         return self.filter(item__response__isnull=False).select_related(
             "study__validation_plan", "annotator", "item__response__question", "item__key_point"
+        )
+
+    def for_rating(self) -> LabelTaskQuerySet:
+        """Rating tasks with all that their page shows; never the system behind the summary."""
+        return self.exclude(item__summary=None).select_related(
+            "study__rating_plan", "annotator", "item__summary__subtopic", "item__summary__haystack"
         )
 
     def with_contact(self) -> LabelTaskQuerySet:

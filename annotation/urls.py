@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.labelling.urls")),
     path("", include("annotation.linking.urls")),
     path("", include("annotation.validation.urls")),
+    path("", include("annotation.rating.urls")),
     path("", include("annotation.studies.urls")),
     path("", include("annotation.work.urls")),
     path("", include("annotation.writing.study_urls")),

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.aspects import ENDS
 from benchmarks.models import (
     DraftText,
     Extraction,
@@ -27,17 +28,19 @@ from benchmarks.models import (
     PointVerdict,
     Response,
     Summary,
+    SummaryRating,
     Verdict,
 )
 
 Answer = Any
-"""A `Verdict`, a `PointVerdict`, a `KeyPointVerdict`, an `Extraction` or a `DraftText`: what the task stores."""
+"""A `Verdict`, a `PointVerdict`, a `KeyPointVerdict`, an `Extraction`, a `DraftText` or a `SummaryRating`."""
 RELATED: dict[Any, tuple[str, ...]] = {
     Verdict: ("summary__system", "summary__subtopic", "summary__haystack", "insight"),
     PointVerdict: ("response__system", "response__question", "key_point", "point", "judge"),
     KeyPointVerdict: ("key_point__question", "judge"),
     Extraction: ("response__system", "response__question", "judge"),
     DraftText: ("draft__system", "draft__subtopic", "draft__summary", "draft__question", "draft__response"),
+    SummaryRating: ("summary__system", "summary__subtopic"),
 }
 
 
@@ -88,7 +91,8 @@ def read(found: Sequence[Answer], *, user: Any) -> Rows:
 
 def _hidden(found: Sequence[Answer], user: Any) -> Collection[int]:
     """The texts of sessions among these that the user may not read."""
-    texts = {row.summary_id for row in found if isinstance(row, Verdict) and not row.summary.has_page}
+    of_summaries = (row for row in found if isinstance(row, Verdict | SummaryRating))
+    texts = {row.summary_id for row in of_summaries if not row.summary.has_page}
     return texts - set(scopes.studies().readable(user, texts)) if texts else texts
 
 
@@ -107,6 +111,8 @@ def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
 def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Row:
     if isinstance(answer, Verdict):
         return _of_summary(answer, cost=cost, is_hidden=answer.summary_id in hidden)
+    if isinstance(answer, SummaryRating):
+        return _of_rating(answer, cost=cost, is_hidden=answer.summary_id in hidden)
     if isinstance(answer, KeyPointVerdict):
         return _of_key_point(answer, cost=cost)
     if isinstance(answer, DraftText):
@@ -145,6 +151,22 @@ def _of_summary(answer: Verdict, *, cost: Decimal | None, is_hidden: bool) -> Ro
         passages=tuple(
             (number, "" if is_hidden else lines[number - 1]) for number in answer.lines if 0 < number <= len(lines)
         ),
+        problem=answer.raw.get("problem", ""),
+        cost=cost,
+        replies=() if is_hidden else _replies(answer.call),
+        is_hidden=is_hidden,
+    )
+
+
+def _of_rating(answer: SummaryRating, *, cost: Decimal | None, is_hidden: bool) -> Row:
+    summary = answer.summary
+    return Row(
+        answer=answer,
+        system=str(summary.system),
+        url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else "",
+        place=summary.subtopic.name,
+        asked=f"{answer.aspect}: {_(ENDS[answer.aspect][0])}",
+        label=str(answer.value or ""),
         problem=answer.raw.get("problem", ""),
         cost=cost,
         replies=() if is_hidden else _replies(answer.call),

@@ -32,7 +32,15 @@ from benchmarks.importing.haystacks import import_topic
 from benchmarks.importing.questions import import_questions
 from benchmarks.models import Haystack, Subtopic
 from benchmarks.retrieval.registry import OFFLINE, make
-from summhay_site import accounts, demo_linking, demo_recall, demo_summaries, demo_validation, demo_verification
+from summhay_site import (
+    accounts,
+    demo_linking,
+    demo_rating,
+    demo_recall,
+    demo_summaries,
+    demo_validation,
+    demo_verification,
+)
 from summhay_site.models import User
 from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
 
@@ -137,6 +145,14 @@ def load(*, now: datetime, say: Say) -> None:
         validators=cast.past_writers[:2],
         newcomer=cast.linker,
         dataset=QUESTIONS,
+        researcher=cast.researcher,
+        now=now,
+    )
+    say("a study of how good summaries are, with ratings")
+    demo_rating.load(
+        haystack=Haystack.objects.get(key=demo_topic()["topic_id"]),
+        raters=cast.past_writers[5:7],
+        newcomer=cast.linker,
         researcher=cast.researcher,
         now=now,
     )

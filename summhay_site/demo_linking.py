@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation.labelling import handling
+from annotation.labelling import handling, summaries
 from annotation.labelling.recording import record
-from annotation.linking import choosing, planning
+from annotation.linking import planning
 from annotation.linking.bullets import linkable_numbers
 from annotation.linking.recording import LINK, LinkingAnswer
 from annotation.linking.unlinked import UNLINKED, UnlinkedReasons
@@ -38,11 +38,11 @@ Answer = tuple[str, tuple[int, ...]]
 
 def load(*, haystack: Haystack, linkers: Sequence[Annotator], researcher: User, now: datetime) -> Study:
     """Set the study up and play its past: all but the last of the linkers are done."""
-    of_systems = choosing.draw(
-        choosing.candidates([haystack], user=researcher, with_people=False), N_SUMMARIES - N_OF_PEOPLE, seed=3
+    of_systems = summaries.draw(
+        summaries.candidates([haystack], user=researcher, with_people=False), N_SUMMARIES - N_OF_PEOPLE, seed=3
     )
-    of_people = choosing.draw(
-        choosing.candidates([haystack], user=researcher, with_systems=False), N_OF_PEOPLE, seed=3
+    of_people = summaries.draw(
+        summaries.candidates([haystack], user=researcher, with_systems=False), N_OF_PEOPLE, seed=3
     )
     start = now - timedelta(days=3)
     study = planning.create_study(

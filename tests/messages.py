@@ -74,11 +74,11 @@ SOURCES = (
     "annotation/writing/wire.py",
     # label work
     "templates/annotation/_label_acts.html",
+    "templates/annotation/_label_document*.html",
     "templates/annotation/_label_numbers.html",
     "templates/annotation/_label_sentences.html",
     "templates/annotation/_linking_question.html",
     "templates/annotation/_unlinked_bullets.html",
-    "templates/annotation/_verification_document.html",
     "templates/annotation/_why_not.html",
     "templates/annotation/label_*.html",
     "templates/annotation/*_task.html",
@@ -90,11 +90,14 @@ SOURCES = (
     "annotation/*/recording.py",
     "annotation/linking/unlinked.py",
     "annotation/*/kind.py#Words",
+    "annotation/rating/aspects.py",
+    "benchmarks/judges/aspects.py",
 )
 """Files with words that annotators read; after a # the only classes and calls of a file that are theirs."""
 
 KEYWORDS = DEFAULT_KEYWORDS | {
     "gettext_lazy": None,
+    "gettext_noop": None,
     "ngettext_lazy": (1, 2),
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext_lazy": ((1, "c"), 2, 3),

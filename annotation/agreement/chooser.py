@@ -16,7 +16,8 @@ from django.utils.http import urlencode
 from annotation.figures.page import Source
 from annotation.figures.people import agreement
 from annotation.figures.table import SUBTOPICS
-from annotation.models import CoverageLabel, EntailmentLabel, ExternalLabel, PointLabel, Study
+from annotation.models import CoverageLabel, EntailmentLabel, ExternalLabel, PointLabel, RatingLabel, Study
+from annotation.rating.results import judges_of
 from annotation.verification.research_page import looked
 from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.scoring.retention import Task
@@ -59,8 +60,10 @@ def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
     def has(model: type[Any]) -> Exists:
         return Exists(model.objects.filter(study=OuterRef("pk")))
 
-    labelled = [has(model) for model in (CoverageLabel, ExternalLabel, PointLabel, EntailmentLabel)]
-    return studies.filter(labelled[0] | labelled[1] | labelled[2] | labelled[3]).order_by("-created_at", "-pk")
+    labelled = Q()
+    for model in (CoverageLabel, ExternalLabel, PointLabel, EntailmentLabel, RatingLabel):
+        labelled |= Q(has(model))
+    return studies.filter(labelled).order_by("-created_at", "-pk")
 
 
 def rows(studies: Iterable[Study]) -> list[Comparable]:
@@ -90,6 +93,11 @@ def _row(study: Study) -> Comparable:
         counts = items.aggregate(n=Count("task__item", distinct=True), who=Count("annotator", distinct=True))
         url = reverse("annotation:validation-results", args=[study.uid])
         return Comparable(study, url, Headline(counts["n"], counts["who"], 1))
+    if study.kind == Study.Kind.RATING:
+        items = RatingLabel.objects.filter(study=study).for_figures()
+        counts = items.aggregate(n=Count("summary", distinct=True), who=Count("annotator", distinct=True))
+        url = reverse("annotation:rating-results", args=[study.uid])
+        return Comparable(study, url, Headline(counts["n"], counts["who"], judges_of(study)))
     if study.kind == Study.Kind.VERIFICATION or _judges_points(study):
         url = reverse("annotation:verification-agreement", args=[study.uid])
         return Comparable(study, url, _of_points(study))

@@ -23,6 +23,7 @@ MODULES = {
     "kpr": "annotation.agreement.report_kpr",
     "extraction": "annotation.agreement.report_extraction",
     "validation": "annotation.agreement.report_validation",
+    "likert": "annotation.agreement.report_likert",
     "replaceability": "annotation.agreement.report_replaceability",
 }
 

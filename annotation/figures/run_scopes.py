@@ -12,7 +12,7 @@ from annotation.figures.page import readable
 from annotation.models import CoverageLabel, LabelItem, LateDecision, Snapshot, Study
 from benchmarks.models import Summary
 
-WITH_SUMMARIES = (Study.Kind.WRITING, Study.Kind.LINKING, Study.Kind.EXTERNAL)
+WITH_SUMMARIES = (Study.Kind.WRITING, Study.Kind.LINKING, Study.Kind.RATING, Study.Kind.EXTERNAL)
 MOST_COMPARED = 20
 """Studies that the page of a run leads to."""
 

@@ -11,12 +11,14 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from annotation.figures.page import small_plot
 from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
+from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_views import barred
 from annotation.labelling.task_page import TaskPage
 from annotation.linking import exports, planning
 from annotation.linking.annotated import files_of, haystacks_of
-from annotation.linking.forms import LinkingStudyForm, SummariesForm
+from annotation.linking.forms import LinkingStudyForm
 from annotation.linking.overview import ABOUT_ROWS, about, page_of
-from annotation.linking.page_context import barred, page_context
+from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
 from annotation.linking.unlinked import UNLINKED
 from annotation.models import Study
@@ -172,7 +174,7 @@ KIND = register(
         short_help=gettext_lazy(
             "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
         ),
-        people_template="annotation/linking_more.html",
+        people_template="annotation/summaries_more.html",
         answers="coverage_labels",
         overview=page_of,
         latest=small_plot,

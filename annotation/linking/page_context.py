@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils import timezone
-
 from annotation.linking.bullets import bullets_of
 from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words, answer_of
 from annotation.linking.unlinked import rows_of
-from annotation.models import CoverageLabel, Exposure, LabelItem, LabelTask
-from annotation.studies import exposures
+from annotation.models import CoverageLabel, LabelItem, LabelTask
 from benchmarks.models import Insight
 from benchmarks.scoring.summhay import COVERED
 
@@ -36,20 +31,6 @@ class Question:
     def is_answered(self) -> bool:
         """Whether it counts."""
         return LINK.counts(self.answer)
-
-
-def barred(request: HttpRequest, task: LabelTask) -> HttpResponse | None:
-    """A page that says why the task cannot be shown yet; otherwise note that the haystack was seen.
-
-    Whoever is shown insights never writes on their haystack again, so what is still to be written comes first.
-    """
-    haystack = task.item.summary.haystack
-    if LabelTask.objects.filter(pk=task.pk).with_blocked().filter(is_blocked=True).exists():
-        return render(request, "annotation/linking_later.html", {"study": task.study}, status=409)
-    exposures.record_exposure(
-        user=request.user, haystack=haystack, reason=Exposure.Reason.LINKING, now=timezone.now()
-    )
-    return None
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -13,9 +13,9 @@ from typing import Any, Unpack
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.linking.choosing import agreed_answers, authors_of
+from annotation.labelling import summaries as label_items
+from annotation.linking.agreed import agreed_answers
 from annotation.models import (
-    Assignment,
     CoverageLabel,
     LabelItem,
     LabelKey,
@@ -28,7 +28,6 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
 from annotation.studies.tasks import Dealt
-from benchmarks import audit
 from benchmarks.models import Insight, Summary
 
 
@@ -85,37 +84,16 @@ def create_study(
     return study
 
 
-@transaction.atomic
 def add_summaries(
     *, study: Study, summaries: Iterable[Summary], by: Any, now: datetime, at_random: bool = False
 ) -> int:
-    """Add items, each once; gives how many are new. They are nobody's until the next deal.
-
-    The labels are of a random draw as long as all items were drawn `at_random`; gold items never are.
-    """
-    known = set(study.label_items.values_list("summary_id", flat=True))
-    new = {row.pk: row for row in summaries if row.pk not in known}
-    if new:
-        first = not study.label_items.exclude(role=LabelItem.Role.TRAINING).exists()
-        study.labels_are_random = at_random and (first or study.labels_are_random)
-        study.save(update_fields=["labels_are_random"])
-    asked: dict[int, int] = defaultdict(int)
-    subtopics = {row.subtopic_id for row in new.values()}
-    for subtopic in Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic_id", flat=True):
-        asked[subtopic] += 1
-    LabelItem.objects.bulk_create(
-        LabelItem(
-            study=study,
-            summary=row,
-            block=f"subtopic-{row.subtopic_id}",
-            n_questions=asked[row.subtopic_id],
-            added_at=now,
-        )
-        for row in new.values()
+    """Add items, each once, with a question for every insight; gives how many are new."""
+    chosen = list(summaries)
+    subtopics = {row.subtopic_id for row in chosen}
+    asked = Counter(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic_id", flat=True))
+    return label_items.add_summaries(
+        study=study, summaries=chosen, n_questions=asked, at_random=at_random, by=by, now=now
     )
-    if new:
-        audit.record(actor=by, action="study.add_summaries", target=study, now=now, n=len(new))
-    return len(new)
 
 
 @transaction.atomic
@@ -191,23 +169,11 @@ def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
 
 
 def _barred(study: Study) -> set[Pair]:
-    people = list(tasks.present_people(study))
-    items = {item.pk: item for item in study.label_items.select_related("summary")}
-    checks = {item.summary_id: pk for pk, item in items.items() if item.role != LabelItem.Role.ORDINARY}
+    """As everywhere, and nobody a training or gold item that they labelled before."""
+    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
+    checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
     labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
-    known = {
+    return label_items.barred_pairs(people, items) | {
         (person, checks[summary])
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
-    }
-    own = authors_of(item.summary.pk for item in items.values())
-    writing = set(
-        Assignment.objects.unfinished()
-        .filter(annotator__in=people, is_practice=False)
-        .values_list("annotator_id", "subtopic__haystack_id")
-    )
-    return known | {
-        (person, pk)
-        for person in people
-        for pk, item in items.items()
-        if (person, item.summary_id) in own or (person, item.summary.haystack_id) in writing
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.linking import choice_views, dispute_views
+from annotation.linking import dispute_views
 
 urlpatterns = [
-    path("studies/linking/summaries/", choice_views.summaries, name="linking-summaries"),
     path("studies/<uuid:uid>/disagreements/", dispute_views.queue, name="disagreements"),
     path("studies/<uuid:uid>/disagreements/next/", dispute_views.onward, name="disagreements-next"),
     path("studies/<uuid:uid>/adjudicated.<slug:kind>", dispute_views.gold, name="adjudicated"),

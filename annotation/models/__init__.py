@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel
 from annotation.models.late_texts import LateDecision, LateNotes
+from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import Participant, Recruitment, RecruitmentLink
 from annotation.models.removals import Removal, RemovedWork
 from annotation.models.results import CopyCheck, GrowthCheck
@@ -75,6 +76,8 @@ __all__ = [
     "Participant",
     "PointAdjudication",
     "PointLabel",
+    "RatingLabel",
+    "RatingPlan",
     "Recruitment",
     "RecruitmentLink",
     "Removal",

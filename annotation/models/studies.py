@@ -115,6 +115,7 @@ class Study(models.Model):
         LINKING = "linking"
         VERIFICATION = "verification"
         VALIDATION = "validation"
+        RATING = "rating"
         EXTERNAL = "external"
 
     State = StudyState
@@ -342,7 +343,7 @@ class Exposure(models.Model):
     class Reason(models.TextChoices):
         PAGE = "page", "opened a page that shows insights"
         RESEARCH = "research", "has a research role on it"
-        LINKING = "linking", "linked or validated summaries of it"
+        LINKING = "linking", "linked or rated summaries of it"
         ADJUDICATION = "adjudication", "adjudicated on it"
         SYNTHESIS = "synthesis", "reviewed its synthesis"
         IMPORTED = "imported", "labels were imported"

@@ -58,9 +58,10 @@ class LinkingPlan(models.Model):
 class LabelItem(models.Model):
     """One thing that a study wants labels of. `block` names what stays together, for a summary its subtopic.
 
-    Its subject, by kind of study: linking a summary; verification a key point beside the documents of `question`,
-    with the spans of `highlight_of` marked; validation a response and a key point. Training comes first, tells the
-    agreed answers and enters no figure; gold looks like any other item, in verification it is an attention check.
+    Its subject, by kind of study: linking and rating a summary; verification a key point beside the documents of
+    `question`, with the spans of `highlight_of` marked; validation a response and a key point. Training comes
+    first, tells the agreed answers and enters no figure; gold looks like any other item, in verification it is an
+    attention check.
     """
 
     class Role(models.TextChoices):

@@ -24,16 +24,21 @@ from annotation.models import (
     LabelTask,
     LateDecision,
     PointLabel,
+    RatingLabel,
     Session,
     SessionEvent,
     Snapshot,
     UnlinkedLabel,
 )
-from benchmarks.models import JudgeCall, JudgeRunItem, Summary, Verdict
+from benchmarks.models import JudgeCall, JudgeRunItem, Summary, SummaryRating, Verdict
 
 Counts = Counter[tuple[int | None, str]]
 """How many of what, by (study pk, what); None where it belongs to no study."""
-ANSWERS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, PointLabel, EntailmentLabel, ExternalLabel)
+ANSWERS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, PointLabel, EntailmentLabel, RatingLabel, ExternalLabel)
+ON_TEXTS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, RatingLabel)
+"""Answers about summaries, which go with them."""
+VERDICTS: tuple[Any, ...] = (Verdict, SummaryRating)
+"""What judges say of summaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +79,17 @@ def going_of(annotator: Annotator) -> Going:
     _count(counts, "label_tasks", LabelTask.objects.filter(annotator=annotator))
     for model in ANSWERS:
         _count(counts, "labels", model.objects.filter(annotator=annotator))
-    by_others = CoverageLabel.objects.filter(summary__in=summaries).exclude(annotator=annotator)
-    _count(counts, "labels_of_others", by_others)
+    for model in ON_TEXTS:
+        by_others = model.objects.filter(summary__in=summaries).exclude(annotator=annotator)
+        _count(counts, "labels_of_others", by_others)
     _count(counts, "decisions", CoverageAdjudication.objects.filter(summary__in=summaries))
     rows = Summary.objects.filter(pk__in=summaries)
     for pk, n in (
         rows.order_by().values_list("snapshots__session__assignment__study").annotate(n=Count("pk", distinct=True))
     ):
         counts[pk, "summaries"] += n
-    counts[None, "verdicts"] += Verdict.objects.filter(summary__in=summaries).count()
+    for verdicts in VERDICTS:
+        counts[None, "verdicts"] += verdicts.objects.filter(summary__in=summaries).count()
     counts[None, "replies"] += len(calls)
     return Going(
         annotator=annotator,
@@ -117,12 +124,18 @@ def _calls_about(summaries: Iterable[int]) -> tuple[int, ...]:
 
     A reply that could not be used has no verdict: those of the same runs go too, for their text is not known.
     """
-    of_texts = Verdict.objects.filter(summary__in=summaries)
-    of_others = Verdict.objects.filter(call=OuterRef("pk")).exclude(summary__in=summaries)
-    runs = JudgeRunItem.objects.filter(summary__in=summaries).values("run")
-    unused = Q(run__in=runs) & ~Q(Exists(Verdict.objects.filter(call=OuterRef("pk"))))
+    about, elsewhere, unused = (
+        Q(),
+        Q(),
+        Q(run__in=JudgeRunItem.objects.filter(summary__in=summaries).values("run")),
+    )
+    for verdicts in VERDICTS:
+        of_call = verdicts.objects.filter(call=OuterRef("pk"))
+        about |= Q(pk__in=verdicts.objects.filter(summary__in=summaries).exclude(call=None).values("call"))
+        elsewhere |= Q(Exists(of_call.exclude(summary__in=summaries)))
+        unused &= ~Q(Exists(of_call))
     unused &= ~Q(state=JudgeCall.State.ASKED)  # on its way, most likely about another text
-    known = Q(pk__in=of_texts.exclude(call=None).values("call")) & ~Q(Exists(of_others))
+    known = about & ~elsewhere
     return tuple(JudgeCall.objects.filter(known | unused).order_by("pk").values_list("pk", flat=True))
 
 

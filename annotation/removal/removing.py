@@ -14,7 +14,6 @@ from annotation.models import (
     Annotator,
     Assignment,
     CoverageAdjudication,
-    CoverageLabel,
     CreditRequest,
     LabelItem,
     LabelTask,
@@ -26,9 +25,8 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     SpotCheck,
-    UnlinkedLabel,
 )
-from annotation.removal.finding import ANSWERS, Counts, Going, going_of
+from annotation.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
 
 REMARK = "(removed)"
@@ -75,7 +73,7 @@ def _delete(going: Going) -> None:
     """Delete what was found, in the order in which rows hold each other."""
     annotator, texts = going.annotator, going.summaries
     SpotCheck.objects.filter(annotator=annotator).delete()
-    for model in (CoverageLabel, UnlinkedLabel):
+    for model in ON_TEXTS:
         model.objects.filter(summary__in=texts).delete()
     for model in ANSWERS:
         model.objects.filter(annotator=annotator).delete()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,3 +72,20 @@ def unfinished_of(*, study: Study, annotator: Annotator) -> dict[str, int]:
 def is_recruiting(study: Study) -> bool:
     """Whether people can join by a recruitment link."""
     return study.recruitment_links.filter(is_open=True).exists()
+
+
+def names_of(study: Study, *, public: bool) -> dict[int, str]:
+    """{annotator pk: name} in the order of joining; equal names are told apart by the pseudonym.
+
+    With `public` pseudonyms only.
+    """
+    members = list(study.memberships.select_related("annotator").order_by("number"))
+    labels = Counter(member.annotator.label for member in members)
+    return {
+        member.annotator_id: member.pseudonym
+        if public
+        else member.annotator.label
+        if labels[member.annotator.label] == 1
+        else f"{member.annotator.label} ({member.pseudonym})"
+        for member in members
+    }

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.plots import small_dots
 from annotation.models import EntailmentLabel, Study, WhyNot
+from annotation.studies.members import names_of
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
 from benchmarks.models import Entailment
@@ -97,7 +98,7 @@ class Results:
 def results_of(study: Study, *, public: bool = False) -> Results:
     """Compare the judge with everybody who answered; with `public` under pseudonyms. Seven queries."""
     judge = study.validation_plan.judge
-    names = _names(study, public=public)
+    names = names_of(study, public=public)
     answers: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
     reasons: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
@@ -216,20 +217,6 @@ def figure_rows(found: Results) -> Iterable[tuple[Any, ...]]:
 
 
 FIGURE_COLUMNS = ("of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
-
-
-def _names(study: Study, *, public: bool) -> dict[int, str]:
-    """{annotator pk: name} in the order of joining; equal names are told apart by the pseudonym."""
-    members = list(study.memberships.select_related("annotator").order_by("number"))
-    labels = Counter(member.annotator.label for member in members)
-    return {
-        member.annotator_id: member.pseudonym
-        if public
-        else member.annotator.label
-        if labels[member.annotator.label] == 1
-        else f"{member.annotator.label} ({member.pseudonym})"
-        for member in members
-    }
 
 
 def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratings:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.template.loader import render_to_string
 from django.utils.translation import get_language
 
-from annotation.pane import Pane, compress, direction_of, joined, kept
-from benchmarks.highlighting import Mark, segments
+from annotation.labelling.documents import rendered
+from annotation.pane import Pane, compress, joined, kept
+from benchmarks.highlighting import Mark
 from benchmarks.models import Question, QuestionDocument, Span
 
 VERSION = 1
@@ -80,23 +80,13 @@ def pane_of(question: Question, documents: list[QuestionDocument], highlight: Hi
     pieces = []
     for document in documents:
         if document.pk in marks:
-            html = _render(question, texts[document.pk], marks[document.pk])
+            html = rendered(texts[document.pk], marks[document.pk], language=question.language)
             pieces.append(compress(html, level=4))
         else:
-            pieces.append(kept(_name(question, document), partial(_render, question, document, [])))
+            pieces.append(kept(_name(question, document), partial(rendered, document, language=question.language)))
     return joined(pieces)
 
 
 def _name(question: Question, document: QuestionDocument) -> tuple[Any, ...]:
     facts = (document.pk, document.number, document.title, document.n_words, question.language)
     return ("question", VERSION, str(question.uid), get_language(), *facts)
-
-
-def _render(question: Question, document: QuestionDocument, marks: list[Mark]) -> bytes:
-    context = {
-        "document": document,
-        "pieces": segments(document.text, marks),
-        "language": question.language,
-        "direction": direction_of(question.language),
-    }
-    return render_to_string("annotation/_verification_document.html", context).encode()

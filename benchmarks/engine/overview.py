@@ -239,14 +239,14 @@ def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
         return 0
     newest = list(rows.order_by("-pk")[:most])
     keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
-    today: dict[tuple[int, int], str] = {}
+    today: dict[tuple[int, str], str] = {}
     for part in parts(keys, IN_A_QUERY):
         items = [JudgeRunItem(pk=one.pk, **{kind.subject: one}) for one in kind.read(part)]
         asked = kind.questions(judge=nobody, config=config, items=items, repeats=1)
         today |= {
-            (int(question.subject_key), int(key)): question.input_of(key)
+            (int(question.subject_key), key): question.input_of(key)
             for questions in asked.values()
             for question in questions
             for key in question.keys
         }
-    return sum(today.get((subject, key)) != given_on for subject, key, given_on in newest)
+    return sum(today.get((subject, str(key))) != given_on for subject, key, given_on in newest)

@@ -25,6 +25,7 @@ from benchmarks.models import (
     JudgeRunItem,
     KeyPointVerdict,
     PointVerdict,
+    SummaryRating,
     Verdict,
 )
 
@@ -57,7 +58,7 @@ class Labels:
     unanswered: str = gettext_noop("Responses without an answer")
 
 
-A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore, DraftText)
+A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore, DraftText, SummaryRating)
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Task(ABC):
         """Let a judge that is no model answer, outside any transaction; what comes back stores the answers."""
         raise NotImplementedError(self.name)
 
-    def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, int, str]] | None:
+    def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]] | None:
         """(subject, key, hash of the input) of a model's answers, to be compared with the texts of today.
 
         None where nothing is kept to compare, or nobody asks.

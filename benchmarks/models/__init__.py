@@ -17,6 +17,7 @@ from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Summarizer,
 from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
 from benchmarks.models.positions import TextPosition
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
+from benchmarks.models.ratings import SummaryRating
 from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
 from benchmarks.models.summaries import Summary, System
 
@@ -54,6 +55,7 @@ __all__ = [
     "Subtopic",
     "Summarizer",
     "Summary",
+    "SummaryRating",
     "System",
     "TextPosition",
     "Verdict",

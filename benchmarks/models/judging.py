@@ -111,6 +111,7 @@ class JudgeRun(models.Model):
         VERIFICATION = "verification", "key points as annotators verify them"
         SUMMARIES = "summaries", "summaries of haystacks"
         RESPONSES = "responses", "responses to questions"
+        RATINGS = "ratings", "ratings of summaries"
 
     class State(models.TextChoices):
         PENDING = "pending", "waiting"

@@ -95,6 +95,13 @@ def citation_mentions(text: str) -> tuple[int, ...]:
     return _numbers(_CITATION.findall(text))
 
 
+def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    """`text` in pieces with the numbers that are cited after each; the brackets themselves are left out."""
+    parts = _CITATION.split(text)
+    cited = [_numbers([group]) for group in parts[1::2]]
+    return [piece for piece in zip(parts[::2], [*cited, ()], strict=True) if any(piece)]
+
+
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     """What stands in citation brackets, as numbers."""
     found: list[int] = []

@@ -9,14 +9,20 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, Study
+from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, RatingLabel, Study
 from tests.annotation.points import make_points_question, make_points_study
+from tests.annotation.rated import make_rating_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
 from tests.makers import label_task, label_url, make_linking_study
 
 JSON = {"Accept": "application/json"}
-MODELS: dict[str, Any] = {"linking": CoverageLabel, "verification": PointLabel, "validation": EntailmentLabel}
+MODELS: dict[str, Any] = {
+    "linking": CoverageLabel,
+    "verification": PointLabel,
+    "validation": EntailmentLabel,
+    "rating": RatingLabel,
+}
 KINDS = sorted(MODELS)
 
 
@@ -37,6 +43,8 @@ class Desk:
             return {"grounded": word}
         if self.kind == "validation":
             return {"answer": word}
+        if self.kind == "rating":
+            return {"overall": {"yes": "4", "no": "2"}.get(word, "")}
         insight = self.task(position).item.summary.subtopic.insights.order_by("number")[0]
         return {"question": str(insight.uid), "coverage": {"yes": "partial", "no": "none"}.get(word, "")}
 
@@ -50,8 +58,10 @@ class Desk:
         return found
 
     def current(self, position: int) -> str:
-        """What holds: the word that was stored last, empty for a cleared answer or none."""
+        """What holds, in words: what was stored last, empty for a cleared answer or none."""
         row = MODELS[self.kind].objects.filter(task=self.task(position), is_current=True).first()
+        if self.kind == "rating":
+            return f"overall {row.overall}" if row and row.overall else ""
         names = {"linking": "coverage", "verification": "grounded", "validation": "answer"}
         return getattr(row, names[self.kind]) if row else ""
 
@@ -63,6 +73,7 @@ def desk(ben: Any, login: Any) -> Callable[[str], Desk]:
             "linking": lambda: make_linking_study(annotators=[ben]),
             "verification": lambda: make_points_study(annotators=[ben]),
             "validation": lambda: make_validation([ben], make_judged(n=2), n=6, people_per_item=1),
+            "rating": lambda: make_rating_study(annotators=[ben]),
         }
         return Desk(kind, makers[kind](), ben, login(ben))
 
@@ -81,7 +92,7 @@ def test_undo_walks_back_through_the_answers_of_all_items_in_order_of_time(
     first = at.undo(3, "u1")
     assert (first["task"], first["next"].split("#")[0]) == (str(at.task(2).uid), at.url("task", 2))
     assert first["message"].startswith("Undone: ")
-    assert "on 2; it is now no" in first["message"].replace("none", "no")
+    assert f"on 2; it is now {words[1]}" in first["message"]
     assert (at.current(1), at.current(2)) == (words[1], words[1])
     second = at.undo(2, "u2")
     assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on 1.")

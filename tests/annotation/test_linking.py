@@ -15,9 +15,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.labelling import handling
+from annotation.labelling import summaries as choosing
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import record, undo
-from annotation.linking import choosing, planning
+from annotation.linking import planning
 from annotation.linking.bullets import bullets_of
 from annotation.linking.overview import overview_of
 from annotation.linking.recording import LINK, LinkingAnswer, feedback

@@ -294,7 +294,7 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
     first, second = haystack.subtopics.order_by("number")
     rows = [make_summary(subtopic=topic, system=name) for topic in (first, second) for name in ("ant", "bee")]
     make_summary(subtopic=other.subtopics.get(number=1), system="cat")
-    client, url_ = login(ada), reverse("annotation:linking-summaries")
+    client, url_ = login(ada), reverse("annotation:label-summaries", args=["linking"])
 
     def asked(**chosen: Any) -> Any:
         data = form_data(haystack, ben, **chosen)

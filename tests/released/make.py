@@ -109,6 +109,7 @@ PLAIN: dict[str, Any] = {
 }
 SPECIAL: dict[str, dict[str, Any]] = {
     "benchmarks.JudgeCall": {"response_format": "json_schema", "state": "failed"},
+    "benchmarks.SummaryRating": {"aspect": "overall", "value": 3},
     "annotation.CoverageAdjudication": {"coverage": "none", "is_linked": False},
     "annotation.LabelKey": {"coverage": "none"},
     "annotation.PointAdjudication": {"grounded": "no"},

@@ -6,6 +6,7 @@ from benchmarks.engine.task import Task
 from benchmarks.engine.tasks.autods import AutodsTask
 from benchmarks.engine.tasks.coverage import CoverageTask
 from benchmarks.engine.tasks.extraction import ExtractionTask
+from benchmarks.engine.tasks.ratings import RatingTask
 from benchmarks.engine.tasks.recall import RecallTask
 from benchmarks.engine.tasks.responses import ResponseWritingTask
 from benchmarks.engine.tasks.summaries import SummaryTask
@@ -23,5 +24,6 @@ TASKS: dict[str, Task] = {
         VerificationTask(),
         SummaryTask(),
         ResponseWritingTask(),
+        RatingTask(),
     )
 }

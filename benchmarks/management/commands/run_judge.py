@@ -47,9 +47,9 @@ class Command(BaseCommand):
             "--task",
             choices=[task for task in JudgeRun.Task.values if task not in OTHERS],
             default=JudgeRun.Task.COVERAGE,
-            help="coverage of insights by summaries (the default); of responses: recall of key points, extraction "
-            "of the points they make, support of those points by documents and key points; of key points: "
-            "verification, the two judgments that annotators give",
+            help="of summaries: coverage of insights (the default), ratings from 1 to 5 on five aspects; of "
+            "responses: recall of key points, extraction of the points they make, support of those points by "
+            "documents and key points; of key points: verification, the two judgments that annotators give",
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
@@ -138,11 +138,11 @@ class Command(BaseCommand):
         """What the arguments name; a name that means nothing here is an error."""
         if options["sample"] is not None and options["sample"] < 1:
             raise CommandError("--sample is at least 1.")
-        of_summaries = options["task"] == JudgeRun.Task.COVERAGE
+        subject = TASKS[options["task"]].subject
+        of_summaries = subject == "summary"
         if not of_summaries and (options["study"] or options["subtopic"] or options["haystack"]):
             raise CommandError("--study, --subtopic and --haystack choose summaries; responses have --dataset.")
         haystacks = self._haystacks(options) if of_summaries else None
-        subject = TASKS[options["task"]].subject
         if subject == "key_point" and (options["system"] or options["retriever"]):
             raise CommandError("--system and --retriever choose summaries and responses, not key points.")
         listed = self._listed(options["ids"], SUBJECTS[subject])

@@ -1,7 +1,7 @@
 // A key point in the browser: the two judgments and their keys, beside the documents.
 import { OneForm } from "../labelling/one_form.js";
 import { run } from "../labelling/shell.js";
-import { startDocuments } from "./passages.js";
+import { startDocuments } from "../reading/documents.js";
 
 const GROUNDED = { y: "yes", n: "no" };
 const KEYNESS = { 1: "agree", 2: "neutral", 3: "disagree" };

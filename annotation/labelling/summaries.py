@@ -1,20 +1,23 @@
-"""Which summaries a linking study takes: by subtopic, system and retriever, all or a sample, or a list."""
+"""Summaries as items of label work: which ones a study takes, and who may not have one."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation import clock
-from annotation.figures.collect import gold_of
-from annotation.models import CoverageLabel, Session, Snapshot, Study
+from annotation.models import Assignment, LabelItem, Session, Snapshot, Study
+from annotation.studies.dealing import Pair
 from annotation.studies.sampling import Item, sample
+from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic, Summary, System
 
 
@@ -45,10 +48,10 @@ def candidates(
     systems: Collection[str] = (),
     retrievers: Collection[str] = (),
 ) -> QuerySet[Summary, Summary]:
-    """Summaries that can be linked: with text, on a subtopic with insights.
+    """Summaries that can be labelled: with text, on a subtopic with insights.
 
-    Of people only what they handed in, in the studies that `user` may see: whoever sets up a linking study reads
-    the texts in it. `subtopics` (primary keys), `systems` (names of summarizers) and `retrievers` narrow them,
+    Of people only what they handed in, in the studies that `user` may see: whoever sets up a study reads the texts
+    in it. `subtopics` (primary keys), `systems` (names of summarizers) and `retrievers` narrow them,
     empty for all; the last two say nothing of people's.
     """
     of_people = Q(origin=Summary.Origin.SESSION, pk__in=_handed_in(user))
@@ -58,7 +61,7 @@ def candidates(
     if retrievers:
         of_systems &= Q(system__retriever__in=retrievers)
     wanted = (of_systems if with_systems else Q(pk__in=[])) | (of_people if with_people else Q(pk__in=[]))
-    found = _linkable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
+    found = labellable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
     return found.filter(subtopic__in=subtopics) if subtopics else found
 
 
@@ -120,9 +123,9 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
                     _("Row %(row)d: “%(cell)s” is not a summary id.") % {"row": number, "cell": cell[:60]}
                 )
     visible = ~Q(origin=Summary.Origin.SESSION) | Q(pk__in=_handed_in(user))
-    found = {summary.uid: summary for summary in _linkable().filter(visible, uid__in=rows)}
+    found = {summary.uid: summary for summary in labellable().filter(visible, uid__in=rows)}
     problems += [
-        _("Row %(row)d: no summary %(uid)s that can be linked.") % {"row": row, "uid": uid}
+        _("Row %(row)d: no summary %(uid)s that can be labelled.") % {"row": row, "uid": uid}
         for uid, row in rows.items()
         if uid not in found
     ]
@@ -131,35 +134,6 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
     if problems:
         raise BadList(problems)
     return [found[uid] for uid in rows]
-
-
-def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
-    """Summaries of a study all whose insights have an answer: {summary: {insight: (coverage, lines)}}.
-
-    That is what was adjudicated, else what people agree on: they chose the same coverage and, if covered, share a
-    line; shared lines are the answer.
-    """
-    labels_on: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
-    rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
-    for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines"):
-        labels_on[summary][insight].append((coverage, set(lines)))
-    linkable: Any = _linkable().filter(pk__in=labels_on)
-    asked = dict(linkable.values_list("pk", "n_insights"))
-    gold = gold_of([study.pk])
-    agreed = {}
-    for summary, questions in labels_on.items():
-        answers = {}
-        for insight, labels in questions.items():
-            if (summary, insight) in gold:
-                answers[insight] = gold[summary, insight]
-                continue
-            shared = set.intersection(*(lines for _coverage, lines in labels))
-            coverages = {coverage for coverage, _lines in labels}
-            if len(coverages) == 1 and (coverages == {"none"} or shared):
-                answers[insight] = (coverages.pop(), tuple(sorted(shared)))
-        if asked.get(summary) == len(answers):
-            agreed[summary] = answers
-    return agreed
 
 
 def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:
@@ -178,9 +152,65 @@ def _handed_in(user: Any) -> QuerySet[Snapshot, Any]:
     return finals.exclude(summary=None).values("summary")
 
 
-def _linkable() -> QuerySet[Summary, Summary]:
+def labellable() -> QuerySet[Summary, Summary]:
+    """Summaries with text on a subtopic with insights, of haystacks in use; `n_insights` of each."""
     rows = Summary.objects.exclude(text="").filter(haystack__is_practice=False, haystack__archived_at=None)
     with_insights: QuerySet[Summary, Summary] = rows.annotate(n_insights=Count("subtopic__insights")).filter(
         n_insights__gt=0, haystack=F("subtopic__haystack")
     )
     return with_insights.order_by("haystack", "subtopic", "pk")
+
+
+@transaction.atomic
+def add_summaries(
+    *,
+    study: Study,
+    summaries: Iterable[Summary],
+    n_questions: Mapping[int, int] | None = None,
+    at_random: bool = False,
+    by: Any,
+    now: datetime,
+) -> int:
+    """Add items, each once; gives how many are new. They are nobody's until the next deal.
+
+    `n_questions` are the answers that one person gives on a summary of each subtopic, by default one. The labels
+    are of a random draw as long as all items were drawn `at_random`; gold items never are.
+    """
+    known = set(study.label_items.values_list("summary_id", flat=True))
+    new = {row.pk: row for row in summaries if row.pk not in known}
+    if not new:
+        return 0
+    first = not study.label_items.exclude(role=LabelItem.Role.TRAINING).exists()
+    study.labels_are_random = at_random and (first or study.labels_are_random)
+    study.save(update_fields=["labels_are_random"])
+    LabelItem.objects.bulk_create(
+        LabelItem(
+            study=study,
+            summary=row,
+            block=f"subtopic-{row.subtopic_id}",
+            n_questions=1 if n_questions is None else n_questions[row.subtopic_id],
+            added_at=now,
+        )
+        for row in new.values()
+    )
+    audit.record(actor=by, action="study.add_summaries", target=study, now=now, n=len(new))
+    return len(new)
+
+
+def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> set[Pair]:
+    """Who may not have which item: a summary of their own, or one on a haystack they still have to write on.
+
+    Items come with their summaries.
+    """
+    own = authors_of(item.summary.pk for item in items)
+    writing = set(
+        Assignment.objects.unfinished()
+        .filter(annotator__in=people, is_practice=False)
+        .values_list("annotator_id", "subtopic__haystack_id")
+    )
+    return {
+        (person, item.pk)
+        for person in people
+        for item in items
+        if (person, item.summary_id) in own or (person, item.summary.haystack_id) in writing
+    }

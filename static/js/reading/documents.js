@@ -1,5 +1,5 @@
-// The documents of a question: tabs that say where one is, highlights to step through, search in all of them.
-import { reveal, startSearch } from "../reading/search.js";
+// The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
+import { reveal, startSearch } from "./search.js";
 
 export function startDocuments(root, { find, text, announce, on, signal }) {
   const view = root.querySelector(".documents");
@@ -31,7 +31,9 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
     requestAnimationFrame(() => doc.scrollIntoView()); // again, with the documents above laid out
     setCurrent(doc);
   };
-  for (const [number, tab] of tabs) on(tab, "click", (event) => { event.preventDefault(); jump(docs.find((doc) => doc.dataset.number === number)); });
+  const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
+  for (const [number, tab] of tabs) on(tab, "click", (event) => { event.preventDefault(); jump(numbered(number)); });
+  for (const cited of root.querySelectorAll("[data-cited]")) on(cited, "click", (event) => { event.preventDefault(); jump(numbered(cited.dataset.cited)); });
 
   function show(mark) {
     marks[at]?.classList.remove("is-now");
@@ -69,7 +71,7 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   view.focus({ preventScroll: true });
   return {
     commands: {
-      h: () => step(1), H: () => step(-1),
+      ...(find("mark-now") && { h: () => step(1), H: () => step(-1) }),
       d: () => jump(docs[Math.min(docs.length - 1, docs.indexOf(current) + 1)]),
       D: () => jump(docs[Math.max(0, docs.indexOf(current) - 1)]),
       "/": () => search.open(),

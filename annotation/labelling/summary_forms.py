@@ -1,0 +1,184 @@
+"""The form that chooses summaries for a study, of any kind that has summaries as items. It checks; verbs do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from annotation.labelling import summaries
+from benchmarks.models import Haystack, Summary
+
+WAYS = [
+    ("all", _("all that match")),
+    ("sample", _("a random sample of them, stratified by system and subtopic")),
+    ("list", _("a list of summary ids")),
+]
+NARROWED_BY = ("subtopics", "systems", "retrievers")
+MAX_LIST_BYTES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many summaries a form chooses, of how many that match, and how many of these each system has."""
+
+    n: int
+    n_matching: int
+    systems: Sequence[tuple[str, int]]
+
+
+class SummariesForm(forms.Form):
+    """Which summaries: of which haystacks and whose, narrowed or not; all of them, a sample or a list.
+
+    Only what the chosen haystacks have can be chosen from.
+    """
+
+    haystacks = forms.ModelMultipleChoiceField(
+        label=_("Haystacks"),
+        queryset=Haystack.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    with_systems = forms.BooleanField(label=_("Summaries of systems"), required=False, initial=True)
+    with_people = forms.BooleanField(
+        label=_("Summaries that people handed in"),
+        required=False,
+        initial=True,
+        help_text=_("So that people and systems are labelled alike. Nobody gets their own."),
+    )
+    subtopics = forms.TypedMultipleChoiceField(
+        label=_("Subtopics"),
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: all."),
+    )
+    systems = forms.MultipleChoiceField(
+        label=_("Systems"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: all."),
+    )
+    retrievers = forms.MultipleChoiceField(
+        label=_("Retrievers"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: all."),
+    )
+    way = forms.ChoiceField(label=_("Which of them"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        help_text=_("The same seed draws the same sample. Blank: taken from the name of the study."),
+    )
+    list_text = forms.CharField(
+        label=_("Summary ids"),
+        required=False,
+        max_length=MAX_LIST_BYTES,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text=_("One per row. Or choose a file:"),
+    )
+    list_file = forms.FileField(
+        label=_("File with summary ids"),
+        required=False,
+        help_text=_("A text or CSV file with a summary id at the start of each row."),
+    )
+
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = getattr(self, "user", user)
+        self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
+        self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
+
+    def _haystacks_so_far(self) -> list[Haystack]:
+        """Those that are ticked, whether or not the rest of the form is right."""
+        ticked = [value for value in self["haystacks"].value() or () if str(value).isdecimal()]
+        return list(self.fields["haystacks"].queryset.filter(pk__in=ticked))  # type: ignore[attr-defined]
+
+    def _narrow_by(self, offer: summaries.Offer) -> None:
+        is_one = len({subtopic.haystack_id for subtopic in offer.subtopics}) == 1
+        choices: dict[str, list[tuple[Any, Any]]] = {
+            "subtopics": [
+                (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in offer.subtopics
+            ],
+            "systems": [(name, name) for name in offer.systems],
+            "retrievers": [(name, name or _("full context")) for name in offer.retrievers],
+        }
+        for name, values in choices.items():
+            self.fields[name].choices = values  # type: ignore[attr-defined]
+
+    @property
+    def narrowing(self) -> list[forms.BoundField]:
+        """The fields that narrow, where there is more than one value to choose from."""
+        return [self[name] for name in NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the list, or see that there is something to choose from."""
+        data = super().clean() or {}
+        self.listed: Sequence[Summary] = ()
+        if data.get("way") == "list":
+            self._read_list(data)
+        elif not data.get("haystacks"):
+            self.add_error("haystacks", _("Choose at least one haystack."))
+        elif not (data.get("with_systems") or data.get("with_people")):
+            self.add_error("with_systems", _("Choose summaries of systems, of people, or both."))
+        if data.get("way") == "sample" and not data.get("n_sample"):
+            self.add_error("n_sample", _("How many summaries?"))
+        return data
+
+    def _read_list(self, data: dict[str, Any]) -> None:
+        upload, text = data.get("list_file"), data.get("list_text", "")
+        if upload is None and not text:
+            self.add_error("list_text", _("Paste the ids, or choose a file."))
+            return
+        field = "list_text" if upload is None else "list_file"
+        try:
+            if upload is not None and upload.size > MAX_LIST_BYTES:
+                raise forms.ValidationError(_("The list is over 2 MB."))
+            text = text if upload is None else upload.read().decode("utf-8-sig")
+            self.listed = summaries.read_list(text, user=self.user)
+        except UnicodeDecodeError:
+            self.add_error(field, _("The file is not UTF-8 text."))
+        except summaries.BadList as bad:
+            shown = list(bad.problems[:20])
+            if len(bad.problems) > len(shown):
+                shown.append(_("… and %(n)d more rows.") % {"n": len(bad.problems) - len(shown)})
+            self.add_error(field, forms.ValidationError(shown))
+        except forms.ValidationError as problem:
+            self.add_error(field, problem)
+
+    @property
+    def draws_at_random(self) -> bool:
+        """Whether the summaries are a sample, which is drawn within each system."""
+        return bool(self.cleaned_data["way"] == "sample")
+
+    def chosen(self, *, seed: int) -> list[Summary]:
+        """The summaries; `seed` is used where the form has none."""
+        data = self.cleaned_data
+        if data["way"] == "list":
+            return list(self.listed)
+        if data["way"] == "all":
+            return list(self._matching())
+        return summaries.draw(
+            self._matching(), data["n_sample"], seed=seed if data["seed"] is None else data["seed"]
+        )
+
+    def count(self) -> Count:
+        """How many summaries that is, of a form that is right."""
+        data = self.cleaned_data
+        if data["way"] == "list":
+            return Count(len(self.listed), len(self.listed), ())
+        systems = summaries.counted(self._matching())
+        n = sum(number for _name, number in systems)
+        return Count(min(n, data["n_sample"]) if data["way"] == "sample" else n, n, systems)
+
+    def _matching(self) -> QuerySet[Summary, Summary]:
+        names = ("haystacks", "with_systems", "with_people", *NARROWED_BY)
+        return summaries.candidates(user=self.user, **{name: self.cleaned_data[name] for name in names})

@@ -1,0 +1,111 @@
+"""How a rating study goes, in a fixed number of queries: people, ratings, speed and cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Avg, Count, Q
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from annotation.models import LabelTask, RatingLabel, Study
+from annotation.rating.aspects import name_of
+from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview_page import (
+    Card,
+    Column,
+    OverviewPage,
+    Remark,
+    Table,
+    cost_column,
+    fast_column,
+    median_column,
+    progress_columns,
+    time_column,
+    work_cards,
+)
+from benchmarks.scoring.likert import ASPECTS
+
+ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRow(Person):
+    """One annotator; the mean rating by aspect is of summaries rated in full."""
+
+    means: dict[str, float | None]
+    n_labels: int
+    n_unsure: int
+
+
+def overview_of(study: Study) -> Overview:
+    """Read it all. Five queries."""
+    rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
+    asked = {aspect: Avg(aspect) for aspect in ASPECTS}
+    counts = {"n": Count("pk"), "n_unsure": Count("pk", filter=Q(is_unsure=True))}
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    for row in rows.values("annotator").annotate(**asked, **counts):
+        found[row["annotator"]] = row
+    people = []
+    for fields in people_of(study):
+        own = found[fields["member"].annotator_id]
+        people.append(
+            PersonRow(
+                **fields,
+                means={aspect: own.get(aspect) for aspect in ASPECTS},
+                n_labels=own.get("n", 0),
+                n_unsure=own.get("n_unsure", 0),
+            )
+        )
+    return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    found = overview_of(study)
+    caption = _(
+        "Mean ratings are of summaries rated in full. Time leaves gaps of over two minutes out. A short time is a "
+        "reason to look at the answers and proves nothing."
+    )
+    return OverviewPage(
+        cards=[Card(_("Summaries"), found.n_items), *work_cards(found, study.currency)],
+        tables=[
+            Table(
+                "people",
+                _("Annotators"),
+                caption,
+                [
+                    *progress_columns(),
+                    *(_mean_column(aspect) for aspect in ASPECTS),
+                    Column("unsure", _("Not sure"), lambda row: row.n_unsure),
+                    time_column(),
+                    median_column(),
+                    fast_column(),
+                    cost_column(study.currency),
+                ],
+                found.people,
+            )
+        ],
+        facts=[(_("People for each summary"), study.rating_plan.people_per_item)],
+        remarks=[about(task) for task in found.remarks],
+        subject=_("Summary"),
+    )
+
+
+def _mean_column(aspect: str) -> Column:
+    def cell(row: PersonRow) -> str:
+        mean = row.means[aspect]
+        return "–" if mean is None else number_format(mean, 2)
+
+    return Column(aspect, name_of(aspect), cell, group=_("Mean rating"), by=lambda row: row.means[aspect])
+
+
+def about(task: LabelTask) -> Remark:
+    """What a task is about, for pages of researchers."""
+    summary = task.item.summary
+    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
+    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

@@ -1,0 +1,67 @@
+"""What the page of a rating task shows, in a fixed number of queries; never the system behind the summary."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.utils.translation import get_language
+
+from annotation.labelling.documents import rendered
+from annotation.models import LabelTask, RatingLabel
+from annotation.pane import Pane, joined, kept
+from annotation.rating.aspects import aspects
+from annotation.rating.recording import answer_of
+from benchmarks.engine.sources import source_numbers
+from benchmarks.models import Document, Haystack
+from benchmarks.scoring.likert import LEVELS
+from benchmarks.scoring.text import citation_pieces
+
+VERSION = 1
+"""Part of the name of what is kept: raise it when the markup changes."""
+
+
+def page_context(task: LabelTask) -> dict[str, Any]:
+    """The query, the documents, the summary with its citations, and the annotator's own ratings."""
+    summary = task.item.summary
+    haystack = summary.haystack
+    numbers = source_numbers([summary])[summary.pk]
+    documents = haystack.documents.filter(number__in=numbers).order_by("number").defer("text", "metadata")
+    answer = answer_of(RatingLabel.objects.filter(task=task, is_current=True).first())
+    return {
+        "subtopic": summary.subtopic,
+        "haystack": haystack,
+        "lines": [_pieces(line) for line in summary.lines if line.strip()],
+        "shown": frozenset(numbers),
+        "documents": [(document, ()) for document in documents],
+        "aspects": [(aspect, getattr(answer, aspect.key)) for aspect in aspects()],
+        "levels": LEVELS,
+        "answer": answer,
+        "language": haystack.language,
+        "direction": haystack.direction,
+    }
+
+
+def _pieces(line: str) -> list[tuple[str, int | None]]:
+    """A line in pieces, each with the number of the document that is cited after it, if one is."""
+    found: list[tuple[str, int | None]] = []
+    end = ""
+    for text, cited in citation_pieces(line):
+        for at, number in enumerate(cited):
+            found.append((", " if at else f"{end}{text}[", number))
+        end = "]" if cited else f"{end}{text}"
+    return [*found, (end, None)]
+
+
+def pane(context: dict[str, Any]) -> Pane:
+    """The texts of the documents, each compressed once, to be stitched into the page."""
+    haystack = context["haystack"]
+    return joined(
+        kept(_name(haystack, document), partial(rendered, document, language=haystack.language))
+        for document, _passages in context["documents"]
+    )
+
+
+def _name(haystack: Haystack, document: Document) -> tuple[Any, ...]:
+    facts = (document.pk, document.number, document.title, document.n_words, haystack.language)
+    return ("haystack", VERSION, str(haystack.uid), haystack.content_sha256, get_language(), *facts)

@@ -1,0 +1,83 @@
+"""Rating studies: which summaries, and how many people rate each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Unpack
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.labelling import summaries as label_items
+from annotation.models import RatingPlan, Study
+from annotation.studies import tasks
+from annotation.studies.kind import NotPossible
+from annotation.studies.lifecycle import NewStudy, new_study
+from annotation.studies.tasks import Dealt
+from benchmarks.models import Document, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class RatingValues:
+    """The settings of a rating study, named as in `RatingPlan`."""
+
+    people_per_item: int = 2
+
+
+class NothingToRead(NotPossible):
+    """The haystack of a summary has no documents, so nobody can tell what the summary should say."""
+
+    field = "haystacks"
+
+
+@transaction.atomic
+def create_study(
+    *, plan: RatingValues, summaries: Iterable[Summary], at_random: bool = False, **values: Unpack[NewStudy]
+) -> Study:
+    """Make a rating study with its items and tasks, not yet open.
+
+    Raises:
+        NothingToRead: a summary is on a haystack without documents.
+    """
+    by, now = values["by"], values["now"]
+    study = new_study(Study.Kind.RATING, **values)
+    RatingPlan.objects.create(study=study, **asdict(plan))
+    add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)
+    deal(study=study, by=by, now=now)
+    return study
+
+
+@transaction.atomic
+def add_summaries(
+    *, study: Study, summaries: Iterable[Summary], by: Any, now: datetime, at_random: bool = False
+) -> int:
+    """Add items, each once; gives how many are new.
+
+    Raises:
+        NothingToRead: a summary is on a haystack without documents.
+    """
+    chosen = list(summaries)
+    haystacks = {row.haystack_id for row in chosen}
+    readable = set(Document.objects.filter(haystack__in=haystacks).order_by().values_list("haystack", flat=True))
+    if haystacks - readable:
+        raise NothingToRead(_("People compare summaries with the documents; a chosen haystack has none."))
+    return label_items.add_summaries(study=study, summaries=chosen, at_random=at_random, by=by, now=now)
+
+
+def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
+    """Give every summary its missing annotators; nobody gets their own, or what they still have to write on."""
+    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
+
+
+def n_short(study: Study) -> int:
+    """Summaries that fewer people have than the plan wants."""
+    return tasks.n_short(study, **_how(study))
+
+
+def _how(study: Study) -> dict[str, Any]:
+    """Summaries are assigned one by one."""
+    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
+    wanted = study.rating_plan.people_per_item
+    return {"group": "pk", "wanted": wanted, "barred": label_items.barred_pairs(people, items)}

@@ -1,0 +1,100 @@
+"""What rating found: people among themselves, judges beside them and systems, on a page and as files."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.labelling import machines
+from annotation.models import Study
+from annotation.rating.aspects import name_of
+from annotation.rating.results import FIGURE_COLUMNS, as_json, figure_rows, results_of
+from annotation.studies.scope import study_of
+from benchmarks.engine.scopes import Scope
+from benchmarks.models import JudgeRun, Summary
+from benchmarks.scoring.likert import MEAN, MEASURES
+from benchmarks.views.runs import RUN
+from benchmarks.web.downloads import csv_download, json_download
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+
+DIFFERING_SHOWN = 50
+
+
+class RatingRunForm(machines.MachineRunForm):
+    """Which model rates the summaries of a study."""
+
+    repeats = forms.IntegerField(
+        label=gettext_lazy("Ratings per aspect"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=gettext_lazy("2 asks everything a second time. Figures take the first rating."),
+    )
+
+
+@requires("annotation.view_session")
+@require_safe
+def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """People among themselves, judges beside them, systems, and where people differ."""
+    study = study_of(request, uid, kind=Study.Kind.RATING)
+    found = results_of(study)
+    differing = found.differing
+    context = {
+        "study": study,
+        "results": found,
+        "measures": [(name_of(one.measure), one, one.measure == MEAN) for one in found.report.measures],
+        "names": [(measure, name_of(measure)) for measure in MEASURES],
+        "invalid": [(name, n) for name, n in found.n_invalid.items() if n],
+        "differing": [(one, name_of(one.aspect)) for one in differing[:DIFFERING_SHOWN]],
+        "n_differing": len(differing),
+    }
+    return page(request, "annotation/rating_results.html", context)
+
+
+@requires("annotation.view_session")
+@require_safe
+def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """Figures as JSON or CSV, under pseudonyms."""
+    study = study_of(request, uid, kind=Study.Kind.RATING)
+    if name == "figures.json":
+        values = as_json(results_of(study, public=True))
+        return json_download(values, name=f"rating-{study.uid}.json", about=study)
+    if name == "figures.csv":
+        rows = figure_rows(results_of(study, public=True))
+        return csv_download(FIGURE_COLUMNS, rows, name=f"rating-{study.uid}.csv", about=study)
+    raise Http404
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(RUN)
+def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Choose a model, see what rating these summaries would ask and cost, and start it."""
+    study = study_of(request, uid, kind=Study.Kind.RATING)
+    summaries = list(Summary.objects.filter(label_items__study=study).order_by("pk"))
+    intro = ngettext(
+        "The model rates the %(n)d summary of this study on the same aspects, with the same documents. Its "
+        "ratings are compared with people's on the page of results.",
+        "The model rates the %(n)d summaries of this study on the same aspects, with the same documents. Its "
+        "ratings are compared with people's on the page of results.",
+        len(summaries),
+    )
+    run = machines.MachineRun(
+        study=study,
+        here="results",
+        heading=_("Run a model on these summaries"),
+        intro=intro % {"n": len(summaries)},
+        counted=_("Summaries"),
+        form=RatingRunForm,
+        tasks=(JudgeRun.Task.RATINGS,),
+        subjects=summaries,
+        address=reverse("annotation:rating-machine-run", args=[study.uid]),
+        scope=Scope(study=(str(study.uid), study.name)).as_json(),
+    )
+    return machines.machine_run(request, run)

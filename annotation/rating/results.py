@@ -1,0 +1,196 @@
+"""Ratings of people and judges on the same summaries, read in a fixed number of queries, as figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.models import RatingLabel, Study
+from annotation.studies.members import names_of
+from benchmarks.models import Judge, Summary, SummaryRating
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.likert import ASPECTS, MEASURES, PEOPLE, LikertReport, RatingTable, likert_report
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import Ints
+
+FIGURE_COLUMNS = ("measure", "of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
+NOTABLE = 2
+"""Ratings of two people that are so far apart are worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One summary with the ratings of each rater by aspect; `url` is empty for texts of sessions."""
+
+    uid: str
+    subtopic: str
+    system: str
+    has_page: bool
+    ratings: Mapping[str, tuple[int | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A summary on which people are far apart in an aspect."""
+
+    item: Item
+    aspect: str
+    people: tuple[tuple[str, int], ...]
+    judges: tuple[tuple[str, int], ...]
+
+    @property
+    def spread(self) -> int:
+        """The highest rating less the lowest."""
+        values = [value for _name, value in self.people]
+        return max(values) - min(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All figures of a rating study; `n_invalid` by judge counts ratings that could not be used."""
+
+    items: tuple[Item, ...]
+    people: tuple[str, ...]
+    judges: tuple[str, ...]
+    n_invalid: Mapping[str, int]
+    report: LikertReport
+
+    @property
+    def differing(self) -> list[Differing]:
+        """Where people are two steps apart or more, the farthest first."""
+        found = []
+        for item in self.items:
+            for at, aspect in enumerate(ASPECTS):
+                given = {name: value for name, values in item.ratings.items() if (value := values[at]) is not None}
+                people = tuple((name, given[name]) for name in self.people if name in given)
+                judges = tuple((name, given[name]) for name in self.judges if name in given)
+                if len(people) > 1:
+                    found.append(Differing(item, aspect, people, judges))
+        return sorted((one for one in found if one.spread >= NOTABLE), key=lambda one: -one.spread)
+
+
+def results_of(study: Study, *, public: bool = False, resampling: Resampling | None = DEFAULT) -> Results:
+    """Compare everybody who rated and every judge that did; with `public` people have pseudonyms. Four queries.
+
+    Summaries that somebody rated in full count, and of a judge the first answer to each aspect.
+    """
+    rows = Summary.objects.filter(label_items__study=study).select_related("subtopic", "system").order_by("pk")
+    summaries = list(rows)
+    place = {summary.pk: at for at, summary in enumerate(summaries)}
+    names = names_of(study, public=public)
+    by_person = _of_people(study, names, place)
+    people = tuple(name for name in names.values() if name in by_person)
+    by_judge, invalid = _of_judges(place)
+    judges = tuple(by_judge)
+    systems = tuple(_system(summary) for summary in summaries)
+    columns = [*(by_person[name] for name in people), *by_judge.values()]
+    codes = np.stack(columns, axis=1) if columns else np.zeros((len(summaries), 0, len(ASPECTS)), dtype=np.int64)
+    clusters = tuple(summary.subtopic_id for summary in summaries)
+    table = RatingTable(codes, people, judges, systems, clusters)
+    items = tuple(
+        Item(
+            uid=str(summary.uid),
+            subtopic=summary.subtopic.name,
+            system=systems[at],
+            has_page=summary.has_page,
+            ratings={name: _plain(codes[at, column]) for column, name in enumerate((*people, *judges))},
+        )
+        for at, summary in enumerate(summaries)
+    )
+    return Results(items, people, judges, invalid, likert_report(table, resampling=resampling))
+
+
+def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:
+    found: dict[str, Ints] = {}
+    rows = RatingLabel.objects.filter(study=study).for_figures().order_by("pk")
+    for person, summary, *values in rows.values_list("annotator_id", "summary_id", *ASPECTS):
+        own = found.setdefault(names[person], _nothing(len(place)))
+        own[place[summary]] = np.array(values) - 1
+    return found
+
+
+def _of_judges(place: Mapping[int, int]) -> tuple[dict[str, Ints], dict[str, int]]:
+    found: dict[str, Ints] = {}
+    invalid: Counter[str] = Counter()
+    rows = SummaryRating.objects.filter(repeat=0, summary__in=place).select_related("judge")
+    for row in rows.order_by("judge__name", "judge__version", "pk"):
+        name = str(row.judge)
+        own = found.setdefault(name, _nothing(len(place)))
+        if row.value is None:
+            invalid[name] += 1
+        else:
+            own[place[row.summary_id], ASPECTS.index(row.aspect)] = row.value - 1
+    return found, {name: invalid[name] for name in found}
+
+
+def _nothing(n: int) -> Ints:
+    return np.full((n, len(ASPECTS)), MISSING, dtype=np.int64)
+
+
+def _plain(codes: Ints) -> tuple[int | None, ...]:
+    return tuple(None if code == MISSING else code + 1 for code in codes.tolist())
+
+
+def _system(summary: Summary) -> str:
+    return PEOPLE if summary.origin == Summary.Origin.SESSION else str(summary.system)
+
+
+# Plain values
+
+
+def as_json(found: Results) -> dict[str, Any]:
+    """Plain values, as `manage.py report likert` prints them."""
+    return {
+        "n_summaries": len(found.items),
+        "n_rated": found.report.n_rated,
+        "people": list(found.people),
+        "judges": [{"judge": name, "n_invalid": found.n_invalid[name]} for name in found.judges],
+        "measures": [
+            {
+                "measure": one.measure,
+                "people": one.people and {"n": one.people.n_items, **stat_json(one.people.stats)},
+                "judges": [{"judge": row.name, "n": row.n_items, **stat_json(row.stats)} for row in one.judges],
+            }
+            for one in found.report.measures
+        ],
+        "systems": [
+            {
+                "rater": one.rater,
+                "rows": [{"system": row.system, "n": row.n, **stat_json(row.stats)} for row in one.rows],
+                "ranking": one.ranking
+                and stat_json({"kendall": one.ranking.kendall, "spearman": one.ranking.spearman}),
+            }
+            for one in found.report.systems
+        ],
+    }
+
+
+def figure_rows(found: Results) -> Iterator[tuple[Any, ...]]:
+    """A row for each figure, in the order of `FIGURE_COLUMNS`."""
+    for one in found.report.measures:
+        if one.people is not None:
+            yield from _rows(one.measure, "people among themselves", "", one.people.stats)
+        for row in one.judges:
+            yield from _rows(one.measure, "judge and people", row.name, row.stats)
+    for side in found.report.systems:
+        for system in side.rows:
+            for measure in MEASURES:
+                stats = {f"mean rating by {side.rater}": system.stats[measure]}
+                yield from _rows(measure, "system", system.system, stats)
+
+
+def _rows(measure: str, of: str, name: str, stats: Mapping[str, Stat]) -> Iterator[tuple[Any, ...]]:
+    for figure, stat in stats.items():
+        where = (measure, of, name, figure)
+        yield (*where, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.reason)
+
+
+def judges_of(study: Study) -> int:
+    """How many judges have rated summaries of a study."""
+    rated = SummaryRating.objects.filter(summary__label_items__study=study)
+    return Judge.objects.filter(pk__in=rated.values("judge")).count()

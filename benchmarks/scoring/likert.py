@@ -1,0 +1,287 @@
+"""Ratings of summaries from 1 to 5 on five aspects: people among themselves, judges beside them, and systems.
+
+The aspects and the scale are those of Ravaut et al. (2024, appendix B), after Adams et al. (2023). A *measure* is
+one of the aspects, or their mean, which a rater has given only with all five. Correlations are of a rater with one
+person on the summaries that both rated, then averaged over people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from benchmarks.scoring.agreement import Level, krippendorff_alpha
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import Batch, bootstrap_mean
+from benchmarks.scoring.linking import Column
+from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ranking import RankAgreement, rank_agreement
+from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import BadShape, Bools, Floats, Ints, cluster_index, divide, mean_of_defined
+
+ASPECTS = ("overall", "informativeness", "quality", "coherence", "attributability")
+LOWEST, HIGHEST = 1, 5
+LEVELS = tuple(range(LOWEST, HIGHEST + 1))
+MEAN = "mean"
+MEASURES = (*ASPECTS, MEAN)
+CORRELATIONS = ("pearson", "spearman", "tau_b")
+FIGURES = (*CORRELATIONS, "quadratic_kappa", "alpha_ordinal", "exact_agreement")
+"""Figures of two raters; of the mean over aspects only the correlations."""
+ALPHA, DIFFERENCE = "alpha", "difference"
+"""Krippendorff's alpha of all people at once; and how much higher than people a judge rates."""
+MAX_IN_PAIRS = 12
+"""People who are compared with each other; more pairs would take long and change little."""
+PEOPLE = "people"
+NO_PAIR = "no summary was rated by both"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingTable:
+    """Ratings of n summaries.
+
+    `codes` has shape (n, people + judges, aspects): the rating less 1, -1 where there is none. `systems` and
+    `clusters` have a name and a key for each summary.
+    """
+
+    codes: Ints
+    people: tuple[str, ...]
+    judges: tuple[str, ...]
+    systems: tuple[str, ...]
+    clusters: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        shape = (len(self.systems), len(self.people) + len(self.judges), len(ASPECTS))
+        if self.codes.shape != shape or len(self.clusters) != len(self.systems):
+            raise BadShape(f"ratings of shape {self.codes.shape}, not {shape}")
+
+    def of(self, measure: str) -> Ints:
+        """The codes of a measure, shape (n, raters); those of the mean are the sums of the aspects'."""
+        if measure != MEAN:
+            return self.codes[:, :, ASPECTS.index(measure)]
+        sums: Ints = np.where((self.codes == MISSING).any(axis=2), MISSING, self.codes.sum(axis=2))
+        return sums
+
+    def values(self, measure: str) -> Floats:
+        """The ratings themselves, shape (n, raters), NaN where there is none."""
+        codes, worth = self.of(measure), np.array(worth_of(measure))
+        return np.where(codes == MISSING, np.nan, worth[np.maximum(codes, 0)])
+
+    def by_people(self, measure: str) -> Floats:
+        """The mean of people's ratings of each summary, shape (n,), NaN where nobody rated."""
+        return mean_of_defined(self.values(measure)[:, : len(self.people)])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A judge beside people, or people among themselves, on one measure; `n_items` are the summaries behind it."""
+
+    name: str
+    stats: Mapping[str, Stat]
+    n_items: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRows:
+    """One measure; `people` is None where no summary was rated by two of them."""
+
+    measure: str
+    people: Row | None
+    judges: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """The mean ratings of a system by measure; `n` is the number of its rated summaries."""
+
+    system: str
+    n: int
+    stats: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRows:
+    """Systems as people rate them, or as a judge does: all on the summaries that people rated.
+
+    `ranking` says how alike the judge and people rank them by the mean over aspects.
+    """
+
+    rater: str
+    rows: tuple[SystemRow, ...]
+    ranking: RankAgreement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LikertReport:
+    """Everything about the ratings of one study."""
+
+    measures: tuple[MeasureRows, ...]
+    systems: tuple[SystemRows, ...]
+    n_rated: int
+
+
+def worth_of(measure: str) -> tuple[float, ...]:
+    """What each code of a measure stands for, from 1 to 5; a mean of five ratings moves in fifths."""
+    steps = 1 if measure != MEAN else len(ASPECTS)
+    return tuple(LOWEST + code / steps for code in range((HIGHEST - LOWEST) * steps + 1))
+
+
+def likert_report(table: RatingTable, *, resampling: Resampling | None = DEFAULT) -> LikertReport:
+    """All figures; intervals resample clusters."""
+    with shared_draws():
+        return LikertReport(
+            measures=tuple(_measure(table, measure, resampling) for measure in MEASURES),
+            systems=tuple(_systems(table, rater, resampling) for rater in (PEOPLE, *table.judges)),
+            n_rated=int(_rated(table).sum()),
+        )
+
+
+def _rated(table: RatingTable) -> Bools:
+    """The summaries that somebody has rated on any aspect."""
+    rated: Bools = (table.codes[:, : len(table.people)] != MISSING).any(axis=(1, 2))
+    return rated
+
+
+# One measure
+
+
+def _measure(table: RatingTable, measure: str, resampling: Resampling | None) -> MeasureRows:
+    codes = table.of(measure)
+    n_people = len(table.people)
+    return MeasureRows(
+        measure,
+        _people_row(table, measure, codes[:, :n_people], resampling),
+        tuple(
+            _judge_row(table, measure, name, codes[:, :n_people], codes[:, n_people + at], resampling)
+            for at, name in enumerate(table.judges)
+        ),
+    )
+
+
+def _people_row(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Row | None:
+    n_items = int(((codes != MISSING).sum(axis=1) >= 2).sum())
+    if not n_items:
+        return None
+    pairs = list(combinations(range(min(codes.shape[1], MAX_IN_PAIRS)), 2))
+    stats = _paired(table, measure, [(codes[:, one], codes[:, other]) for one, other in pairs], resampling)
+    return Row(PEOPLE, {ALPHA: _alpha(table, measure, codes, resampling), **stats}, n_items)
+
+
+def _judge_row(
+    table: RatingTable, measure: str, name: str, people: Ints, judge: Ints, resampling: Resampling | None
+) -> Row:
+    stats = _paired(table, measure, [(people[:, at], judge) for at in range(people.shape[1])], resampling)
+    ours, theirs = table.by_people(measure), table.values(measure)[:, _column(table, name)]
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    difference = bootstrap_mean(
+        (theirs - ours)[both],
+        clusters=_keys(table, both),
+        resampling=resampling,
+        method="judge minus the mean of people",
+        bounds=(LOWEST - HIGHEST, HIGHEST - LOWEST),
+    )
+    return Row(name, {**stats, DIFFERENCE: difference}, int(both.sum()))
+
+
+def _paired(
+    table: RatingTable, measure: str, sides: Sequence[tuple[Ints, Ints]], resampling: Resampling | None
+) -> dict[str, Stat]:
+    """Figures of two raters, averaged over the pairs that share a summary."""
+    names = CORRELATIONS if measure == MEAN else FIGURES
+    worth = worth_of(measure)
+    index = cluster_index(table.clusters, len(table.clusters))
+    n_clusters = int(index.max(initial=-1)) + 1
+    batch = Batch(n_clusters, resampling)
+    items = Items(clusters=index, n_clusters=n_clusters, worth=worth, has_covered=False)
+    added = [add_pair(batch, items, _column_of(one), _column_of(other)) for one, other in sides]
+    pairs = [pair for pair in added if pair.n_items]
+    if not pairs:
+        return {name: Stat.undefined(NO_PAIR) for name in names}
+    figures = pair_figures(worth, has_covered=False)
+    return stats_of(batch, pairs, estimates_of(batch, pairs, figures, names=names))
+
+
+def _column_of(codes: Ints) -> Column:
+    nothing = np.zeros(len(codes), dtype=bool)
+    return Column(codes, nothing.astype(object), nothing)
+
+
+def _alpha(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Stat:
+    worth = worth_of(measure)
+    categories = tuple(f"{value:g}" for value in worth)
+    ratings = Ratings(codes, categories, table.people, table.clusters)
+    level = Level.INTERVAL if measure == MEAN else Level.ORDINAL
+    values = dict(zip(categories, worth, strict=True))
+    return krippendorff_alpha(ratings, level=level, values=values, resampling=resampling)
+
+
+# Systems
+
+
+def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> SystemRows:
+    def of(measure: str) -> Floats:
+        if rater == PEOPLE:
+            return table.by_people(measure)
+        return np.where(_rated(table), table.values(measure)[:, _column(table, rater)], np.nan)
+
+    systems = np.array(table.systems, dtype=object)
+    rows = [
+        _system(table, name, np.asarray(systems == name, dtype=bool), of, resampling)
+        for name in sorted({*systems[_rated(table)].tolist()})
+    ]
+    ranking = None if rater == PEOPLE else _ranking(table, of(MEAN), resampling)
+    return SystemRows(rater, tuple(row for row in rows if row.n), ranking)
+
+
+def _system(
+    table: RatingTable,
+    name: str,
+    mask: Bools,
+    of: Callable[[str], Floats],
+    resampling: Resampling | None,
+) -> SystemRow:
+    stats, most = {}, 0
+    for measure in MEASURES:
+        values = of(measure)
+        known = mask & np.isfinite(values)
+        stats[measure] = bootstrap_mean(
+            values[known],
+            clusters=_keys(table, known),
+            resampling=resampling,
+            method="mean over summaries",
+            bounds=(LOWEST, HIGHEST),
+        )
+        most = max(most, int(known.sum()))
+    return SystemRow(name, most, stats)
+
+
+def _ranking(table: RatingTable, judge: Floats, resampling: Resampling | None) -> RankAgreement:
+    """People and a judge on the same summaries; several of one system on a cluster count as their mean."""
+    people = table.by_people(MEAN)
+    both = np.isfinite(people) & np.isfinite(judge)
+    names = sorted({name for name, keep in zip(table.systems, both.tolist(), strict=True) if keep})
+    rows = cluster_index(table.clusters, len(table.clusters))
+    columns = np.array([names.index(name) if name in names else 0 for name in table.systems], dtype=np.int64)
+    shape = (int(rows.max(initial=-1)) + 1, len(names))
+    counts = _summed(both.astype(np.float64), rows[both], columns[both], both, shape)
+    people_grid, judge_grid = (
+        divide(_summed(values, rows[both], columns[both], both, shape), counts) for values in (people, judge)
+    )
+    return rank_agreement(people_grid, judge_grid, systems=names, resampling=resampling)
+
+
+def _summed(values: Floats, rows: Ints, columns: Ints, mask: Bools, shape: tuple[int, int]) -> Floats:
+    grid = np.zeros(shape)
+    np.add.at(grid, (rows, columns), values[mask])
+    return grid
+
+
+def _column(table: RatingTable, judge: str) -> int:
+    return len(table.people) + table.judges.index(judge)
+
+
+def _keys(table: RatingTable, mask: Bools) -> tuple[Hashable, ...]:
+    return tuple(key for key, keep in zip(table.clusters, mask.tolist(), strict=True) if keep)

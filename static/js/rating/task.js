@@ -1,0 +1,57 @@
+// A summary to rate in the browser: five aspects, one of them at hand, and their keys, beside the documents.
+import { OneForm } from "../labelling/one_form.js";
+import { run } from "../labelling/shell.js";
+import { startDocuments } from "../reading/documents.js";
+
+const LEVELS = new Set(["1", "2", "3", "4", "5"]);
+
+class Rating extends OneForm {
+  constructor(root) {
+    super(root);
+    this.boxes = [...root.querySelectorAll("[data-aspect]")];
+    this.readingKeys = startDocuments(root, this.shell).commands;
+    for (const box of this.boxes) for (const type of ["focusin", "click"]) this.shell.on(box, type, () => this.take(box));
+    this.take(this.unrated ?? this.boxes[0]);
+  }
+
+  rated(box) { return this.value(box.dataset.aspect) !== ""; }
+  get unrated() { return this.boxes.find((box) => !this.rated(box)); }
+  get isAnswered() { return this.boxes.some((box) => this.rated(box)); }
+  get isComplete() { return !this.unrated; }
+
+  take(box) {
+    this.current?.classList.remove("is-current");
+    this.current = box;
+    box.classList.add("is-current");
+    box.scrollIntoView({ block: "nearest" });
+  }
+  step(by) {
+    const at = this.boxes.indexOf(this.current) + by;
+    if (this.boxes[at]) this.take(this.boxes[at]);
+  }
+  // The next aspect without a rating, after this one and then from the first.
+  get following() {
+    const at = this.boxes.indexOf(this.current);
+    return [...this.boxes.slice(at + 1), ...this.boxes.slice(0, at)].find((box) => !this.rated(box));
+  }
+
+  fields() { return this.boxes.map(({ dataset: { aspect } }) => [aspect, this.value(aspect)]); }
+  show(body) { for (const { dataset: { aspect } } of this.boxes) this.choose(aspect, String(body[aspect] ?? "")); }
+  read(of) { return Object.fromEntries(this.boxes.map(({ dataset: { aspect } }) => [aspect, of(aspect)])); }
+  missing() {
+    this.take(this.rated(this.current) ? this.following : this.current);
+    return [this.current, "unanswered"];
+  }
+
+  keys(key) {
+    if (LEVELS.has(key)) return () => this.rate(key);
+    return { ArrowDown: () => this.step(1), j: () => this.step(1), ArrowUp: () => this.step(-1), k: () => this.step(-1) }[key];
+  }
+  rate(level) {
+    this.choose(this.current.dataset.aspect, level);
+    this.decide();
+    if (this.following) this.take(this.following);
+  }
+}
+
+run((root) => new Rating(root).begin());

@@ -1,0 +1,395 @@
+"""People rate summaries from 1 to 5 on five aspects, blind, beside the documents; judges stand beside them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotation.labelling.handling import TaskRefused
+from annotation.models import Exposure, LabelTask, RatingLabel, Study
+from annotation.rating import planning
+from annotation.rating.overview import overview_of
+from annotation.rating.planning import NothingToRead
+from annotation.rating.results import results_of
+from annotation.removal.finding import going_of
+from annotation.removal.removing import remove_work
+from benchmarks.engine.scopes import studies
+from benchmarks.engine.sources import source_numbers
+from benchmarks.models import Document, JudgeCall, JudgeRun, Summary, SummaryRating
+from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all
+from tests.makers import (
+    NOW,
+    annotator_of,
+    flat,
+    label_task,
+    label_url,
+    make_assignment,
+    make_haystack,
+    make_session,
+    make_summary,
+    make_writing_study,
+)
+
+pytestmark = pytest.mark.django_db
+JSON = {"Accept": "application/json"}
+
+
+def table(response: Any) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    body = b"".join(response.streaming_content).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(body)))
+
+
+def send(client: Any, task: LabelTask, **fields: str) -> Any:
+    return client.post(label_url("label-choice", task), fields, headers=JSON)
+
+
+def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_will_write(
+    ada: Any, ben: Any, cleo: Any, dot: Any
+) -> None:
+    haystack = make_haystack()
+    writing = make_writing_study(haystack=haystack, researcher=ada)
+    task = make_assignment(study=writing, annotator=ben, state="done")
+    own = make_summary(subtopic=task.subtopic, origin="session", text="- Boats leave at six. [1]")
+    session = make_session(assignment=task, state="submitted", revisions=[(1000, own.text)])
+    session.snapshots.create(
+        mark_ms=1000,
+        kind="final",
+        text=own.text,
+        summary=own,
+        revision=session.revisions.get(),
+        filled_by="submit",
+        created_at=NOW,
+    )
+    make_assignment(study=writing, annotator=dot)
+    other = make_summary(subtopic=task.subtopic)
+    study = make_rating_study(annotators=[ben, cleo, dot], summaries=[own, other], researcher=ada)
+    given = {(each.item.summary_id, each.annotator.user) for each in study.label_tasks.all()}
+    assert given == {(other.pk, ben), (other.pk, cleo), (own.pk, cleo)}
+    assert planning.n_short(study) == 1
+
+
+def test_without_documents_nobody_can_rate(ada: Any, ben: Any) -> None:
+    haystack = make_haystack()
+    summary = make_summary(subtopic=haystack.subtopics.get(number=1))
+    Document.objects.all().delete()
+    with pytest.raises(NothingToRead):
+        make_rating_study(annotators=[ben], summaries=[summary])
+    assert not Study.objects.filter(kind="rating").exists()
+
+
+def test_the_source_is_what_the_oracle_shows_and_what_is_cited() -> None:
+    haystack = make_haystack()
+    subtopic = haystack.subtopics.get(number=2)  # its insights are in documents 1, 4, 5 and 6
+    plain = make_summary(subtopic=subtopic, text="- Nothing is cited.")
+    cites = make_summary(subtopic=subtopic, system="b", text="- Here [2]. [Word count: 3]\n- There [2, 99].")
+    assert source_numbers([plain, cites]) == {plain.pk: (1, 4, 5, 6), cites.pk: (1, 2, 4, 5, 6)}
+
+
+def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, login: Any) -> None:
+    study = make_rating_study(annotators=[ben])
+    client, task = login(ben), label_task(study, ben)
+    told = send(client, task, overall="4", op_id="a").json()
+    assert (told["overall"], told["quality"], told["is_complete"], told["state"]) == (4, None, False, "begun")
+    told = send(
+        client, task, overall="4", informativeness="3", quality="5", coherence="5", attributability="2", unsure="1"
+    ).json()
+    assert (told["is_complete"], told["state"], told["is_unsure"]) == (True, "done", True)
+    rows = list(RatingLabel.objects.order_by("pk"))
+    assert [(row.is_complete, row.is_current, row.overall, row.coherence) for row in rows] == [
+        (False, False, 4, None),
+        (True, True, 4, 5),
+    ]
+    assert rows[1].summary == task.item.summary
+    assert rows[1].guideline is not None
+    undone = client.post(label_url("label-undo", task), {"op_id": "u"}, headers=JSON).json()
+    assert undone["message"] == (
+        "Undone: overall 4, informativeness 3, quality 5, coherence 5, attributability 2, not sure on 1; "
+        "it is now overall 4."
+    )
+    assert undone["state"] == "begun"
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"overall": "6"}, 409),
+        ({"overall": "0"}, 409),
+        ({"overall": "-1"}, 400),
+        ({"overall": "4.5"}, 400),
+        ({"overall": "<script>"}, 400),
+        ({"coherence": "99999999999"}, 400),
+        ({"unsure": "1"}, 409),
+        ({"overall": "", "unknown": "3"}, 200),
+    ],
+)
+def test_what_is_no_rating_is_refused(ben: Any, login: Any, fields: dict[str, str], status: int) -> None:
+    study = make_rating_study(annotators=[ben])
+    assert send(login(ben), label_task(study, ben), **fields).status_code == status
+    assert not RatingLabel.objects.exists()
+
+
+def test_another_persons_task_is_not_there_and_a_closed_study_takes_nothing(
+    ben: Any, cleo: Any, dot: Any, login: Any
+) -> None:
+    study = make_rating_study(annotators=[ben, cleo])
+    task = label_task(study, ben)
+    for person in (cleo, dot):
+        assert login(person).get(label_url("label-task", task)).status_code == 404
+        assert send(login(person), task, overall="3").status_code == 404
+    study.state = "closed"
+    study.save()
+    assert send(login(ben), task, overall="3").status_code == 409
+    with pytest.raises(TaskRefused):
+        rate(task, [3])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"is_complete": True, "overall": 3},
+        {"is_complete": False, **dict.fromkeys(("overall", "informativeness", "quality"), 3), "coherence": 6},
+        {
+            "is_complete": False,
+            **dict.fromkeys(("overall", "informativeness", "quality", "coherence", "attributability"), 3),
+        },
+    ],
+)
+def test_the_database_knows_the_scale_and_what_is_complete(ben: Any, wrong: dict[str, Any]) -> None:
+    study = make_rating_study(annotators=[ben])
+    task = label_task(study, ben)
+    given = {"study": study, "annotator": task.annotator, "task": task, "summary": task.item.summary}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        RatingLabel.objects.create(**given, op_id="x", made_at=NOW, **wrong)
+
+
+def test_the_page_shows_summary_and_documents_and_never_the_system(
+    ben: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    haystack = make_haystack(n_documents=30)
+    text = "- <script>alert(1)</script> Boats leave. [1, 77]\n- **Pier** [2]"
+    summary = make_summary(subtopic=haystack.subtopics.get(number=1), system="secret-system", text=text)
+    study = make_rating_study(annotators=[ben], summaries=[summary])
+    client, url = login(ben), label_url("label-task", label_task(study, ben))
+    client.get(url)
+    with django_assert_max_num_queries(20):
+        shown = flat(client.get(url).content.decode())
+    assert "secret-system" not in shown
+    assert "<script>alert(1)" not in shown
+    assert '[<a href="#doc-1" data-cited="1">1</a>, 77]' in shown
+    assert 'id="doc-5"' in shown
+    assert 'id="doc-6"' not in shown, "it has no insight of this subtopic and is not cited"
+    assert shown.count('type="radio" name="attributability"') == 5
+    assert Exposure.objects.filter(user=ben, haystack=haystack).exists(), "who rates does not write on it later"
+
+
+def test_who_still_has_to_write_on_the_haystack_rates_later(ada: Any, ben: Any, login: Any) -> None:
+    haystack = make_haystack()
+    study = make_rating_study(
+        annotators=[ben], summaries=[make_summary(subtopic=haystack.subtopics.get(number=1))]
+    )
+    writing = make_writing_study(haystack=haystack, researcher=ada)
+    make_assignment(study=writing, annotator=ben)
+    response = login(ben).get(label_url("label-task", label_task(study, ben)))
+    assert response.status_code == 409
+    assert "a writing task on the same documents" in response.content.decode()
+    assert not Exposure.objects.exists()
+
+
+def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    haystack = make_haystack()
+    for system in ("ant", "bee"):
+        make_summary(subtopic=haystack.subtopics.get(number=1), system=system)
+    data = {
+        "name": "Rate",
+        "currency": "USD",
+        "hourly_rate": "25",
+        "haystacks": [haystack.pk],
+        "with_systems": "on",
+        "way": "all",
+        "people_per_item": "2",
+        "annotators": [annotator_of(ben).pk, annotator_of(cleo).pk],
+        "guidelines": "Rate.",
+        "then": "open",
+    }
+    client, counting = login(ada), reverse("annotation:label-summaries", args=["rating"])
+    counted = client.post(counting, data, headers={"HX-Request": "true"})
+    assert counted.context["count"].n == 2
+    for kind in ("validation", "nothing"):
+        url = reverse("annotation:label-summaries", args=[kind])
+        assert client.post(url, data).status_code == 404
+    create = reverse("annotation:study-create", args=["rating"])
+    assert "New rating study" in client.get(create).content.decode()
+    assert client.post(create, {**data, "people_per_item": "0"}).status_code == 422
+    assert client.post(create, data).status_code == 302
+    study = Study.objects.get(kind="rating")
+    assert (study.state, study.label_tasks.count(), study.rating_plan.people_per_item) == ("open", 4, 2)
+    for page in ("study", "study-work", "study-annotators", "rating-results", "study-archive", "study-settings"):
+        assert client.get(reverse(f"annotation:{page}", args=[study.uid])).status_code == 200, page
+    again = client.post(
+        reverse("annotation:study-annotators", args=[study.uid]), {**data, "action": "items"}, follow=True
+    )
+    assert "0 tasks were assigned" in again.content.decode()
+
+
+RATINGS = ([5, 5, 4, 4, 5], [2, 1, 3, 3, 2], [4, 4, 4, 5, 4], [1, 2, 3, 2, 1])
+
+
+@pytest.fixture
+def rated(ada: Any, ben: Any, cleo: Any) -> Study:
+    """Four summaries rated by two people, and by a judge with one unusable answer."""
+    study = make_rating_study(annotators=[ben, cleo], researcher=ada)
+    rate_all(study, ben, RATINGS)
+    rate_all(study, cleo, [RATINGS[0], RATINGS[1], RATINGS[2], [4, 2, 3, 2, 1]])
+    judge_all(study, "sparrow", [*RATINGS[:3], [1, 2, None, 2, 1]])
+    return study
+
+
+def test_the_overview_counts_mean_ratings(rated: Study, ada: Any, login: Any) -> None:
+    found = {row.member.annotator.label: row for row in overview_of(rated).people}
+    assert {name: row.means["overall"] for name, row in found.items()} == {"Ben": 3.0, "Cleo": 3.75}
+    assert {row.n_done for row in found.values()} == {4}
+    page = login(ada).get(reverse("annotation:study", args=[rated.uid])).content.decode()
+    assert "3.75" in page
+
+
+def test_results_put_people_judges_and_systems_on_one_page(
+    rated: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    found = results_of(rated)
+    overall, *_others, mean = found.report.measures
+    assert overall.people is not None
+    assert overall.people.stats["exact_agreement"].value == 0.75
+    assert overall.judges[0].stats["exact_agreement"].value == pytest.approx((1 + 0.75) / 2)
+    assert mean.judges[0].n_items == 3, "without its rating of quality the last summary has no mean"
+    assert found.n_invalid == {"sparrow": 1}
+    people, judge = found.report.systems
+    assert {row.system: row.stats["overall"].value for row in people.rows} == {
+        "model-a · full": 4.5,
+        "model-b · full": 2.25,
+    }
+    assert judge.rows[1].stats["quality"].value == 3
+    assert [(one.aspect, one.people, one.judges) for one in found.differing] == [
+        ("overall", (("Ben", 1), ("Cleo", 4)), (("sparrow", 1),))
+    ]
+    client, url = login(ada), reverse("annotation:rating-results", args=[rated.uid])
+    client.get(url)
+    with django_assert_max_num_queries(20):
+        shown = flat(client.get(url).content.decode())
+    assert "1 rating of sparrow could not be used." in shown
+    assert "4 of 4 summaries rated in full; people: 2, judges: 1." in shown
+    assert "model-b · full" in shown
+
+
+def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    values = client.get(reverse("annotation:rating-file", args=[rated.uid, "figures.json"])).json()
+    assert values["people"] == ["annotator1", "annotator2"]
+    out = io.StringIO()
+    call_command("report", "likert", "--json", stdout=out)
+    printed = json.loads(out.getvalue())
+    assert printed["study"] == "Ferry ratings"
+    assert printed["measures"] == values["measures"]
+    overall = printed["measures"][0]
+    assert overall["people"]["n"] == 4
+    assert overall["judges"][0]["reasons"]["pearson"] == "no interval under 5 clusters"
+    assert printed["judges"] == [{"judge": "sparrow", "n_invalid": 1}]
+    assert [side["rater"] for side in printed["systems"]] == ["people", "sparrow"]
+    text = io.StringIO()
+    call_command("report", "likert", "--study", "Ferry ratings", stdout=text)
+    assert "4 of 4 summaries rated in full" in text.getvalue()
+    rows = table(client.get(reverse("annotation:rating-file", args=[rated.uid, "figures.csv"])))
+    assert Counter(row["of"] for row in rows) == {
+        "people among themselves": 5 * 7 + 4,
+        "judge and people": 5 * 7 + 4,
+        "system": 2 * 2 * 6,
+    }
+    assert client.get(reverse("annotation:rating-file", args=[rated.uid, "other"])).status_code == 404
+
+
+def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:
+    make_rating_study(annotators=[ben], summaries=Summary.objects.all(), name="Second")
+    with pytest.raises(CommandError, match="“Ferry ratings”, “Second”"):
+        call_command("report", "likert")
+    Study.objects.filter(pk=rated.pk).update(kind="linking")
+    with pytest.raises(CommandError, match="no rating study"):
+        call_command("report", "likert", "--study", rated.name)
+
+
+def test_labels_leave_as_rows_with_what_was_undone_in_the_history(
+    rated: Study, ada: Any, ben: Any, login: Any
+) -> None:
+    task = rated.label_tasks.filter(annotator=annotator_of(ben)).order_by("item__summary")[0]
+    rate(task, [None], op="clear")
+    client = login(ada)
+
+    def rows(which: str) -> list[dict[str, str]]:
+        return table(client.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which}))
+
+    assert len(rows("current")) == 7
+    history = rows("history")
+    assert len(history) == 9
+    assert (history[-1]["overall"], history[-1]["is_complete"]) == ("", "False")
+    assert {row["annotator"] for row in history} == {"annotator1", "annotator2"}
+
+
+def test_runs_of_judges_can_be_about_a_rating_study(rated: Study) -> None:
+    assert studies().summaries(str(rated.uid)).count() == 4
+    assert (str(rated.uid), rated.name) in studies().named()
+
+
+def test_on_request_ratings_go_with_their_writer_and_with_the_text(
+    ada: Any, ben: Any, cleo: Any, now: datetime
+) -> None:
+    writing = make_writing_study(researcher=ada, annotators=[ben])
+    task = make_assignment(study=writing, annotator=ben, state="done")
+    own = make_summary(subtopic=task.subtopic, origin="session", text="- Boats leave at six. [1]")
+    session = make_session(assignment=task, state="submitted", revisions=[(1000, own.text)])
+    session.snapshots.create(
+        mark_ms=1000,
+        kind="final",
+        text=own.text,
+        summary=own,
+        revision=session.revisions.get(),
+        filled_by="submit",
+        created_at=now,
+    )
+    other = make_summary(subtopic=task.subtopic)
+    study = make_rating_study(annotators=[ben, cleo], summaries=[own, other])
+    rate_all(study, ben, [RATINGS[1]])
+    rate_all(study, cleo, RATINGS[:2])
+    judge = judge_all(study, "sparrow", RATINGS[:2])
+    run = JudgeRun.objects.create(judge=judge, task="ratings", created_at=now)
+    for text in (own, other):
+        call = JudgeCall.objects.create(
+            cache_key=str(text.pk) * 8,
+            run=run,
+            base_url="http://model.test",
+            model="m",
+            prompt_sha256="p",
+            state="answered",
+            claimed_at=now,
+            answered_at=now,
+            reply={"content": text.text},
+        )
+        SummaryRating.objects.filter(summary=text).update(call=call)
+    going = going_of(annotator_of(ben))
+    assert going.totals["labels"] == 1
+    assert going.totals["labels_of_others"] == 1
+    assert going.totals["verdicts"] == 5
+    assert len(going.calls) == 1
+    remove_work(annotator=annotator_of(ben), mode="deleted", by=None, now=now)
+    left = RatingLabel.objects.get()
+    assert (left.summary, left.annotator) == (other, annotator_of(cleo))
+    assert set(SummaryRating.objects.values_list("summary", flat=True)) == {other.pk}
+    assert sorted(JudgeCall.objects.values_list("reply__content", flat=True), key=str) == [other.text, None]
+    assert study.label_items.count() == 1

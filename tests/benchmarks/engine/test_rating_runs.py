@@ -1,0 +1,185 @@
+"""Models rate summaries from 1 to 5 on five aspects, over a real HTTP server."""
+
+from __future__ import annotations
+
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Study
+from benchmarks.engine import judging, overview
+from benchmarks.engine.tasks.ratings import ITEMS, RatingQuestion
+from benchmarks.judges.parsing import Problem
+from benchmarks.models import Document, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
+from benchmarks.scoring.likert import ASPECTS
+from tests.annotation.rated import make_rating_study
+from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.makers import NOW, make_haystack, make_summary
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LAST_LINE = -2
+
+
+@pytest.fixture
+def judge(server: FakeServer) -> Judge:
+    values = {"base_url": server.address, "model": MODEL}
+    return judging.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+
+
+@pytest.fixture
+def summary() -> Summary:
+    return make_summary(subtopic=make_haystack().subtopics.get(number=1))
+
+
+def run(*args: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("run_judge", "sparrow", "--task", "ratings", "--json", *args, stdout=out, stderr=io.StringIO())
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def asked(body: dict[str, Any]) -> str:
+    text: str = body["messages"][1]["content"]
+    return text
+
+
+def by_aspect(number: int, body: dict[str, Any]) -> Answer:
+    """1 for the first aspect, 5 for the last."""
+    aspect = asked(body).splitlines()[LAST_LINE].partition(":")[0]
+    return Answer(json.dumps({"rating": ASPECTS.index(aspect) + 1}))
+
+
+def test_each_aspect_is_asked_once_with_the_documents_that_people_read(
+    server: FakeServer, judge: Judge, summary: Summary
+) -> None:
+    server.behaviour = by_aspect
+    found = run()
+    assert (found["summaries"], found["calls"], found["invalid"], found["failed"]) == (1, 5, 0, 0)
+    rows = SummaryRating.objects.order_by("pk")
+    assert {row.aspect: row.value for row in rows} == dict(zip(ASPECTS, range(1, 6), strict=True))
+    assert {row.run for row in rows} == {JudgeRun.objects.get()}
+    assert all(row.call is not None for row in rows)
+    assert run()["calls"] == 0
+    assert server.n_asked == 5
+    text = asked(server.bodies[0])
+    assert "[5] Report 5" in text
+    assert "Report 6" not in text, "it has no insight of this subtopic and is not cited"
+    assert summary.subtopic.query in text
+    assert "The pier opens in 2031. [2]" in text
+    assert text.index("Documents:") < text.index("Summary:") < text.index("Aspect:"), "what calls share is first"
+    schema = server.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"] == {"rating": {"type": "integer", "enum": [1, 2, 3, 4, 5]}}
+
+
+def test_all_aspects_in_one_call_are_another_protocol(server: FakeServer, judge: Judge, summary: Summary) -> None:
+    judge.config = {**judge.config, "protocol": "all"}
+    judge.save()
+    server.behaviour = lambda number, body: Answer(json.dumps(dict.fromkeys(ASPECTS, 4)))
+    assert run("--repeats", "2")["calls"] == 10
+    assert server.n_asked == 2
+    assert set(SummaryRating.objects.values_list("value", "repeat")) == {(4, 0), (4, 1)}
+    assert all(aspect in asked(server.bodies[0]).split("Aspects:")[1] for aspect in ASPECTS)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"rating": 6}',
+        '{"rating": 0}',
+        '{"rating": 3.5}',
+        '{"rating": "4"}',
+        '{"rating": true}',
+        '{"rating": null}',
+        '{"score": 4}',
+        "4",
+        "[4]",
+        "",
+    ],
+)
+def test_a_reply_off_the_scale_is_a_problem_in_words(reply: str) -> None:
+    question = RatingQuestion(
+        subject_key="7", documents=((1, "A", "b"),), query="q", summary="s", items=ITEMS[:1], protocol="one"
+    )
+    found = question.read(reply, {})
+    assert isinstance(found["overall"], Problem)
+    assert question.read('It is good: {"rating": 4}', {}) == {"overall": 4}
+    every = RatingQuestion(
+        subject_key="7", documents=((1, "A", "b"),), query="q", summary="s", items=ITEMS, protocol="all"
+    )
+    incomplete = every.read(json.dumps(dict.fromkeys(ASPECTS[:4], 3)), {})
+    assert all(isinstance(answer, Problem) for answer in incomplete.values())
+
+
+def test_an_unusable_answer_is_asked_for_once_more_then_counted(
+    server: FakeServer, judge: Judge, summary: Summary
+) -> None:
+    server.behaviour = lambda number, body: Answer(json.dumps({"rating": 9}))
+    found = run()
+    assert (found["calls"], found["invalid"], server.n_asked) == (5, 5, 10)
+    assert set(SummaryRating.objects.values_list("value", "is_valid")) == {(None, False)}
+    assert "from 1 to 5" in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_ratings_are_stale_once_a_document_changes(server: FakeServer, judge: Judge, summary: Summary) -> None:
+    server.behaviour = by_aspect
+    run()
+    assert overview.stale_count(judge=judge, task="ratings") == 0
+    Document.objects.filter(number=1).update(text="Something else.")
+    assert overview.stale_count(judge=judge, task="ratings") == 5
+    assert any("5 ratings are stale" in stale.text for stale in overview.stale_answers(judge=judge))
+
+
+def test_a_summary_without_documents_is_not_asked_about(
+    server: FakeServer, judge: Judge, summary: Summary
+) -> None:
+    Document.objects.all().delete()
+    assert (run()["calls"], server.n_asked) == (0, 0)
+    with pytest.raises(CommandError, match="takes one"):
+        call_command("run_judge", "lexical", "--task", "ratings")
+
+
+def test_a_study_is_rated_from_its_page_after_an_estimate(
+    server: FakeServer, judge: Judge, ada: Any, ben: Any, login: Any
+) -> None:
+    study = make_rating_study(annotators=[ben], researcher=ada)
+    ModelPrice.objects.create(
+        model=MODEL, valid_from="2020-01-01", input_per_million=Decimal(2), output_per_million=Decimal(8)
+    )
+    client, url = login(ada), reverse("annotation:rating-machine-run", args=[study.uid])
+    assert "The model rates the 4 summaries of this study" in client.get(url).content.decode()
+    chosen = {"judge": str(judge.uid), "concurrency": "4", "repeats": "1", "budget": ""}
+    page = client.get(url, chosen)
+    assert page.context["estimate"].n_calls == 20
+    assert page.context["estimate"].dollars is not None
+    server.behaviour = by_aspect
+    shown = client.post(url, chosen, follow=True)
+    assert "study Ferry ratings" in shown.content.decode()
+    made = JudgeRun.objects.get()
+    judging.run_pending(run=made, clock=timezone.now)
+    answers = client.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
+    assert "attributability: How far do the documents bear out what it says?" in answers
+    results = client.get(reverse("annotation:rating-results", args=[study.uid])).content.decode()
+    assert "No summary is rated in full yet." in results
+    assert Study.objects.get() == study
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"aspect": "overall", "value": 6},
+        {"aspect": "overall", "value": 0},
+        {"aspect": "style", "value": 3},
+        {"aspect": "overall", "value": None},
+        {"aspect": "overall", "value": 3, "is_valid": False},
+    ],
+)
+def test_the_database_knows_aspects_and_scale(judge: Judge, summary: Summary, wrong: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SummaryRating.objects.create(judge=judge, summary=summary, created_at=NOW, **wrong)
