@@ -28,7 +28,7 @@ from benchmarks.data_folder import data_folder
 from benchmarks.models import Document, Haystack
 
 KEPT = timedelta(days=14)
-VERSION = 2
+VERSION = 3
 """Part of every name: raise it when the markup changes."""
 
 MARKER = b"<!--pane-->"

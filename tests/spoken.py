@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import models
+from django.test import Client
 from django.utils import translation
+from django.utils.translation import trans_real
 
 from annotation.writing import page_context
+from summhay_site.models import known_time_zones
 
 OPEN, CLOSE = "⟦", "⟧"
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -29,6 +32,16 @@ SAID_LATER = (
     *("data-login", "data-upload-too-large"),
 )
 """Words that scripts take from attributes."""
+FROM_ELSEWHERE = (
+    "SummHay",
+    "UTC",
+    "EUR",
+    "USD",
+    "English",
+    "Deutsch",
+    *(name.replace("_", " ") for name in known_time_zones()),
+)
+"""Names that are the same in every language."""
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 
@@ -173,3 +186,68 @@ def _forget() -> None:
     """Sentences that are kept by language, which a marked one is not."""
     page_context._dialogs.cache_clear()
     page_context._texts.cache_clear()
+
+
+class Walk:
+    """Opens pages in a German browser, and keeps what they say."""
+
+    def __init__(self, user: Any = None) -> None:
+        self.client = Client(headers={"accept-language": "de"})
+        if user is not None:
+            self.client.force_login(user, backend="summhay_site.authentication.AccountBackend")
+        self.pages: dict[str, Page] = {}
+
+    def get(self, path: str) -> Page:
+        return self.keep(f"{len(self.pages)}: {path}", self.client.get(path, follow=True))
+
+    def post(self, path: str, **data: Any) -> Page:
+        return self.keep(f"{len(self.pages)}: {path}", self.client.post(path, data, follow=True))
+
+    def send(self, path: str, **message: Any) -> Page:
+        """What a script sends."""
+        response = self.client.post(
+            path, json.dumps(message), content_type="application/json", headers={"accept": "application/json"}
+        )
+        return self.keep(f"{len(self.pages)}: {path}", response)
+
+    def read(self, name: str, text: str) -> None:
+        """Something that is no page."""
+        self.pages[name] = Page("")
+        self.pages[name].texts = [("", re.sub(r"http\S+", "", text))]
+
+    def keep(self, name: str, response: Any) -> Page:
+        """A page, or what a script gets."""
+        body = response.content.decode()
+        if response.headers["Content-Type"].startswith("application/json"):
+            self.read(name, str(json.loads(body).get("message", "")))
+        else:
+            assert '<html lang="de"' in body, name
+            self.pages[name] = Page(body)
+        return self.pages[name]
+
+    def everything(self, *starts: str) -> None:
+        """Follow links from there, one for each kind of page."""
+        kinds, waiting = set(), list(starts)
+        while waiting:
+            path = waiting.pop(0)
+            kind = re.sub(r"[0-9a-f-]{36}|\d+|\?.*|#.*", "", path)
+            if kind not in kinds and path.startswith("/"):
+                kinds.add(kind)
+                waiting += self.get(path).links
+
+    def faults(self, asked: set[str]) -> dict[str, Any]:
+        """Where something was said that is not marked or has no translation, and numbers with a comma."""
+        theirs = words_of_people(*FROM_ELSEWHERE)
+        found: dict[str, Any] = {name: unmarked(page.texts, theirs) for name, page in self.pages.items()}
+        found |= {f"{name}, numbers": page.broken_numbers for name, page in self.pages.items()}
+        said = "".join(text for page in self.pages.values() for _where, text in page.texts)
+        found["without a translation"] = [key for key in _in_no_catalog(asked) if is_said(key, said)]
+        return {name: rows for name, rows in found.items() if rows}
+
+
+def _in_no_catalog(asked: set[str]) -> list[str]:
+    """What neither we nor Django translate, of what was asked for."""
+    known: set[str] = set()
+    for catalog in trans_real.translation("de")._catalog._catalogs:
+        known |= {key if isinstance(key, str) else key[0] for key in catalog}
+    return sorted(asked - known)

@@ -1,4 +1,5 @@
-"""Every script can be parsed, imports only what is there, and leaves talking to the server to one module.
+"""Every script can be parsed, imports only what is there, leaves talking to the server to one module, and has
+no words of its own.
 
 A parser finds what is no JavaScript at all; what only a browser refuses, `tests/e2e/test_scripts.py` finds.
 """
@@ -80,3 +81,38 @@ def test_one_module_talks_to_the_server() -> None:
 @pytest.mark.parametrize("source", ["const a = ;", "function f( { }", "if (a) { b(); ", "let x = [1, 2;"])
 def test_the_parser_finds_what_is_broken(source: str) -> None:
     assert broken_lines(source) == [1]
+
+
+SHOWN = {"textContent", "innerText", "innerHTML", "title", "placeholder", "ariaLabel"}
+
+
+def spoken_by(source: str) -> list[str]:
+    """Words of our own that a script puts on the page; the names of sentences in calls are none."""
+    found = []
+    for node in _nodes(PARSER.parse(source.encode()).root_node):
+        target = node.child_by_field_name("left") or node.child_by_field_name("key")
+        value = node.child_by_field_name("right") or node.child_by_field_name("value")
+        name = (target.text or b"").decode().rsplit(".", 1)[-1] if target else ""
+        if value is not None and name in SHOWN:
+            found += [text for text in _literals(value) if re.search(r"[^\W\d_]{2,}", text)]
+    return found
+
+
+def _literals(node: Node) -> Iterator[str]:
+    if node.type == "string_fragment":
+        yield (node.text or b"").decode()
+    if node.type not in {"call_expression", "subscript_expression", "template_substitution"}:
+        for child in node.children:
+            yield from _literals(child)
+
+
+def test_scripts_take_their_words_from_the_page() -> None:
+    assert {_id(path): said for path in SCRIPTS if (said := spoken_by(path.read_text()))} == {}
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["box.textContent = 'Not saved';", "box.title = `Hit ${n} of ${all}`;", "make({ textContent: 'Close' });"],
+)
+def test_a_script_with_words_of_its_own_is_found(script: str) -> None:
+    assert spoken_by(script)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import gettext
 import io
-import json
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tree_sitter_javascript
 from django.core import mail
 from django.db.models import F
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone, translation
-from django.utils.translation import trans_real
-from tree_sitter import Language, Node, Parser
 
 from annotation.kinds import label_kinds
 from annotation.models import CreditRequest, LabelTask, Session, Study
@@ -28,27 +23,16 @@ from annotation.reminders import sending
 from annotation.studies import consent
 from summhay_site.links import mail_link
 from summhay_site.links import make_link as make_password_link
-from summhay_site.models import known_time_zones
 from tests import makers, messages
 from tests.annotation.rated import make_rating_study
 from tests.annotation.test_recruitment import address, make_link
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
 from tests.makers_verification import make_verification_study
-from tests.spoken import Page, is_said, marking, unmarked, words_of_people
+from tests.spoken import Page, Walk, marking, unmarked
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGS = list(messages.languages())
-FROM_ELSEWHERE = (
-    "SummHay",
-    "UTC",
-    "EUR",
-    "USD",
-    "English",
-    "Deutsch",
-    *(name.replace("_", " ") for name in known_time_zones()),
-)
-"""Names that are the same in every language."""
 INCLUDED = re.compile(r"""{% (?:include|extends) ["']([^"'#]+)""")
 FILLED_IN = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+")
 
@@ -138,70 +122,6 @@ def hana(ben: Any, ada: Any) -> Any:
     make_validation([ben], make_judged(n=1), n=4, by=ada, shows_verdict=True, asks_why_not=True)
     make_rating_study(annotators=[ben], researcher=ada)
     return ben
-
-
-class Walk:
-    """Opens pages in a German browser, and keeps what they say."""
-
-    def __init__(self, user: Any = None) -> None:
-        self.client = Client(headers={"accept-language": "de"})
-        if user is not None:
-            self.client.force_login(user, backend="summhay_site.authentication.AccountBackend")
-        self.pages: dict[str, Page] = {}
-
-    def get(self, path: str) -> Page:
-        return self._read(f"{len(self.pages)}: {path}", self.client.get(path, follow=True))
-
-    def post(self, path: str, **data: Any) -> Page:
-        return self._read(f"{len(self.pages)}: {path}", self.client.post(path, data, follow=True))
-
-    def send(self, path: str, **message: Any) -> Page:
-        """What a script sends."""
-        response = self.client.post(
-            path, json.dumps(message), content_type="application/json", headers={"accept": "application/json"}
-        )
-        return self._read(f"{len(self.pages)}: {path}", response)
-
-    def read(self, name: str, text: str) -> None:
-        """Something that is no page."""
-        self.pages[name] = Page("")
-        self.pages[name].texts = [("", re.sub(r"http\S+", "", text))]
-
-    def _read(self, name: str, response: Any) -> Page:
-        body = response.content.decode()
-        if response.headers["Content-Type"].startswith("application/json"):
-            self.read(name, str(json.loads(body).get("message", "")))
-        else:
-            assert '<html lang="de"' in body, name
-            self.pages[name] = Page(body)
-        return self.pages[name]
-
-    def everything(self, *starts: str) -> None:
-        """Follow links from there, one for each kind of page."""
-        kinds, waiting = set(), list(starts)
-        while waiting:
-            path = waiting.pop(0)
-            kind = re.sub(r"[0-9a-f-]{36}|\d+|\?.*|#.*", "", path)
-            if kind not in kinds and path.startswith("/"):
-                kinds.add(kind)
-                waiting += self.get(path).links
-
-    def faults(self, asked: set[str]) -> dict[str, Any]:
-        """Where something was said that is not marked or has no translation, and numbers with a comma."""
-        theirs = words_of_people(*FROM_ELSEWHERE)
-        found: dict[str, Any] = {name: unmarked(page.texts, theirs) for name, page in self.pages.items()}
-        found |= {f"{name}, numbers": page.broken_numbers for name, page in self.pages.items()}
-        said = "".join(text for page in self.pages.values() for _where, text in page.texts)
-        found["without a translation"] = [key for key in _in_no_catalog(asked) if is_said(key, said)]
-        return {name: rows for name, rows in found.items() if rows}
-
-
-def _in_no_catalog(asked: set[str]) -> list[str]:
-    """What neither we nor Django translate, of what was asked for."""
-    known: set[str] = set()
-    for catalog in trans_real.translation("de")._catalog._catalogs:
-        known |= {key if isinstance(key, str) else key[0] for key in catalog}
-    return sorted(asked - known)
 
 
 def test_every_word_of_an_annotators_lists_and_settings_is_translated(
@@ -306,7 +226,7 @@ def test_every_word_of_the_ways_in_and_of_errors_is_translated(
         walk.get(address(link, "another"))
         for name, context in _ERRORS:
             with translation.override("de"):
-                walk._read(f"{name} {context}", HttpResponse(render_to_string(name, context, rf.get("/"))))
+                walk.keep(f"{name} {context}", HttpResponse(render_to_string(name, context, rf.get("/"))))
     assert walk.faults(asked) == {}
 
 
@@ -394,50 +314,7 @@ def test_the_language_of_the_page_where_a_password_is_set_stays(ben: Any, client
     assert '<html lang="de"' in client.get("/work/", headers={"accept-language": "en"}).content.decode()
 
 
-# What scripts say
-
-
-PARSER = Parser(Language(tree_sitter_javascript.language()))
-SHOWN = {"textContent", "innerText", "innerHTML", "title", "placeholder", "ariaLabel", "alert", "confirm"}
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _nodes(child)
-
-
-def spoken_by(source: str) -> list[str]:
-    """Words of our own that a script puts on the page; the names of sentences in calls are none."""
-    found = []
-    for node in _nodes(PARSER.parse(source.encode()).root_node):
-        target = node.child_by_field_name("left") or node.child_by_field_name("key")
-        value = node.child_by_field_name("right") or node.child_by_field_name("value")
-        name = (target.text or b"").decode().rsplit(".", 1)[-1] if target else ""
-        if value is not None and name in SHOWN:
-            found += [text for text in _literals(value) if re.search(r"[^\W\d_]{2,}", text)]
-    return found
-
-
-def _literals(node: Node) -> Iterator[str]:
-    if node.type in {"string_fragment"}:
-        yield (node.text or b"").decode()
-    if node.type not in {"call_expression", "subscript_expression", "template_substitution"}:
-        for child in node.children:
-            yield from _literals(child)
-
-
-def test_scripts_take_their_words_from_the_page() -> None:
-    scripts = sorted(ROOT.glob("static/js/**/*.js"))
-    assert {path.name: said for path in scripts if (said := spoken_by(path.read_text()))} == {}
-
-
-@pytest.mark.parametrize(
-    "script",
-    ["box.textContent = 'Not saved';", "box.title = `Hit ${n} of ${all}`;", "make({ textContent: 'Close' });"],
-)
-def test_a_script_with_words_of_its_own_is_found(script: str) -> None:
-    assert spoken_by(script)
+# The marks
 
 
 @pytest.mark.parametrize(
