@@ -204,6 +204,7 @@ def main() -> int:
 
 
 def is_whole(message: Message) -> bool:
+    """Whether it has a translation, in each of its plural forms."""
     return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)
 
 

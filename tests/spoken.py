@@ -64,7 +64,8 @@ class Page(HTMLParser):
         self._flush("")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._flush(tag) if tag in {"br", "hr"} else None
+        if tag in {"br", "hr"}:
+            self._flush(tag)
         values = {name: value or "" for name, value in attrs}
         silent = self._is_silent or tag in SILENT or (tag != "html" and "lang" in values)
         silent = silent or "prose" in values.get("class", "").split()
