@@ -106,11 +106,14 @@ class DraftTask(Task, Generic[Q]):
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[Q]]:
-        """The next texts that can be asked for; two queries."""
-        drafts = [item.draft for item in items]
-        documents, there, found = self.documents_of(drafts), _texts_of(drafts), _read(config)
+        """The next texts that can be asked for. Documents are read for drafts only that are not finished."""
+        drafts, found = [item.draft for item in items], _read(config)
+        there = _texts_of(drafts)
+        documents = self.documents_of([draft for draft in drafts if FINISHED not in there[draft.pk]])
         return {
             item.pk: self.next_questions(item.draft, documents[item.draft.pk], found, there[item.draft.pk])
+            if item.draft.pk in documents
+            else []
             for item in items
         }
 
