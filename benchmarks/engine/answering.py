@@ -140,6 +140,7 @@ class Answering:
 
     def _go_on(self, read: Sequence[Answer]) -> None:
         """After storing: what cannot be used is asked again once, what is answered is settled."""
+        stepped = []
         for answer in read:
             item = self.item_of(answer.waiting.question)
             if item.pk in self.errors:
@@ -151,7 +152,9 @@ class Answering:
             else:
                 self.n_open[item.pk] -= 1
                 if self.task.has_steps and not self.n_open[item.pk]:
-                    self.open_next([item])
+                    stepped.append(item)
+        if stepped:
+            self.open_next(stepped)
 
     def item_of(self, question: Question) -> JudgeRunItem:
         return self.items[question.subject_key]
