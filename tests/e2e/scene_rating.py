@@ -1,0 +1,52 @@
+"""What the story of rating finds: two summaries of one question, and a person to rate them.
+
+Run as a program against the site's own database; prints the study's id.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import django
+
+
+def prepare() -> dict[str, str]:
+    """Make the study and its person."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from annotation.rating import planning
+    from annotation.studies import lifecycle
+    from tests import makers
+    from tests.e2e.scene import PASSWORD
+
+    now = timezone.now()
+    users: Any = get_user_model()
+    ruth = users.objects.create_user(username="ruth", password=PASSWORD)
+    ruth.groups.add(Group.objects.get(name="annotator"))
+    person = Annotator.objects.create(user=ruth, label="Ruth", created_at=now)
+    ada = users.objects.get(username="ada")
+    subtopic = makers.make_haystack(key="rated", title="Rated", now=now).subtopics.get(number=1)
+    study = planning.create_study(
+        details=lifecycle.Details(name="Study rated", contact="study@example.org"),
+        plan=planning.RatingValues(people_per_item=1),
+        summaries=[
+            makers.make_summary(subtopic=subtopic, system=name, now=now) for name in ("secret-a", "secret-b")
+        ],
+        guidelines="Use the whole scale.",
+        annotators=[person],
+        researchers=[],
+        by=ada,
+        now=now,
+    )
+    lifecycle.open_study(study=study, by=ada, now=now)
+    makers.give_consent(person, now=now)
+    return {"study": str(study.uid)}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(prepare()))

@@ -1,0 +1,60 @@
+"""Somebody rates summaries by keyboard, beside their documents; every rating is stored, and one is undone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import ROOT, Site, at_item, press, saved
+from tests.e2e.test_session_looks import serious
+from tests.e2e.test_verification_story import open_work
+
+pytestmark = pytest.mark.browser
+QUERY = """
+    SELECT l.overall, l.informativeness, l.quality, l.coherence, l.attributability, l.is_complete
+    FROM annotation_ratinglabel l JOIN annotation_labeltask t ON t.id = l.task_id
+    WHERE t.position = ? AND l.is_current
+"""
+
+
+def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
+    desk: Callable[[str], Page], site: Site
+) -> None:
+    args = [sys.executable, "-m", "tests.e2e.scene_rating"]
+    subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
+    ruth = desk("ruth")
+    open_work(ruth)
+    at_item(ruth, "1 / 2")
+    assert "secret-" not in ruth.content()
+    current = ruth.locator(".aspect.is-current")
+    expect(current).to_have_attribute("data-aspect", "overall")
+    press(ruth, "Enter")
+    expect(ruth.locator("[data-announce]")).to_contain_text("needs a rating")
+    press(ruth, "4 3 9 5")
+    expect(current).to_have_attribute("data-aspect", "coherence")
+    saved(ruth)
+    assert site.rows(QUERY, 1) == [(4, 3, 5, None, None, 0)]
+    press(ruth, "u")
+    expect(ruth.locator("[data-announce]")).to_contain_text("Undone: overall 4, informativeness 3, quality 5 on 1")
+    press(ruth, "k j")
+    ruth.locator("[data-cited='3']").first.click()
+    expect(ruth.locator("[data-jump='3']")).to_have_attribute("aria-current", "true")
+    assert serious(ruth) == []
+    ruth.reload()
+    at_item(ruth, "1 / 2")
+    expect(current).to_have_attribute("data-aspect", "quality")
+    press(ruth, "2 2 1")
+    expect(ruth.locator(".rating.is-complete")).to_be_attached()
+    saved(ruth)
+    press(ruth, "Enter")
+    at_item(ruth, "2 / 2")
+    press(ruth, "5 5 5 5 5")
+    expect(ruth.locator(".rating.is-complete")).to_be_attached()
+    saved(ruth)
+    press(ruth, "Enter")
+    expect(ruth.get_by_role("heading", name="All done")).to_be_visible()
+    assert [site.rows(QUERY, at) for at in (1, 2)] == [[(4, 3, 2, 2, 1, 1)], [(5, 5, 5, 5, 5, 1)]]
