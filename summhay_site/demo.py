@@ -156,8 +156,9 @@ def load(*, now: datetime, say: Say) -> None:
         researcher=cast.researcher,
         now=now,
     )
-    say("summaries by the offline baseline, judged")
+    say("summaries and responses by the offline baseline, judged")
     demo_summaries.load(haystack=Haystack.objects.get(key=demo_topic()["topic_id"]), now=now)
+    demo_recall.respond(dataset=QUESTIONS, now=now)
     say("where summaries take their content from")
     positions.place_missing()
 

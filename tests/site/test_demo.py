@@ -48,6 +48,11 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert {row.name for row in report.rows} == {"example-judge", "lexical"}
     for row in (report.ceiling, *report.rows):
         assert row.stats["pearson"].low is not None, row.name
+    conditions = client.get("/questions/recall/").context["found"].conditions
+    assert (conditions.columns, [model for model, _cells in conditions.rows]) == (
+        ("cut-128", "full"),
+        ["extractive"],
+    )
     client.logout()
     for username, _name, _role in demo.LOGINS:
         assert username in said.getvalue()

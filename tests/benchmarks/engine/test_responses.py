@@ -241,7 +241,7 @@ def test_what_is_no_response_is_counted_and_never_paid_twice(
     page = flat(
         client.get(reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid])).text
     )
-    assert "from its documents, full: 85 words" in page
+    assert "from 85 words of its documents (full)" in page
 
 
 def test_a_run_pauses_at_its_cap_and_a_denied_key_and_goes_on(server: FakeServer) -> None:
