@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from benchmarks.scoring.likert import ASPECTS, MEASURES, PEOPLE, LikertReport, R
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Ints
+from benchmarks.web.memory import remembered
 
 FIGURE_COLUMNS = ("measure", "of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
 NOTABLE = 2
@@ -102,7 +104,14 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
         )
         for at, summary in enumerate(summaries)
     )
-    return Results(items, people, judges, invalid, likert_report(table, resampling=resampling))
+    return Results(items, people, judges, invalid, _report_of(table, resampling))
+
+
+def _report_of(table: RatingTable, resampling: Resampling | None) -> LikertReport:
+    """The figures, computed once: 600 summaries of three people and four judges take seconds."""
+    named = (table.people, table.judges, table.systems, table.clusters)
+    facts = (table.codes.shape, hashlib.sha256(table.codes.tobytes()).hexdigest(), named, resampling)
+    return remembered("likert", facts, lambda: likert_report(table, resampling=resampling))
 
 
 def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:

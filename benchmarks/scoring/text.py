@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from itertools import chain
 
 from benchmarks.scoring.stat import Stat
 
@@ -104,14 +106,15 @@ def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     """What stands in citation brackets, as numbers."""
+    return tuple(chain.from_iterable(map(_numbers_in, groups)))
+
+
+@lru_cache(maxsize=1_000)  # summaries of a haystack cite the same few documents
+def _numbers_in(group: str) -> tuple[int, ...]:
     found: list[int] = []
-    for group in groups:
-        if group.isdecimal():
-            found.append(int(group))
-            continue
-        for part in _PART.finditer(group):
-            first, last = int(part[1]), int(part[2] or part[1])
-            found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
+    for part in _PART.finditer(group):
+        first, last = int(part[1]), int(part[2] or part[1])
+        found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
     return tuple(found)
 
 
