@@ -60,9 +60,9 @@ def experiments(scope: Scope) -> list[Experiment]:
     if scope.systems:
         rows = rows.filter(system__summarizer__in=scope.systems)
     facts = [
-        (pk, subtopic, summarizer, arrangement, scores)
-        for pk, subtopic, summarizer, order, scores in rows.order_by("pk").values_list(
-            "pk", "subtopic", "system__summarizer", "system__document_order", "scores"
+        (pk, subtopic, summarizer, arrangement, scores, text)
+        for pk, subtopic, summarizer, order, scores, text in rows.order_by("pk").values_list(
+            "pk", "subtopic", "system__summarizer", "system__document_order", "scores", "text_sha256"
         )
         if (arrangement := Arrangement.named(order)) is not None
     ]
@@ -77,7 +77,7 @@ def _found(scope: Scope, facts: Collection[tuple[Any, ...]]) -> list[Experiment]
     references = references_of({fact[1] for fact in facts})
     judged = scores_of(summaries=pks, judge=scope.judge) if scope.judge is not None else {}
     groups: dict[tuple[str, str, int], list[_Text]] = defaultdict(list)
-    for pk, subtopic, system, arrangement, imported in facts:
+    for pk, subtopic, system, arrangement, imported, _text in facts:
         scores = dict(imported)
         if pk in judged:
             scores |= {name: getattr(judged[pk].scores, name).scaled(100).value for name in SCORES}
