@@ -136,7 +136,11 @@ def test_a_name_that_means_nothing_is_an_error(args: list[str], said: str, summa
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("heron", "“heron” is no id"), (str(NOW.year), "no id"), (UNKNOWN, "1 id of the list is unknown here")],
+    [
+        ("heron", "“heron” is not a summary id"),
+        (str(NOW.year), "not a summary id"),
+        (UNKNOWN, "1 id of the list is unknown here"),
+    ],
 )
 def test_a_list_with_anything_else_is_refused(
     content: str, said: str, summaries: list[Summary], tmp_path: Path, ada: Any, login: Login

@@ -55,7 +55,7 @@ def test_each_mistake_names_line_column_and_what_was_expected() -> None:
 def test_a_name_that_is_there_twice_in_whatever_case_is_named_with_the_earlier_line() -> None:
     parsed = parse("username,name\nben,Ben\ncleo,Cleo\nBEN,Benjamin\n")
     assert parsed.errors == [
-        RowError(4, "username", "“BEN” is also in line 2; each user name must be there once.")
+        RowError(4, "username", "“BEN” is also in line 2; each user name may appear only once.")
     ]
 
 
