@@ -45,6 +45,8 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     expect(ada.get_by_role("main")).to_contain_text("What was imported", timeout=90_000)
 
     ada.goto("/leaderboard/?judge=")
+    title = json.loads((published / "topic_news1.json").read_bytes())["topic"]
+    ada.get_by_label("Haystack", exact=True).select_option(label=title)
     ada.get_by_label("Judge").select_option(label="published")
     expect(ada.locator("#board")).to_contain_text("by judge published")
     assert serious(ada) == []
