@@ -25,7 +25,7 @@ def prepare() -> None:
     users: Any = get_user_model()
     haystack = Haystack.objects.latest("pk")
     people = []
-    for name in ("nadia", "nils"):
+    for name in ("petra", "piet"):
         user = users.objects.create_user(username=name)
         user.groups.add(Group.objects.get(name="annotator"))
         people.append(Annotator.objects.create(user=user, label=name.title(), created_at=now))
