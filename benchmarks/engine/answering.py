@@ -113,8 +113,9 @@ class Answering:
             if closing:
                 ledger.close(outcomes=[(answer.call, reply) for answer, reply in read], now=now)
             final = [answer for answer, _ in read if answer.again is None and _is_answered(answer)]
-            for answer in final:
-                self.task.store(answer.waiting.question, answer.answers, Origin(self.run, now, answer.call))
+            self.task.store_all(
+                [(one.waiting.question, one.answers, Origin(self.run, now, one.call)) for one in final]
+            )
             settled = Counter(self.item_of(answer.waiting.question).pk for answer in final)
             answered = [item for item in self.items.values() if 0 < settled[item.pk] == self.n_open[item.pk]]
             if not self.task.has_steps:

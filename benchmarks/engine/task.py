@@ -160,6 +160,11 @@ class Task(ABC):
     def store(self, question: Any, answers: Mapping[str, Any], origin: Origin) -> None:
         """Store the answers to one question of this task; called in a transaction."""
 
+    def store_all(self, answered: Sequence[tuple[Any, Mapping[str, Any], Origin]]) -> None:
+        """Store the answers to several questions; called in a transaction."""
+        for question, answers, origin in answered:
+            self.store(question, answers, origin)
+
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
         """Let a judge that is no model answer, outside any transaction; what comes back stores the answers."""
         raise NotImplementedError(self.name)

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 from django.db.models import QuerySet
@@ -87,8 +86,8 @@ class DraftTask(Task, Generic[Q]):
         """The text of the offline baseline."""
 
     @abstractmethod
-    def finish(self, draft: Draft, written: Written, origin: Origin) -> None:
-        """Make the last text what judges see."""
+    def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
+        """Make the last texts what judges see."""
 
     def read(self, keys: Sequence[int]) -> QuerySet[Draft, Draft]:
         """Drafts."""
@@ -133,28 +132,43 @@ class DraftTask(Task, Generic[Q]):
 
     def store(self, question: Q, answers: Mapping[str, Written | Problem], origin: Origin) -> None:
         """A text; the last one is finished unless it is empty."""
-        self._add([(int(key), question.number, answer) for key, answer in answers.items()], origin)
+        self.store_all([(question, answers, origin)])
+
+    def store_all(self, answered: Sequence[tuple[Any, Mapping[str, Written | Problem], Origin]]) -> None:
+        """Texts of several drafts, in a few queries."""
+        self._add(
+            [
+                (int(key), question.number, answer, origin)
+                for question, answers, origin in answered
+                for key, answer in answers.items()
+            ]
+        )
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
         """Sentences of the documents."""
         drafts, config = [item.draft for item in items], ExtractiveConfig.from_mapping(judge.config)
         documents = self.documents_of(drafts)
         found = [(draft.pk, FINISHED, self.offline(draft, documents[draft.pk], config)) for draft in drafts]
-        return partial(self._add, found)
+        return lambda origin: self._add([(*row, origin) for row in found])
 
-    def _add(self, rows: Sequence[tuple[int, int, Written | Problem]], origin: Origin) -> None:
+    def _add(self, rows: Sequence[tuple[int, int, Written | Problem, Origin]]) -> None:
         """Texts of drafts; one that another worker stored first stays."""
-        drafts = self.read([draft for draft, _, _ in rows]).in_bulk()
+        drafts = self.read([row[0] for row in rows]).in_bulk()
         known = set(DraftText.objects.filter(draft__in=drafts).values_list("draft", "number"))
-        for draft, number, answer in rows:
+        texts: list[DraftText] = []
+        finished: list[tuple[Draft, Written, Origin]] = []
+        for draft, number, answer, origin in rows:
             if (draft, number) in known:
                 continue
+            known.add((draft, number))
             found = Written("", (answer.reason,)) if isinstance(answer, Problem) else answer
             row = DraftText(draft_id=draft, number=number, text=found.text, is_valid=not found.problems)
             row.raw = {"problem": " ".join(found.problems), "remarks": list(found.remarks)}
-            DraftText.objects.bulk_create(origin.mark([row]))
+            texts += origin.mark([row])
             if number == FINISHED and found.text:
-                self.finish(drafts[draft], found, origin)
+                finished.append((drafts[draft], found, origin))
+        DraftText.objects.bulk_create(texts)
+        self.finish(finished)
 
 
 def _texts_of(drafts: Sequence[Draft]) -> Mapping[int, Texts]:

@@ -111,18 +111,22 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
         plain = "\n".join(line.plain.strip() for line in lines_from_text(text))
         return read_response(plain, n_shown=_n_words(shown), is_cut_off=False)
 
-    def finish(self, draft: Draft, written: Written, origin: Origin) -> None:
-        """A response of the draft's system."""
-        draft.response = Response.objects.create(
-            question=draft.question,
-            system_id=draft.system_id,
-            text=written.text,
-            text_sha256=hashlib.sha256(written.text.encode()).hexdigest(),
-            n_words=len(written.text.split()),
-            created_at=origin.now,
-        )
-        draft.n_words = written.n_shown
-        draft.save(update_fields=["response", "n_words"])
+    def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
+        """Responses of the drafts' systems."""
+        made = []
+        for draft, written, origin in finished:
+            draft.response = Response(
+                question=draft.question,
+                system_id=draft.system_id,
+                text=written.text,
+                text_sha256=hashlib.sha256(written.text.encode()).hexdigest(),
+                n_words=len(written.text.split()),
+                created_at=origin.now,
+            )
+            draft.n_words = written.n_shown
+            made.append(draft.response)
+        Response.objects.bulk_create(made)
+        Draft.objects.bulk_update([draft for draft, _written, _origin in finished], ["response", "n_words"])
 
 
 def _n_words(passages: Sequence[Passage]) -> int:

@@ -134,18 +134,22 @@ class SummaryTask(DraftTask[SummaryQuestion]):
         shown = {number for number, _ in passages}
         return read_summary(text, shown=shown, n_bullets=draft.n_bullets, is_cut_off=False)
 
-    def finish(self, draft: Draft, written: Written, origin: Origin) -> None:
-        """A summary of the draft's system."""
-        draft.summary = Summary.objects.create(
-            subtopic=draft.subtopic,
-            haystack_id=draft.subtopic.haystack_id,
-            system_id=draft.system_id,
-            origin=Summary.Origin.GENERATED,
-            text=written.text,
-            text_sha256=hashlib.sha256(written.text.encode()).hexdigest(),
-            created_at=origin.now,
-        )
-        draft.save(update_fields=["summary"])
+    def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
+        """Summaries of the drafts' systems."""
+        made = []
+        for draft, written, origin in finished:
+            draft.summary = Summary(
+                subtopic=draft.subtopic,
+                haystack_id=draft.subtopic.haystack_id,
+                system_id=draft.system_id,
+                origin=Summary.Origin.GENERATED,
+                text=written.text,
+                text_sha256=hashlib.sha256(written.text.encode()).hexdigest(),
+                created_at=origin.now,
+            )
+            made.append(draft.summary)
+        Summary.objects.bulk_create(made)
+        Draft.objects.bulk_update([draft for draft, _written, _origin in finished], ["summary"])
 
 
 def _worded(config: SummarizerConfig, prompt: str, draft: Draft, *, n_bullets: int | None) -> str:
