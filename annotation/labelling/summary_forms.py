@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling import summaries
+from annotation.models import Study
+from annotation.studies.kind import NotPossible
 from benchmarks.models import Haystack, Summary
 
 WAYS = [
@@ -182,3 +186,32 @@ class SummariesForm(forms.Form):
     def _matching(self) -> QuerySet[Summary, Summary]:
         names = ("haystacks", "with_systems", "with_people", *NARROWED_BY)
         return summaries.candidates(user=self.user, **{name: self.cleaned_data[name] for name in names})
+
+
+def create_from(create_study: Callable[..., Study], *, form: Any, by: Any, now: datetime, **more: Any) -> Study:
+    """Make a study of the summaries that its form chooses; `form` is also a `NewStudyForm`.
+
+    Raises:
+        NotPossible: the form chooses none.
+    """
+    chosen = form.chosen(seed=form.chosen_seed)
+    if not chosen:
+        raise NotPossible(_now("There is no summary of that kind in these haystacks."))
+    return create_study(
+        plan=form.plan(),
+        summaries=chosen,
+        at_random=form.draws_at_random,
+        seed=form.chosen_seed,
+        by=by,
+        now=now,
+        **more,
+        **form.common(),
+    )
+
+
+def add_from(
+    add_summaries: Callable[..., int], *, form: SummariesForm, study: Study, by: Any, now: datetime
+) -> int:
+    """Add the summaries that a form chooses; how many are new."""
+    chosen = form.chosen(seed=study.seed)
+    return add_summaries(study=study, summaries=chosen, at_random=form.draws_at_random, by=by, now=now)

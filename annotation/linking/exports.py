@@ -15,15 +15,9 @@ from django.db.models import Exists, OuterRef
 from annotation.linking.unlinked import unlinked_of
 from annotation.models import Study
 
+ITEM_COLUMNS = ("annotator", "item", "label", "cluster", "haystack", "subtopic", "summary", "system")
 COLUMNS = (
-    "annotator",
-    "item",
-    "label",
-    "cluster",
-    "haystack",
-    "subtopic",
-    "summary",
-    "system",
+    *ITEM_COLUMNS,
     "insight",
     "lines",
     "is_complete",
@@ -88,14 +82,7 @@ DECISION_FIELDS = (
     "insight",
 )
 UNLINKED_COLUMNS = (
-    "annotator",
-    "item",
-    "label",
-    "cluster",
-    "haystack",
-    "subtopic",
-    "summary",
-    "system",
+    *ITEM_COLUMNS,
     "line",
     "guideline_version",
     "made_at",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.figures.page import small_plot
 from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
 from annotation.labelling.summary_views import barred
 from annotation.labelling.task_page import TaskPage
 from annotation.linking import exports, planning
@@ -24,7 +24,6 @@ from annotation.linking.unlinked import UNLINKED
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import NotPossible
 
 GUIDELINES = unwrapped(
     """\
@@ -92,27 +91,8 @@ Skip a summary that you cannot judge, and say why. Flag anything the researcher 
 
 
 def create(*, form: LinkingStudyForm, by: Any, now: datetime) -> Study:
-    """Take the summaries and deal them."""
-    summaries = form.chosen(seed=form.chosen_seed)
-    if not summaries:
-        raise NotPossible(_("There is no summary of that kind in these haystacks."))
-    return planning.create_study(
-        plan=form.plan(),
-        summaries=summaries,
-        checks=form.checks(),
-        at_random=form.draws_at_random,
-        seed=form.chosen_seed,
-        by=by,
-        now=now,
-        **form.common(),
-    )
-
-
-def add_items(*, form: SummariesForm, study: Study, by: Any, now: datetime) -> int:
-    """Add summaries."""
-    return planning.add_summaries(
-        study=study, summaries=form.chosen(seed=study.seed), at_random=form.draws_at_random, by=by, now=now
-    )
+    """Take the summaries and deal them, with training and gold items where they are asked for."""
+    return create_from(planning.create_study, form=form, by=by, now=now, checks=form.checks())
 
 
 KIND = register(
@@ -165,7 +145,7 @@ KIND = register(
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/linking_form.html",
         items_form=SummariesForm,
-        add_items=add_items,
+        add_items=partial(add_from, planning.add_summaries),
         deal=planning.deal,
         n_short=planning.n_short,
         short=ngettext_lazy(

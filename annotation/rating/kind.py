@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from functools import partial
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Tab, Words, register
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
 from annotation.labelling.summary_views import barred
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Study
@@ -21,7 +19,6 @@ from annotation.rating.overview import ABOUT_ROWS, about, page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED, in_words, parse
 from annotation.studies.guidelines import unwrapped
-from annotation.studies.kind import NotPossible
 
 GUIDELINES = unwrapped(
     """\
@@ -65,29 +62,6 @@ judge, and say why. Flag anything the researcher should look at, or leave a comm
 )
 
 
-def create(*, form: RatingStudyForm, by: Any, now: datetime) -> Study:
-    """Take the summaries and deal them."""
-    summaries = form.chosen(seed=form.chosen_seed)
-    if not summaries:
-        raise NotPossible(_("There is no summary of that kind in these haystacks."))
-    return planning.create_study(
-        plan=form.plan(),
-        summaries=summaries,
-        at_random=form.draws_at_random,
-        seed=form.chosen_seed,
-        by=by,
-        now=now,
-        **form.common(),
-    )
-
-
-def add_items(*, form: SummariesForm, study: Study, by: Any, now: datetime) -> int:
-    """Add summaries."""
-    return planning.add_summaries(
-        study=study, summaries=form.chosen(seed=study.seed), at_random=form.draws_at_random, by=by, now=now
-    )
-
-
 KIND = register(
     LabelWork(
         value=Study.Kind.RATING,
@@ -126,11 +100,11 @@ KIND = register(
         ),
         plan="rating_plan",
         new_form=RatingStudyForm,
-        create=create,
+        create=partial(create_from, planning.create_study),
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/rating_form.html",
         items_form=SummariesForm,
-        add_items=add_items,
+        add_items=partial(add_from, planning.add_summaries),
         deal=planning.deal,
         n_short=planning.n_short,
         short=ngettext_lazy(

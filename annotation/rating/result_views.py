@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.figures.results_files import figures_file
 from annotation.labelling import machines
 from annotation.models import Study
 from annotation.rating.aspects import name_of
@@ -20,7 +21,6 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.models import JudgeRun, Summary
 from benchmarks.scoring.likert import MEAN, MEASURES
 from benchmarks.views.runs import RUN
-from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -63,13 +63,9 @@ def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, under pseudonyms."""
     study = study_of(request, uid, kind=Study.Kind.RATING)
-    if name == "figures.json":
-        values = as_json(results_of(study, public=True))
-        return json_download(values, name=f"rating-{study.uid}.json", about=study)
-    if name == "figures.csv":
-        rows = figure_rows(results_of(study, public=True))
-        return csv_download(FIGURE_COLUMNS, rows, name=f"rating-{study.uid}.csv", about=study)
-    raise Http404
+    return figures_file(
+        study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -6,18 +6,18 @@ import uuid
 from collections.abc import Mapping
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from annotation.figures.results_files import figures_file
 from annotation.figures.tables import figure_column, stat_columns
 from annotation.models import Study
 from annotation.studies.scope import study_of
 from annotation.validation.results import FIGURE_COLUMNS, Item, Results, as_json, figure_rows, results_of
 from benchmarks.scoring.evaluator import AgainstPerson, Pair
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Choice, Column, Search, Table
@@ -100,13 +100,9 @@ def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, under pseudonyms."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
-    if name == "figures.json":
-        values = as_json(results_of(study, public=True))
-        return json_download(values, name=f"validation-{study.uid}.json", about=study)
-    if name == "figures.csv":
-        rows = figure_rows(results_of(study, public=True))
-        return csv_download(FIGURE_COLUMNS, rows, name=f"validation-{study.uid}.csv", about=study)
-    raise Http404
+    return figures_file(
+        study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
+    )
 
 
 def _parts(found: Results) -> list[tuple[str, str, Mapping[str, Stat]]]:
