@@ -56,21 +56,6 @@ class Memory(Protocol):
         ...
 
 
-class ForgetfulMemory(dict[str, bytes]):
-    """A memory that lasts as long as the object, without a limit."""
-
-    def before_request(self) -> None:
-        """Send it."""
-
-    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """Those that are known."""
-        return {key: self[key] for key in keys if key in self}
-
-    def keep(self, answers: Mapping[str, bytes]) -> None:
-        """Store more."""
-        self.update(answers)
-
-
 class Retriever(Protocol):
     """Gives every document of a corpus a score for each query; higher is better, each retriever has its own scale.
 

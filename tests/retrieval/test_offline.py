@@ -15,9 +15,10 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from benchmarks.retrieval.base import Corpus, ForgetfulMemory, Query, inputs_of, version_of
+from benchmarks.retrieval.base import Corpus, Query, inputs_of, version_of
 from benchmarks.retrieval.content_words import content_words
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, WrongSettings, make
+from tests.retrieval.memory import ForgetfulMemory
 
 CORPUS = Corpus(
     documents={1: "The ferry to the island is late.", 2: "Ferry, ferry! Fares rise.", 4: "Weather on the island."},

@@ -11,9 +11,10 @@ import pytest
 
 from benchmarks.judges.openai import KEY_VARIABLE
 from benchmarks.retrieval import servers
-from benchmarks.retrieval.base import Corpus, ForgetfulMemory, Query, RetrievalFailed
+from benchmarks.retrieval.base import Corpus, Query, RetrievalFailed
 from benchmarks.retrieval.registry import WrongSettings, make
 from tests.fake_openai import Answer, FakeServer, failing, serving
+from tests.retrieval.memory import ForgetfulMemory
 
 CORPUS = Corpus(
     documents={1: "The ferry to the island.", 2: "Ferry, ferry! Fares.", 4: "Rain."},
