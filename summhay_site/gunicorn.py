@@ -27,6 +27,7 @@ def when_ready(server: Any) -> None:
 
     It runs before the workers are forked, so that they go on sharing these pages of memory.
     """
+    import scipy.special  # noqa: F401  # the pages of figures need it, and it takes half a second
     from django.apps import apps
     from django.conf import settings
     from django.template.loader import get_template
@@ -41,6 +42,7 @@ def when_ready(server: Any) -> None:
                 translation.gettext("")
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # a page of figures makes many objects and drops them all at its end
 
 
 def post_fork(server: Any, worker: Any) -> None:

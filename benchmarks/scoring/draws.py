@@ -75,7 +75,8 @@ def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tupl
     the 99.9th percentile, for 60 from the 2.3rd to the 97.7th.
     """
     tail = expanded_tail(n_clusters, resampling.level)
-    low, high = np.quantile(values, [tail, 1 - tail])
+    last = len(values) - 1
+    low, high = np.interp([tail * last, (1 - tail) * last], np.arange(last + 1), np.sort(values))
     return float(low), float(high)
 
 

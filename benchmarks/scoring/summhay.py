@@ -93,6 +93,11 @@ class UnknownMeasure(ValueError):
     """Not one of the five measures."""
 
 
+def _refuse_unknown(name: str) -> None:
+    if name not in MEASURES:
+        raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers.
@@ -105,8 +110,7 @@ class Verdict:
     probabilities: Probabilities | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CitationScore:
+class CitationScore(NamedTuple):
     """Precision, recall and F1 of cited against gold documents, each 0 where nothing right is cited."""
 
     precision: float
@@ -114,8 +118,7 @@ class CitationScore:
     f1: float
 
 
-@dataclass(frozen=True, slots=True)
-class InsightScore:
+class InsightScore(NamedTuple):
     """One insight in one summary.
 
     `lines` are the linked lines that exist in the summary, `cited` the union of what they cite. `citation` is
@@ -138,8 +141,7 @@ class InsightScore:
             return self.value
         if name == "joint":
             return self.joint
-        if name not in OF_CITATION:
-            raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
+        _refuse_unknown(name)
         return None if self.citation is None else getattr(self.citation, OF_CITATION[name])
 
 
@@ -164,8 +166,7 @@ class Scores:
 
     def measure(self, name: str) -> Stat:
         """One of the five measures by name."""
-        if name not in MEASURES:
-            raise UnknownMeasure(f"{name!r} is none of {', '.join(MEASURES)}")
+        _refuse_unknown(name)
         figure: Stat = getattr(self, name)
         return figure
 
@@ -188,14 +189,21 @@ class SummaryScore:
         return sum(one.is_unlinked for one in self.insights)
 
     @cached_property
-    def scores(self) -> Scores:
-        """Their averages, made when somebody looks: pooled over many summaries, insights are enough."""
-        values = {
-            name: [value for one in self.insights if (value := one.measure(name)) is not None] for name in MEASURES
+    def values(self) -> Mapping[str, list[float]]:
+        """Each measure of the insights that have it."""
+        citations = [one.citation for one in self.insights if one.citation is not None]
+        return {
+            "coverage": [one.value for one in self.insights],
+            **{name: [getattr(one, figure) for one in citations] for name, figure in OF_CITATION.items()},
+            "joint": [one.joint for one in self.insights if one.joint is not None],
         }
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Their averages, made when somebody looks: pooled over many summaries, the values are enough."""
         return _average(
             Average.SUMMARY,
-            values,
+            self.values,
             n_summaries=1,
             n_unlinked=self.n_unlinked,
             n_missing=self.n_missing,
@@ -247,7 +255,7 @@ def score_insight(
     `half` is what partial coverage is worth. Line numbers outside the summary count as no link. The joint score
     needs a linked line, so it takes what the label is worth, whatever the probabilities.
     """
-    coverage = Coverage(verdict.coverage)
+    coverage = verdict.coverage
     is_covered = coverage is not Coverage.NONE
     by_label = half if coverage is Coverage.PARTIAL else float(is_covered)
     value = by_label if verdict.probabilities is None else verdict.probabilities.expected(half)
@@ -299,10 +307,7 @@ def mean_over_summaries(summaries: Sequence[SummaryScore]) -> Scores:
 
 def pooled_over_insights(summaries: Sequence[SummaryScore]) -> Scores:
     """Mean over the insights of all summaries together: what the published leaderboard computes."""
-    values = {
-        name: [value for item in summaries for row in item.insights if (value := row.measure(name)) is not None]
-        for name in MEASURES
-    }
+    values = {name: [value for item in summaries for value in item.values[name]] for name in MEASURES}
     return _average(Average.OVER_INSIGHTS, values, **_counts(summaries))
 
 
@@ -319,17 +324,13 @@ def sums(summaries: Sequence[SummaryScore], measure: str, rule: Average) -> tupl
     Pooled: sum and count over the summary's insights. Over summaries: its value and 1, or 0 and 0 where it is
     undefined. Rows for `intervals.bootstrap_ratio`.
     """
-    totals: list[float] = []
-    counts: list[int] = []
-    for item in summaries:
-        if rule is Average.OVER_INSIGHTS:
-            values = [value for row in item.insights if (value := row.measure(measure)) is not None]
-        else:
-            figure = item.scores.measure(measure).value
-            values = [] if figure is None else [figure]
-        totals.append(math.fsum(values))
-        counts.append(len(values))
-    return totals, counts
+    _refuse_unknown(measure)
+    if rule is Average.OVER_INSIGHTS:
+        each = [item.values[measure] for item in summaries]
+    else:
+        figures = [item.scores.measure(measure).value for item in summaries]
+        each = [[] if figure is None else [figure] for figure in figures]
+    return [math.fsum(values) for values in each], [len(values) for values in each]
 
 
 def present_insights(insights: Insights, shown: Collection[int]) -> list[tuple[str, frozenset[int]]]:

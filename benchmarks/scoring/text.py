@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from benchmarks.scoring.stat import Stat
 
@@ -37,10 +37,10 @@ _CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;
 _PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
 _WORD = re.compile(r"\S*[^\W_]\S*")
 """A run of signs between spaces with a letter or a digit among them."""
-_SIGNS = re.compile(r"(?<!\S)(?:[^\w\s]|_)+(?!\S)")
-"""The other runs: they are no words."""
-_TO_JOIN = re.compile(r"\s[*_]*[.,;:!?]\S")
-"""What follows a citation and belongs to the word before it, with more than itself."""
+_SIGNS = re.compile(r" (?:[^\w ]|_)+(?= |$)")
+"""The other runs, where one space stands before each run: they are no words."""
+_TO_JOIN = re.compile(r" [*_]*[.,;:!?][^ ]")
+"""What follows a citation and belongs to the word before it, with more than itself; spaced likewise."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
@@ -55,8 +55,7 @@ class LineKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a summary.
 
     `number` counts lines from 1, `bullet` counts bullets from 1 (None for the rest). `text` is the line as it is,
@@ -106,7 +105,7 @@ def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     """What stands in citation brackets, as numbers."""
-    return tuple(chain.from_iterable(map(_numbers_in, groups)))
+    return tuple(chain.from_iterable([_numbers_in(group) for group in groups]))
 
 
 @lru_cache(maxsize=1_000)  # summaries of a haystack cite the same few documents
@@ -133,10 +132,13 @@ def invalid_citations(line: Line, known_numbers: Collection[int]) -> tuple[int, 
 
 def lines_from_list(texts: Sequence[str]) -> tuple[Line, ...]:
     """Lines of a published summary: one for each element, empty ones too, numbered by position."""
-    marked = [_marker_end(text) for text in texts]
-    first_marked = next((index for index, end in enumerate(marked) if end), None)
-    opening = next((index for index, text in enumerate(texts) if _is_prose(text)), None)
-    return tuple(_numbered(texts, marked=marked, first_marked=first_marked, opening=opening))
+    shapes = [_shape(text) for text in texts]
+    first_marked = next((index for index, shape in enumerate(shapes) if shape.marker), None)
+    opening = None
+    if first_marked is None:
+        prose = (index for index, text in enumerate(texts) if _is_prose(text, shapes[index]))
+        opening = next(prose, None)
+    return tuple(_numbered(texts, shapes, first_marked=first_marked, opening=opening))
 
 
 def lines_from_text(text: str) -> tuple[Line, ...]:
@@ -173,36 +175,29 @@ def words_with_citations(lines: Sequence[Line]) -> Stat:
 
 
 def _numbered(
-    texts: Sequence[str], *, marked: Sequence[int], first_marked: int | None, opening: int | None
+    texts: Sequence[str], shapes: Sequence[_Shape], *, first_marked: int | None, opening: int | None
 ) -> Iterator[Line]:
     n_bullets = 0
-    for index, text in enumerate(texts):
-        heading = _HEADING.match(text)
-        start = heading.end() if heading else marked[index]
+    for index, (text, (heading, marker, is_bold)) in enumerate(zip(texts, shapes, strict=True)):
+        start = heading or marker
         apart = _CITATION.split(text) if "[" in text else [text]
         n_words = _n_words(text, start, " ".join(apart[::2]))
         if n_words == 0 or _NOTE.match(text):
             kind = LineKind.OTHER
-        elif heading or (not marked[index] and _BOLD_ONLY.match(text)):
+        elif heading or is_bold:
             kind = LineKind.HEADER
-        elif marked[index]:
+        elif marker:
             kind = LineKind.BULLET
         elif first_marked is not None:
             kind = LineKind.PREAMBLE if index < first_marked else LineKind.OTHER
         else:
             leads_in = index == opening and index + 1 < len(texts) and _plain(text, start).endswith(":")
             kind = LineKind.PREAMBLE if leads_in else LineKind.BULLET
+        bullet = None
         if kind is LineKind.BULLET:
             n_bullets += 1
-        yield Line(
-            number=index + 1,
-            text=text,
-            kind=kind,
-            bullet=n_bullets if kind is LineKind.BULLET else None,
-            start=start,
-            mentions=_numbers(apart[1::2]),
-            n_words=n_words,
-        )
+            bullet = n_bullets
+        yield Line(index + 1, text, kind, bullet, start, _numbers(apart[1::2]), n_words)
 
 
 def _plain(text: str, start: int) -> str:
@@ -211,22 +206,33 @@ def _plain(text: str, start: int) -> str:
 
 def _n_words(text: str, start: int, uncited: str) -> int:
     """The words of the plain line, mostly counted without making it: bold marks part no words."""
-    if "[" in text and ("[" in uncited or _TO_JOIN.search(uncited)):
+    runs = uncited[start:].split()
+    spaced = " " + " ".join(runs)
+    if "[" in text and ("[" in uncited or _TO_JOIN.search(spaced)):
         return len(_WORD.findall(_plain(text, start)))
-    rest = uncited[start:]
-    return len(rest.split()) - len(_SIGNS.findall(rest))
+    return len(runs) - len(_SIGNS.findall(spaced))
 
 
-def _marker_end(text: str) -> int:
-    """Length of the bullet marker that starts `text`, 0 if it has none."""
-    if _BOLD_ONLY.match(text) or _HEADING.match(text):
-        return 0
-    match = _MARKER.match(text)
-    return match.end() if match else 0
+class _Shape(NamedTuple):
+    """Where the mark of a heading that starts a line ends, or that of a bullet (0: none); or all of it is bold."""
+
+    heading: int = 0
+    marker: int = 0
+    is_bold: bool = False
 
 
-def _is_prose(text: str) -> bool:
-    return bool(text.strip()) and not (_HEADING.match(text) or _BOLD_ONLY.match(text) or _NOTE.match(text))
+def _shape(text: str) -> _Shape:
+    first = text.lstrip()[:1]
+    if first == "#" and (heading := _HEADING.match(text)):
+        return _Shape(heading=heading.end())
+    if first in {"*", "_"} and _BOLD_ONLY.match(text):
+        return _Shape(is_bold=True)
+    marker = _MARKER.match(text)
+    return _Shape(0, marker.end() if marker else 0)
+
+
+def _is_prose(text: str, shape: _Shape) -> bool:
+    return bool(text.strip()) and not (shape.heading or shape.is_bold or _NOTE.match(text))
 
 
 def without_emphasis(title: str) -> str:
