@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.core.cache import cache
@@ -118,6 +120,13 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
     assert "12 summaries" in text(client, f"{address(study)}?clusters=summaries")
     assert text(client, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
     assert "the label most annotators gave" in text(client, f"{address(study)}?reference=majority")
+
+
+def test_a_filter_keeps_the_order_of_every_table(client: Client, study: Study) -> None:
+    orders = {"sort": "-pearson", "pairs-sort": "-n", "without-sort": "name"}
+    shown = text(client, f"{address(study)}?{urlencode(orders)}")
+    sent_along = re.findall(r'<input type="hidden" name="(\S+)" value="(\S*)" form="look">', shown)
+    assert dict(sent_along) == orders
 
 
 def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:

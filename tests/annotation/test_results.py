@@ -204,6 +204,15 @@ def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, login: An
     assert Exposure.objects.filter(user=ada, haystack__key="ferry").exists()
 
 
+def test_another_judge_or_carrying_forward_keeps_the_order_of_the_sessions(
+    study: Any, ada: Any, login: Any, now: datetime
+) -> None:
+    judge_everything(now)
+    page = flat(login(ada).get(f"/studies/{study.uid}/results/?sort=-minutes").content.decode())
+    assert '<form method="get" id="look"' in page
+    assert '<input type="hidden" name="sort" value="-minutes" form="look">' in page
+
+
 def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> None:
     study = make_writing_study(researcher=ada)
     assert "first snapshot" in login(ada).get(f"/studies/{study.uid}/results/").content.decode()
