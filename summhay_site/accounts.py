@@ -46,11 +46,16 @@ class AccountChanged(Exception):
 
 @dataclass(frozen=True)
 class NewAccount:
-    """What is needed to make an account; the password is set later through a link."""
+    """What is needed to make an account; the password is set later through a link.
+
+    `language` is that of an annotator's mails and pages, such as “de”; empty is up to the person's browser, and
+    mails are in English until they set a password.
+    """
 
     username: str
     name: str
     email: str = ""
+    language: str = ""
 
 
 def create_accounts(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: datetime) -> list[User]:
@@ -94,6 +99,7 @@ def _create(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: d
                 username=User.normalize_username(row.username),
                 name=row.name,
                 email=row.email,
+                language=row.language,
                 password=make_password(None),
                 is_staff=role == ADMIN,
                 date_joined=now,

@@ -75,6 +75,14 @@ class AccountForm(forms.Form):
     )
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("Never part of an export."))
     email = forms.EmailField(label=_("Email address"), required=False, help_text=_("Not needed."))
+    language = forms.ChoiceField(
+        label=_("Language"),
+        required=False,
+        choices=(("", _("as in the browser, mails in English")), *settings.LANGUAGES),
+        help_text=_(
+            "Of an annotator's pages and mails, the first one included. It can be changed in the profile."
+        ),
+    )
     role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=ANNOTATOR)
 
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
@@ -95,7 +103,9 @@ class AccountForm(forms.Form):
     def row(self) -> NewAccount:
         """What was entered."""
         data = self.cleaned_data
-        return NewAccount(username=data["username"], name=data["name"], email=data["email"])
+        return NewAccount(
+            username=data["username"], name=data["name"], email=data["email"], language=data["language"]
+        )
 
 
 class PeopleFileForm(forms.Form):
@@ -104,7 +114,8 @@ class PeopleFileForm(forms.Form):
     file = forms.FileField(
         label=_("CSV file"),
         help_text=_(
-            "The first line names the columns: username, name and, if you like, email. Up to 1,000 people."
+            "The first line names the columns: username, name and, if you like, email and language (en or de). "
+            "Up to 1,000 people."
         ),
         widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
@@ -18,7 +19,7 @@ from django.utils.translation import gettext as _
 from summhay_site.accounts import NewAccount
 from summhay_site.models import User
 
-COLUMNS = ("username", "name", "email")
+COLUMNS = ("username", "name", "email", "language")
 REQUIRED = ("username", "name")
 LIMIT_BYTES = 256 * 1024
 LIMIT_ROWS = 1000
@@ -60,7 +61,7 @@ def decode(chunks: Iterable[bytes]) -> str:
 
 
 def parse(text: str) -> Parsed:
-    """Read rows with the columns username, name and, where wanted, email; comma or semicolon between them."""
+    """Read rows with the columns username, name and, where wanted, email and language, by comma or semicolon."""
     result = Parsed()
     try:
         _read(text, result)
@@ -94,6 +95,7 @@ def _read(text: str, result: Parsed) -> None:
         if not errors:
             row = _row(header, cells)
             row["username"] = User.normalize_username(row["username"])
+            row["language"] = row.get("language", "").lower()
             result.rows.append(NewAccount(**row))
             result.lines.append(reader.line_num)
 
@@ -102,11 +104,14 @@ def _header_problem(header: list[str]) -> str:
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         return _(
-            "The first line must name the columns; %(missing)s is missing. Expected: username, name, email."
+            "The first line must name the columns; %(missing)s is missing. "
+            "Expected: username, name, email, language."
         ) % {"missing": ", ".join(missing)}
     unknown = [name for name in header if name not in COLUMNS]
     if unknown:
-        return _("Unknown column “%(unknown)s”. Expected: username, name, email.") % {"unknown": unknown[0]}
+        return _("Unknown column “%(unknown)s”. Expected: username, name, email, language.") % {
+            "unknown": unknown[0]
+        }
     if len(set(header)) < len(header):
         return _("A column is named twice.")
     return ""
@@ -135,6 +140,10 @@ def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, 
             validate_email(row["email"])
         except ValidationError:
             yield RowError(line, "email", _("“%(value)s” is not an email address.") % {"value": row["email"][:60]})
+    if row.get("language") and row["language"].lower() not in dict(settings.LANGUAGES):
+        message = _("“%(value)s” is not a language of this site; expected: %(expected)s.")
+        expected = ", ".join(code for code, _name in settings.LANGUAGES)
+        yield RowError(line, "language", message % {"value": row["language"][:60], "expected": expected})
 
 
 def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[RowError]:

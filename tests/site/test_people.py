@@ -130,6 +130,32 @@ def test_new_annotators_get_their_links_by_mail_if_asked(
     assert Client().get(mailed[1], follow=True).status_code == 200
 
 
+def test_the_first_mail_is_in_the_language_that_was_chosen_for_the_person(
+    ada: Any, login: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.EMAIL_IS_SET = True
+    client = login(ada)
+    entered = {"username": "jana", "name": "Jana", "email": "jana@example.org", "role": ANNOTATOR, "mail": "1"}
+    client.post("/people/new/", {**entered, "language": "de"})
+    assert "Ihr Benutzername ist jana." in mailoutbox.pop().body
+    client.post("/people/new/", {**entered, "username": "june"})
+    assert "Your user name is june." in mailoutbox.pop().body
+
+    listed = "username,name,email,language\nmira,Mira,mira@example.org,DE\ntomas,Tomas,tomas@example.org,\n"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/people/import/", {"text": listed, "mail": "1"})
+    assert {mail.to[0]: "Benutzername" in mail.body for mail in mailoutbox} == {
+        "mira@example.org": True,
+        "tomas@example.org": False,
+    }
+
+
+def test_an_unknown_language_in_a_file_is_a_mistake_of_its_row(ada: Any, login: Any) -> None:
+    page = _upload(login(ada), "username,name,language\nmira,Mira,fr\n")
+    assert [(error.line, error.column) for error in page.context["errors"]] == [(2, "language")]
+    assert "expected: en, de" in page.content.decode()
+
+
 def test_many_accounts_take_few_statements(ada: Any, now: Any, django_assert_max_num_queries: Any) -> None:
     rows = [NewAccount(f"p{i}", f"P {i}") for i in range(40)]
     with django_assert_max_num_queries(15 + len(rows)):  # one audit event each
