@@ -37,6 +37,7 @@ from summhay_site import (
     demo_linking,
     demo_rating,
     demo_recall,
+    demo_sources,
     demo_summaries,
     demo_validation,
     demo_verification,
@@ -156,6 +157,8 @@ def load(*, now: datetime, say: Say) -> None:
         researcher=cast.researcher,
         now=now,
     )
+    say("sources, and experiments on the position of what is relevant")
+    demo_sources.load(researcher=cast.researcher, now=now - timedelta(hours=1))
     say("summaries and responses by the offline baseline, judged")
     demo_summaries.load(haystack=Haystack.objects.get(key=demo_topic()["topic_id"]), now=now)
     demo_recall.respond(dataset=QUESTIONS, now=now)

@@ -13,8 +13,10 @@ from annotation.validation.results import results_of
 from annotation.verification import planning
 from annotation.verification.overview import overview_of
 from benchmarks.models import Haystack, Question, Verdict
-from summhay_site import demo, demo_linking, demo_validation, demo_verification
+from summhay_site import demo, demo_linking, demo_sources, demo_validation, demo_verification
 from summhay_site.models import User
+
+SECOND = f"extractive-{demo_sources.CUT}"
 
 
 @pytest.mark.django_db
@@ -53,6 +55,17 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
         ("cut-128", "full"),
         ["extractive"],
     )
+    experiments = client.get("/leaderboard/position/experiments/").context
+    assert [name for name, _plot, _svg in experiments["plots"]] == ["places-5"]
+    found = {(table["experiment"].system, table["experiment"].name): table for table in experiments["tables"]}
+    assert {key: table["experiment"].n for key, table in found.items()} == {
+        (system, name): 10 for system in ("extractive", SECOND) for name in ("infilling", "position")
+    }
+    first, *_others, last, chance = [cells[0].value for _name, cells, _share in found[SECOND, "position"]["rows"]]
+    assert first > last
+    assert last == pytest.approx(chance, abs=0.03)  # it has not read so far
+    sources = client.get("/leaderboard/position/?dataset=demo-passages").context
+    assert {cells["n"] for cells in sources["table"].rows} == {10}
     client.logout()
     for username, _name, _role in demo.LOGINS:
         assert username in said.getvalue()
