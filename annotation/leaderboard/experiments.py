@@ -55,7 +55,7 @@ class _Text:
 
 
 def experiments(scope: Scope) -> list[Experiment]:
-    """Those of the systems of these haystacks, kept until a summary or a verdict is another."""
+    """Those of the systems of these haystacks, kept until a summary, a reference or a verdict is another."""
     rows = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
     if scope.systems:
         rows = rows.filter(system__summarizer__in=scope.systems)
@@ -67,14 +67,16 @@ def experiments(scope: Scope) -> list[Experiment]:
         if (arrangement := Arrangement.named(order)) is not None
     ]
     verdicts = Verdict.objects.filter(judge=scope.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    known = (facts, scope.judge and scope.judge.pk, verdicts)
-    return remembered("position-experiments", known, lambda: _found(scope, facts))
+    references = references_of(sorted({fact[1] for fact in facts}))
+    known = (facts, references, scope.judge and scope.judge.pk, verdicts)
+    return remembered("position-experiments", known, lambda: _found(scope, facts, references))
 
 
-def _found(scope: Scope, facts: Collection[tuple[Any, ...]]) -> list[Experiment]:
+def _found(
+    scope: Scope, facts: Collection[tuple[Any, ...]], references: Mapping[int, list[str]]
+) -> list[Experiment]:
     pks = {fact[0] for fact in facts}
     bodies = dict(Summary.objects.filter(haystack__in=scope.haystacks).values_list("pk", "text"))
-    references = references_of({fact[1] for fact in facts})
     judged = scores_of(summaries=pks, judge=scope.judge) if scope.judge is not None else {}
     groups: dict[tuple[str, str, int], list[_Text]] = defaultdict(list)
     for pk, subtopic, system, arrangement, imported, _text in facts:

@@ -20,7 +20,7 @@ from benchmarks.exchange import sources
 from benchmarks.importing.formats import get_format
 from benchmarks.importing.plan import ImportRequest
 from benchmarks.importing.running import import_rows
-from benchmarks.models import Document, Draft, Haystack, Judge, Subtopic, Summary
+from benchmarks.models import Document, Draft, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
@@ -171,6 +171,16 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
     # “beta0x1 it says” beside “it says”: ROUGE-1 6/7 and 4/6, ROUGE-2 2/5 and 2/4, ROUGE-L 4/7 and 4/6
     assert arms["ends-of-3"]["relative"] == pytest.approx((7 / 9 + 5 / 4 + 7 / 6) / 3)
     assert found["by_chance"] == {"intervals": {}, "reasons": {}}
+
+
+@pytest.mark.usefixtures("_sources")
+def test_scores_are_computed_anew_when_a_reference_changes(server: FakeServer) -> None:
+    heron(server)
+    server.behaviour = lambda _n, request: Answer("- Nothing of the kind [2].")
+    summarize("--order", "at-1-of-3")
+    assert [arm["rouge1"] for arm in report()[0]["arrangements"]] == [0.0]
+    Insight.objects.filter(subtopic__haystack__title="0").update(text="Nothing of the kind.")
+    assert [arm["rouge1"] for arm in report()[0]["arrangements"]] == [pytest.approx(1 / N_SOURCES)]
 
 
 @pytest.mark.usefixtures("_sources")
