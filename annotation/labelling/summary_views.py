@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation.labelling.summary_forms import NARROWED_BY, SummariesForm
-from annotation.models import Exposure, LabelTask
+from annotation.models import LabelTask
 from annotation.studies import exposures
 from annotation.studies.narrowing import without_stale
 from annotation.studies.views import form_page, work_named
@@ -30,15 +30,13 @@ def summaries(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, count=count)
 
 
-def barred(request: HttpRequest, task: LabelTask) -> HttpResponse | None:
-    """A page that says why the task cannot be shown yet; otherwise note that the haystack was seen.
+def barred(request: HttpRequest, task: LabelTask, *, reason: str) -> HttpResponse | None:
+    """A page that says why the task cannot be shown yet; otherwise note that the haystack was seen, and why.
 
     Whoever has seen what a haystack says never writes on it again, so what is still to be written comes first.
     """
     haystack = task.item.summary.haystack
     if LabelTask.objects.filter(pk=task.pk).with_blocked().filter(is_blocked=True).exists():
         return render(request, "annotation/label_later.html", {"study": task.study}, status=409)
-    exposures.record_exposure(
-        user=request.user, haystack=haystack, reason=Exposure.Reason.LINKING, now=timezone.now()
-    )
+    exposures.record_exposure(user=request.user, haystack=haystack, reason=reason, now=timezone.now())
     return None

@@ -21,7 +21,7 @@ from annotation.linking.overview import ABOUT_ROWS, about, page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
 from annotation.linking.unlinked import UNLINKED
-from annotation.models import Study
+from annotation.models import Exposure, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import unwrapped
 
@@ -108,7 +108,7 @@ KIND = register(
             template="annotation/linking_task.html",
             rows=LabelTaskQuerySet.for_page,
             context=page_context,
-            opening=barred,
+            opening=partial(barred, reason=Exposure.Reason.LINKING),
         ),
         words=Words(
             task=gettext_lazy("Find insights in summaries"),

@@ -343,7 +343,8 @@ class Exposure(models.Model):
     class Reason(models.TextChoices):
         PAGE = "page", "opened a page that shows insights"
         RESEARCH = "research", "has a research role on it"
-        LINKING = "linking", "linked or rated summaries of it"
+        LINKING = "linking", "linked summaries of it"
+        RATING = "rating", "rated summaries of it"
         ADJUDICATION = "adjudication", "adjudicated on it"
         SYNTHESIS = "synthesis", "reviewed its synthesis"
         IMPORTED = "imported", "labels were imported"
@@ -366,6 +367,7 @@ class Exposure(models.Model):
                         "page",
                         "research",
                         "linking",
+                        "rating",
                         "adjudication",
                         "synthesis",
                         "imported",

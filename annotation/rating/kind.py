@@ -11,7 +11,7 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
 from annotation.labelling.summary_views import barred
 from annotation.labelling.task_page import TaskPage
-from annotation.models import Study
+from annotation.models import Exposure, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.rating import exports, planning
 from annotation.rating.forms import RatingStudyForm
@@ -73,7 +73,7 @@ KIND = register(
             template="annotation/rating_task.html",
             rows=LabelTaskQuerySet.for_rating,
             context=page_context,
-            opening=barred,
+            opening=partial(barred, reason=Exposure.Reason.RATING),
             pane=pane,
         ),
         words=Words(

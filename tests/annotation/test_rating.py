@@ -189,7 +189,8 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     assert 'id="doc-5"' in shown
     assert 'id="doc-6"' not in shown, "it has no insight of this subtopic and is not cited"
     assert shown.count('type="radio" name="attributability"') == 5
-    assert Exposure.objects.filter(user=ben, haystack=haystack).exists(), "who rates does not write on it later"
+    seen = Exposure.objects.get(user=ben, haystack=haystack)
+    assert seen.reason == "rating", "who rates does not write on it later"
 
 
 def test_who_still_has_to_write_on_the_haystack_rates_later(ada: Any, ben: Any, login: Any) -> None:
