@@ -29,13 +29,17 @@ Clock = Callable[[], datetime]
 
 @dataclass
 class Waiting:
-    """A question on its way: in what format, how often refused, and not before when (monotonic seconds)."""
+    """A question on its way: in what format, how often refused, and not before when (monotonic seconds).
+
+    `request` is what it was worded as, kept while it waits at the front of the queue.
+    """
 
     question: Question
     response_format: ResponseFormat
     n_failed: int = 0
     n_busy: int = 0
     not_before: float = 0.0
+    request: Request | None = None
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,25 @@ class Answering:
         response_format: ResponseFormat | None = None,
     ) -> None:
         self.run, self.config, self.clock = run, config, clock
-        self.items = {str(item.subject_id): item for item in items}
+        self.items: dict[str, JudgeRunItem] = {}
         self.task = TASKS[run.task]
         self.queue: deque[Waiting] = deque()
         self.n_open: Counter[int] = Counter()
         self.errors: dict[int, Exception] = {}
         self.response_format = response_format or ledger.remembered_format(config)
+        self.add(items)
+
+    def add(self, items: Sequence[JudgeRunItem]) -> None:
+        """Take claimed items in, and queue what is asked on them first."""
+        self.items |= {str(item.subject_id): item for item in items}
         self.open_next(items)
+
+    def forget_closed(self) -> None:
+        """Drop the items on which everything is answered; those with an error stay."""
+        self.items = {
+            key: item for key, item in self.items.items() if self.n_open[item.pk] or item.pk in self.errors
+        }
+        self.n_open = +self.n_open
 
     def open_next(self, items: Sequence[JudgeRunItem]) -> None:
         """Queue what is not answered on these items, and close those on which everything is."""
@@ -85,7 +101,10 @@ class Answering:
 
     def request_of(self, waiting: Waiting) -> Request:
         """A question with the exact body that asks it."""
-        return Request.of(self.config, waiting.question, waiting.response_format)
+        known = waiting.request
+        if known is None or known.response_format is not waiting.response_format:
+            waiting.request = known = Request.of(self.config, waiting.question, waiting.response_format)
+        return known
 
     def take(self, replies: Sequence[tuple[Waiting, JudgeCall, Reply]], *, closing: bool = False) -> None:
         """Read replies, outside of any transaction, and store them in one; `closing` closes their calls too.

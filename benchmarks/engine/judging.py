@@ -287,10 +287,17 @@ def run_pending(
     """
     errors: dict[int, Exception] = {}
     n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
-    while items := runs.claim(run=run, now=clock(), passed_over=errors, n_most=n_most):
-        errors |= _judge_batch(run=run, items=items, clock=clock)
-        if progress is not None:
+    is_begun = False
+
+    def claim() -> list[JudgeRunItem]:
+        nonlocal is_begun
+        if is_begun and progress is not None:
             progress(runs.run_progress(run))
+        is_begun = True
+        return runs.claim(run=run, now=clock(), passed_over=errors, n_most=n_most)
+
+    while items := claim():
+        errors |= _judge_batch(run=run, items=items, clock=clock, more=claim)
     done = runs.finish(run=run, now=clock())
     for error in errors.values():
         raise error
@@ -322,11 +329,18 @@ def finish_runs(
     return found
 
 
-def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
-    """Let the judge answer; an item that breaks its batch is found alone. Errors by item pk."""
-    work = sending.answer_items if run.judge.kind == Judge.Kind.OPENAI else _answer_offline
+def _judge_batch(
+    *, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock, more: sending.Claims | None = None
+) -> dict[int, Exception]:
+    """Let the judge answer; an item that breaks its batch is found alone. Errors by item pk.
+
+    A model goes on with `more` items of the run before these are all answered.
+    """
     try:
-        failed = work(run=run, items=items, clock=clock)
+        if run.judge.kind == Judge.Kind.OPENAI:
+            failed = sending.answer_items(run=run, items=items, clock=clock, more=more)
+        else:
+            failed = _answer_offline(run=run, items=items, clock=clock)
     except (OperationalError, InterfaceError):  # the database, no fault of an item
         runs.let_go(run=run, items=items)
         raise
@@ -340,9 +354,8 @@ def _judge_batch(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) 
     except BaseException:  # interrupted
         runs.let_go(run=run, items=items)
         raise
-    for item in items:
-        if item.pk in failed:
-            runs.put_back(item=item, error=failed[item.pk])
+    for item in run.items.filter(pk__in=failed):
+        runs.put_back(item=item, error=failed[item.pk])
     return failed
 
 

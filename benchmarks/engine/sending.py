@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,6 +33,9 @@ from benchmarks.summarizers.config import SummarizerConfig
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+Claims = Callable[[], Sequence[JudgeRunItem]]
+"""Claims the next items of a run; nothing when none is free."""
 
 MAX_SENT = 4
 """How often a request is sent that the server fails on."""
@@ -70,10 +73,14 @@ def config_of(judge: Judge) -> ModelConfig:
     return replace(config, base_url=check_address(config.base_url))
 
 
-def answer_items(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
+def answer_items(
+    *, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock, more: Claims | None = None
+) -> dict[int, Exception]:
     """Ask what is missing on claimed items until all is answered, or the run stops; errors by item key.
 
-    Afterwards nobody holds the items, unless it raises: then the caller looks for the item that it came from.
+    `more` claims items before these run out, so that as many requests as may be are always on their way.
+    Afterwards nobody holds the items, unless it raises: then the caller, who still holds those it gave, looks for
+    the one that it came from.
     """
     errors: dict[int, Exception] = {}
     try:
@@ -82,7 +89,14 @@ def answer_items(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) 
         runs.hold(run=run, message=str(error))
     else:
         with asyncio.Runner() as runner:
-            errors = Sending(run=run, config=config, items=items, clock=clock, runner=runner).work()
+            asked = Sending(run=run, config=config, items=items, clock=clock, runner=runner, more=more)
+            try:
+                errors = asked.work()
+            except BaseException:
+                given = {item.pk for item in items}
+                runs.let_go(run=run, items=[item for item in asked.items.values() if item.pk not in given])
+                raise
+            items = list(asked.items.values())
     runs.let_go(run=run, items=items)
     return errors
 
@@ -98,9 +112,11 @@ class Sending(Answering):
         items: Sequence[JudgeRunItem],
         clock: Clock,
         runner: asyncio.Runner,
+        more: Claims | None = None,
     ) -> None:
         super().__init__(run=run, config=config, items=items, clock=clock)
         self.runner = runner
+        self.more = more
         self.in_flight: dict[asyncio.Task[Reply | Failure], _Sent] = {}
         self.n_on_file = 0
         self.stopped = False
@@ -113,6 +129,7 @@ class Sending(Answering):
         client = self.runner.run(client_stack.enter_async_context(open_client(self.config)))
         try:
             while self.in_flight or (self.queue and not self.stopped):
+                self._top_up()
                 self._fill(client)
                 done = self.runner.run(self._wait())
                 self._store(done)
@@ -126,6 +143,15 @@ class Sending(Answering):
         return self.errors
 
     # Sending
+
+    def _top_up(self) -> None:
+        """Claim more items before the queue runs out, and forget those that are done."""
+        while self.more is not None and not self.stopped and len(self.queue) < self.run.concurrency:
+            found = self.more()
+            if not found:
+                self.more = None
+            self.forget_closed()
+            self.add(found)
 
     def _fill(self, client: AsyncOpenAI) -> None:
         """Claim and send as much as may be sent now."""

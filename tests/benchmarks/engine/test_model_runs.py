@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,18 @@ import pytest
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging, ledger, runs, sending
-from benchmarks.models import Endpoint, Judge, JudgeCall, JudgeRun, ModelPrice, Subtopic, Summary, Verdict
+from benchmarks.engine.tasks import TASKS
+from benchmarks.models import (
+    Endpoint,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    JudgeRunItem,
+    ModelPrice,
+    Subtopic,
+    Summary,
+    Verdict,
+)
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged, serving
 from tests.makers import make_haystack, make_summary
 
@@ -162,6 +174,51 @@ def test_many_requests_run_side_by_side_and_never_more_than_asked_for(
     server.delay_s = 0.05
     work(request(make_judge(server), concurrency=6))
     assert (server.n_asked, server.most_at_a_time) == (24, 6)
+
+
+def test_the_next_items_are_asked_before_the_last_answer_on_those_at_hand(
+    server: FakeServer, subtopic: Subtopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "BATCH_OF_MODELS", 2)
+    for number in range(5):
+        make_summary(subtopic=subtopic, text=f"{SAID} {number}", system=f"s{number}")
+    all_are_here = threading.Event()
+
+    def hold(number: int, body: dict[str, Any]) -> None:
+        if number == 15:  # of five summaries with three insights, claimed two by two
+            all_are_here.set()
+        assert all_are_here.wait(30)
+
+    server.behaviour = hold
+    judge = make_judge(server)
+    run = request(judge, concurrency=16)
+    said: list[runs.RunProgress] = []
+    assert judging.run_pending(run=run, clock=timezone.now, progress=said.append).n_done == 5
+    assert (server.n_asked, server.most_at_a_time) == (15, 15)
+    assert said[-1].n_done == 5
+
+
+def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
+    server: FakeServer, subtopic: Subtopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "BATCH_OF_MODELS", 2)
+    made = [make_summary(subtopic=subtopic, text=f"{SAID} {number}", system=f"s{number}") for number in range(5)]
+    ask = TASKS["coverage"].questions
+
+    def questions(*, items: list[JudgeRunItem], **values: Any) -> Any:
+        if any(item.summary_id == made[3].pk for item in items):
+            raise RuntimeError("this summary cannot be asked about")
+        return ask(items=items, **values)
+
+    monkeypatch.setattr(TASKS["coverage"], "questions", questions)
+    judge = make_judge(server)
+    run = request(judge, concurrency=16)
+    with pytest.raises(RuntimeError, match="this summary"):
+        work(run)
+    counts = Counter(run.items.values_list("state", "attempts"))
+    assert counts == {("done", 0): 4, ("pending", 1): 1}
+    assert not run.items.exclude(claimed_by="").filter(state="pending").exists()
+    assert server.n_asked == 12
 
 
 def test_all_workers_together_keep_the_limit_of_a_server(
