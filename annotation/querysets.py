@@ -25,6 +25,7 @@ SHOWN_TO_WRITERS = (
     "assignment__subtopic__haystack__language",
     "assignment__subtopic__haystack__direction",
     "assignment__subtopic__haystack__content_sha256",
+    "assignment__subtopic__haystack__is_source",
     "annotator__may_paste",
     "annotator__uid",
     "guideline__version",

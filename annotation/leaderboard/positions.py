@@ -30,7 +30,7 @@ SCORES = ("coverage", "citation", "joint")
 AT_A_TIME = 100
 """Haystacks whose texts are looked over together."""
 PEOPLE_ON_SOURCES = Entry(PEOPLE.system, FULL_CONTEXT)
-"""People's texts that came with documents and their reference summaries."""
+"""People's texts on documents with reference summaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def texts_in(scope: Scope) -> Texts:
         if pk in entries:
             _add(found, entries[pk], wanted)
     if not scope.systems or PEOPLE.system in scope.systems:
-        for one in _of_people(scope):
-            _add(found, PEOPLE, one)
+        for entry, one in _of_people(scope):
+            _add(found, entry, one)
     return found
 
 
@@ -116,8 +116,11 @@ def _add(texts: Texts, entry: Entry, wanted: Wanted | None) -> None:
         texts.wanted[entry].append(wanted)
 
 
-def _of_people(scope: Scope) -> list[Wanted | None]:
-    """The final texts of sessions that are over and count, with the order of the documents on their page."""
+def _of_people(scope: Scope) -> list[tuple[Entry, Wanted | None]]:
+    """The final texts of sessions that are over and count, with the order of the documents on their page.
+
+    Those on sources stand in one row with the texts of people that came with sources.
+    """
     excluded = Exclusion.objects.filter(lifted_at=None).values("session")
     finals = Snapshot.objects.filter(
         kind=Snapshot.Kind.FINAL,
@@ -135,11 +138,22 @@ def _of_people(scope: Scope) -> list[Wanted | None]:
     rows = (
         finals.exclude(summary__text="")
         .order_by("pk")
-        .values_list("summary", "summary__subtopic", "summary__haystack", "session__document_numbers")
+        .values_list(
+            "summary",
+            "summary__subtopic",
+            "summary__haystack",
+            "session__document_numbers",
+            "summary__haystack__is_source",
+        )
     )
     return [
-        Wanted(summary, subtopic, haystack, tuple(order)) if order and documents[haystack] >= set(order) else None
-        for summary, subtopic, haystack, order in rows
+        (
+            PEOPLE_ON_SOURCES if is_source else PEOPLE,
+            Wanted(summary, subtopic, haystack, tuple(order))
+            if order and documents[haystack] >= set(order)
+            else None,
+        )
+        for summary, subtopic, haystack, order, is_source in rows
     ]
 
 

@@ -139,6 +139,8 @@ class Work(StudyKind):
     """What that form shows of the plan of another study whose settings it starts from."""
     initial_on: Callable[[Haystack], dict[str, Any]] | None = None
     """What that form shows of its plan where one comes from the page of a haystack."""
+    initial_on_sources: Callable[[Sequence[Haystack]], dict[str, Any]] | None = None
+    """The same of documents with reference summaries; None where there is no such work on them."""
     settings_form: Callable[..., Any]
     """The form of the settings of a study, of data, `user` and `instance`."""
     update: Callable[..., Study]

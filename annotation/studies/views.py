@@ -251,9 +251,12 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
 
 
 def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
-    """What the form starts with for the haystack that the address names, else for the only one there is."""
+    """What the form starts with for the haystack or sources that the address names, else for the only haystack."""
     if work.initial_on is None:
         return {}
+    if work.initial_on_sources is not None and (sources := _sources_named(request)):
+        about = request.GET.get("dataset") or sources[0].title
+        return {"name": name_for(work.label, about), **work.initial_on_sources(sources)}
     rows = Haystack.objects.for_work()
     uid = request.GET.get("haystack", "")
     if uid:
@@ -264,6 +267,17 @@ def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
         return {"name": name_for(work.label, haystack.title), **work.initial_on(haystack)}
     only = list(rows[:2])
     return work.initial_on(only[0]) if len(only) == 1 else {}
+
+
+def _sources_named(request: HttpRequest) -> list[Haystack]:
+    """The documents with reference summaries of the dataset that the address names, or the one that it names."""
+    rows = Haystack.objects.current().sources().order_by("title", "pk")
+    if dataset := request.GET.get("dataset", ""):
+        return list(rows.filter(dataset=dataset))
+    try:
+        return list(rows.filter(uid=uuid.UUID(request.GET.get("haystack", ""))))
+    except ValueError:
+        return []
 
 
 def _opened(request: HttpRequest, study: Study) -> HttpResponse:

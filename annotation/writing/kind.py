@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy
 
 from annotation.kinds import Tab, register
-from annotation.models import Study
+from annotation.models import Study, WritingPlan
 from annotation.studies.guidelines import unwrapped
 from annotation.studies.kind import NotPossible, Work
 from annotation.writing import assigning, planning
@@ -20,6 +21,7 @@ from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, pag
 from annotation.writing.preview import PREVIEW
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
+from benchmarks.models import Haystack
 
 GUIDELINES = unwrapped(
     """\
@@ -55,6 +57,44 @@ a fact that several documents state.
 - Your notes beside the editor are for you alone and are never scored.
 """
 )
+
+SOURCE_GUIDELINES = unwrapped(
+    """\
+## Your task
+
+You see a text, or a few texts on one subject. Write a summary: what somebody has to know who does not read them.
+Write one bullet for each sentence, on a line of its own. With several texts, end it with the numbers of those that
+state it, like `- Fares rise in May. [3, 7]`.
+
+## How to go about it
+
+1. **Read carefully**, and to the end, before you decide what matters.
+2. **Choose.** The page says how long the summary should be, about. Leave out what the rest does not depend on.
+3. **Be exact.** Keep numbers, names and conditions. Add nothing that the text does not say.
+
+## Rules
+
+- Write in your own words. You cannot copy from the text.
+- Use no language model, no chat assistant and no automatic summarizer, before or during the task.
+- Work alone, and do not look for the text or its subject elsewhere.
+
+## Time
+
+- The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the text.
+- You may finish early. Nobody expects you to use all the time.
+- Everything you type is saved as you type. When time is up, your last text is submitted automatically.
+- Your notes beside the editor are for you alone and are never scored.
+"""
+)
+
+
+def initial_on_sources(sources: Sequence[Haystack]) -> dict[str, Any]:
+    """All documents of each are shown: nothing says which of them its reference is from."""
+    return {
+        "haystacks": [one.pk for one in sources],
+        "setting": WritingPlan.Setting.FULL,
+        "guidelines": SOURCE_GUIDELINES,
+    }
 
 
 @transaction.atomic
@@ -105,6 +145,7 @@ KIND = register(
         new_form=StudyForm,
         create=create,
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
+        initial_on_sources=initial_on_sources,
         settings_form=StudyForm,
         update=update,
         form_context=lambda form, study: {"preview": preview_of(form, study)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -57,7 +58,7 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
         "contact": contact_of(assignment),
         "guideline": row.guideline,
         "guideline_html": guideline_html(row.guideline),
-        "n_insights": assignment.n_insights_present,
+        **_about(assignment, row.document_numbers),
         "n_words": lambda: count_words(row.draft_text),
         "time_left": clock_face(clock.remaining_ms(state, t)),
         "time_worked": duration(clock.active_ms(state, t)),
@@ -115,15 +116,24 @@ def fixed_parts(row: Session) -> dict[str, SafeString]:
     html = str(guideline_html(row.guideline))
     contact = contact_of(row.assignment)
     return {
-        "dialogs": _dialogs(language, row.assignment.n_insights_present, version, html, contact),
+        "dialogs": _dialogs(language, version, html, contact, **_about(row.assignment, row.document_numbers)),
         "texts": _texts(language),
     }
 
 
+def _about(assignment: Assignment, numbers: Sequence[int]) -> dict[str, Any]:
+    """What the rules of a session depend on."""
+    return {
+        "n_insights": assignment.n_insights_present,
+        "n_documents": len(numbers),
+        "is_source": assignment.subtopic.haystack.is_source,
+    }
+
+
 @lru_cache(maxsize=64)
-def _dialogs(language: str, n_insights: int, version: int, html: str, contact: str) -> SafeString:
+def _dialogs(language: str, version: int, html: str, contact: str, **about: Any) -> SafeString:
     context = {
-        "n_insights": n_insights,
+        **about,
         "guideline": {"version": version},
         "guideline_html": mark_safe(html),  # noqa: S308  made by `guideline_html`
         "contact": contact,
@@ -161,8 +171,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
         "contact": contact_of(assignment),
         "guideline": guideline,
         "guideline_html": guideline_html(guideline),
-        "n_documents": len(assignment.document_numbers),
-        "n_insights": assignment.n_insights_present,
+        **_about(assignment, assignment.document_numbers),
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Membership, Study, WritingPlan
@@ -136,7 +137,7 @@ class StudyForm(NewStudyForm):
             self._freeze()
 
     def _offer_corpora(self, instance: Study | None) -> None:
-        haystacks = Haystack.objects.for_work()
+        haystacks = Haystack.objects.for_work() | self._sources()
         if instance is not None:
             haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=instance)
         haystacks = haystacks.distinct()
@@ -146,6 +147,16 @@ class StudyForm(NewStudyForm):
         self._offer_retrievers(
             kept=instance.writing_plan.retriever if instance is not None and self.frozen else ""
         )
+
+    def _sources(self) -> QuerySet[Haystack]:
+        """The chosen documents with reference summaries: a dataset has hundreds, so no others are offered."""
+        haystacks, subtopics = (
+            [pk for pk in self[name].value() or () if str(pk).isdecimal() and len(str(pk)) < 19]
+            for name in ("haystacks", "subtopics")
+        )
+        chosen = Q(pk__in=haystacks) | Q(pk__in=Subtopic.objects.filter(pk__in=subtopics).values("haystack"))
+        found: QuerySet[Haystack] = Haystack.objects.current().sources().filter(chosen)
+        return found
 
     def _offer_retrievers(self, *, kept: str) -> None:
         """Show those that ranked all chosen subtopics; any known one is read, so that its gaps can be named."""

@@ -55,6 +55,7 @@ def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
     rows = rows.filter(dataset=dataset) if dataset else rows.without_sources()
     context = {
         "dataset": dataset,
+        "is_of_sources": bool(dataset) and not archived and rows.sources().exists(),
         "sources": [] if dataset else sources.annotate(n=Count("pk"), n_words=Sum("n_words")),
         "table": HAYSTACKS.shown(rows.search(find).with_counts().order_by("title", "pk"), request.GET),
         "find": find,
