@@ -84,18 +84,14 @@ def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list
     clusters = np.zeros(n, dtype=np.int64)
     clusters[table.summary_of] = table.clusters
     kept = np.flatnonzero(counts)
+    infos = [table.summaries[place] for place in kept.tolist()]
+    people, model = ((side[kept] / counts[kept]).tolist() for side in sums)
+    columns = (infos, people, model, counts[kept].tolist(), clusters[kept].tolist())
     pairs = [
-        SummaryPair(
-            summarizer=table.summaries[place].summarizer,
-            human=float(sums[0][place] / counts[place]),
-            judge=float(sums[1][place] / counts[place]),
-            n_insights=int(counts[place]),
-            cluster=int(clusters[place]),
-            words_per_bullet=table.summaries[place].words_per_bullet,
-        )
-        for place in kept
+        SummaryPair(info.summarizer, one, other, n_insights, cluster, info.words_per_bullet)
+        for info, one, other, n_insights, cluster in zip(*columns, strict=True)
     ]
-    return pairs, [table.summaries[place] for place in kept]
+    return pairs, infos
 
 
 def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:

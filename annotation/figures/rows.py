@@ -65,7 +65,7 @@ class RowView:
 
 def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
     """The rows asked for, most disputed first; between people and a judge, the farthest apart first."""
-    disputes = np.array([np.nan if one is None else one for one in disagreement(table.ratings())])
+    disputes = np.array(disagreement(table.ratings()), dtype=np.float64)
     codes = table.codes[:, : table.n_people]
     judge = next((place for place, one in enumerate(table.judges) if chosen.against in {one.key, one.name}), None)
     kept = np.ones(len(codes), dtype=bool)
@@ -89,10 +89,10 @@ def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
     order = np.lexsort((np.arange(len(codes)), -strength, -np.nan_to_num(disputes)))
     if judge is not None:
         order = np.lexsort((np.arange(len(codes)), -np.nan_to_num(disputes), -strength))
+    shown = order[kept[order]]
     return [
-        RowPosition(int(index), None if np.isnan(disputes[index]) else float(disputes[index]))
-        for index in order
-        if kept[index]
+        RowPosition(index, None if dispute != dispute else dispute)  # NaN is not equal to itself
+        for index, dispute in zip(shown.tolist(), disputes[shown].tolist(), strict=True)
     ]
 
 

@@ -162,9 +162,8 @@ def disagreement(ratings: Ratings) -> list[float | None]:
     counts = ratings.counts
     n_ratings = counts.sum(axis=1)
     agreeing = (counts * (counts - 1)).sum(axis=1)
-    return [
-        None if n < 2 else float(1 - pairs / (n * (n - 1))) for n, pairs in zip(n_ratings, agreeing, strict=True)
-    ]
+    shares = 1 - divide(agreeing, n_ratings * (n_ratings - 1))
+    return [None if n < 2 else share for n, share in zip(n_ratings.tolist(), shares.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

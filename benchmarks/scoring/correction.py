@@ -75,14 +75,14 @@ WIDTH = 4
 def _sums(rows: Sequence[Judged], systems: Sequence[str]) -> Floats:
     """Shape (clusters, systems × WIDTH)."""
     clusters = cluster_index([row.cluster for row in rows], len(rows))
-    column = {system: WIDTH * at for at, system in enumerate(systems)}
-    sums = np.zeros((int(clusters.max()) + 1, WIDTH * len(systems)))
-    for cluster, row in zip(clusters, rows, strict=True):
-        at = column[row.system]
-        sums[cluster, at : at + 2] += (row.score, 1.0)
-        if row.difference is not None:
-            sums[cluster, at + 2 : at + WIDTH] += (row.difference, 1.0)
-    return sums
+    column = {system: at for at, system in enumerate(systems)}
+    sums = np.zeros((int(clusters.max()) + 1, len(systems), WIDTH))
+    values = [
+        (row.score, 1.0, 0.0, 0.0) if row.difference is None else (row.score, 1.0, row.difference, 1.0)
+        for row in rows
+    ]
+    np.add.at(sums, (clusters, np.array([column[row.system] for row in rows])), np.array(values))
+    return sums.reshape(len(sums), -1)
 
 
 def _correction(batch: Batch, block: int, *, is_random: bool) -> Correction:
