@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,8 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.db import connection
+from django.db.backends.signals import connection_created
 from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -29,15 +35,24 @@ hypothesis_settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On PostgreSQL leave out what would be the same again."""
-    if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
-        reason = "uses no database, or a SQLite file of its own; passes or fails with the suite on SQLite"
-        for item in items:
-            if item.get_closest_marker("own_database"):
-                item.add_marker(pytest.mark.skip(reason=reason))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
+    if ON_POSTGRESQL:
+        left_out = [item for item in items if not _needs_services(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _needs_services(item)]
+
+
+def _needs_services(item: pytest.Item) -> bool:
+    """Tell whether a test asks for the database of the suite or for the broker. Others cannot reach either."""
+    if item.get_closest_marker("own_database"):
+        return False
+    database = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
+    return bool(database or item.get_closest_marker("django_db") or item.get_closest_marker("broker"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -107,10 +122,11 @@ def login() -> Any:
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with all tables and no data, made once for all workers of the suite; copy it.
 
-    Its folder is a data folder that others may enter, as folders mostly are.
+    A run of the gate makes it once for all its suites, in the folder that TEST_FOLDER names. Its own folder is a
+    data folder that others may enter, as folders mostly are.
     """
     base = tmp_path_factory.getbasetemp()
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = Path(os.environ.get("TEST_FOLDER") or (base.parent if IN_WORKER else base))
     made = folder / "empty" / "db.sqlite3"
     with (folder / "empty.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -128,6 +144,32 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
             making.rename(made.parent)
     return made
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Make what each worker does to its database cheap: migrating on SQLite, emptying on PostgreSQL."""
+    with pytest.MonkeyPatch.context() as patch:
+        if ON_POSTGRESQL:
+            patch.setattr(type(connection.ops), "sql_flush", _delete_all)
+        elif IN_WORKER:
+            empty = request.getfixturevalue("empty_database")
+            connection_created.connect(partial(_fill, empty=empty), weak=False, dispatch_uid="fill")
+        yield
+
+
+def _delete_all(self: Any, style: Any, tables: list[str], **_: Any) -> list[str]:
+    """Empty tables that hold few rows. TRUNCATE would write new files for each table and each index."""
+    return [f"DELETE FROM {self.quote_name(table)}" for table in tables]  # noqa: S608
+
+
+def _fill(*, empty: Path, connection: Any, **_: Any) -> None:
+    """Begin with a copy of the database that was migrated once; `migrate` then finds nothing left to do."""
+    connection_created.disconnect(dispatch_uid="fill")
+    with closing(sqlite3.connect(f"file:{empty}?immutable=1", uri=True)) as made:  # and no file beside it
+        made.backup(connection.connection)
 
 
 @pytest.fixture(scope="session")

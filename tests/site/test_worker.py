@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.broker
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60
 WRITE = """
