@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help setup demo serve test test-browser screens messages check wheel-check lint format types clean
+.PHONY: help setup demo serve test test-browser screens messages check wheel-check lint types scripts imports \
+  site-checks format clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
@@ -19,7 +20,8 @@ setup: .venv/.complete
 
 .venv/.complete: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  -c constraints.txt -e '.[dev]'
 	@touch $@
 
 demo: setup
@@ -55,15 +57,21 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-check: lint types
+scripts: setup
 	$(BIN)/python -m pytest -q tests/site/test_javascript.py
+
+imports: setup
 	$(BIN)/lint-imports
+
+site-checks: setup
 	$(MANAGE) makemigrations --check --dry-run
 	DEBUG=0 HTTPS=1 HSTS_SUBDOMAINS=1 HSTS_PRELOAD=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
 	  $(MANAGE) check --deploy --fail-level WARNING
 
-wheel-check: setup
-	$(BIN)/python .ci/wheel_check.py
+check: types lint scripts imports site-checks
+
+wheel-check:
+	$(PYTHON) .ci/wheel_check.py
 
 clean:
 	rm -rf .venv var build dist *.egg-info

@@ -32,9 +32,11 @@ def main() -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wheel-") as name:
         folder = Path(name)
-        wheel = build(folder)
+        run([sys.executable, "-m", "venv", f"{folder / 'venv'}"])
+        python = folder / "venv" / "bin" / "python"
+        wheel = build(python, folder)
         print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {check_contents(wheel)} files", flush=True)
-        python = install(wheel, folder / "venv")
+        install(python, wheel)
         print(f"installed ({time.monotonic() - began:.0f} s)", flush=True)
         check_running(python, folder)
         print(f"the installed program works ({time.monotonic() - began:.0f} s)", flush=True)
@@ -46,13 +48,13 @@ def tracked() -> list[str]:
     return [path for path in listed.splitlines() if (ROOT / path).is_file()]
 
 
-def build(folder: Path) -> Path:
+def build(python: Path, folder: Path) -> Path:
     """Build from a copy, so that neither old files get in nor new ones stay behind."""
     for path in tracked():
         copy = folder / "checkout" / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, copy)
-    run([sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", f"{folder}", f"{folder / 'checkout'}"])
+    run([f"{python}", *PIP, "wheel", "--no-deps", "--wheel-dir", f"{folder}", f"{folder / 'checkout'}"])
     [wheel] = folder.glob("*.whl")
     return wheel
 
@@ -70,13 +72,10 @@ def check_contents(wheel: Path) -> int:
     return len(held)
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Make an environment with the wheel and what it needs; returns its Python."""
-    run([sys.executable, "-m", "venv", f"{folder}"])
-    python = folder / "bin" / "python"
+def install(python: Path, wheel: Path) -> None:
+    """Install the wheel and what it needs."""
     # Not compiled: half of the time would go into modules that are never imported.
     run([f"{python}", *PIP, "install", "--no-compile", "-c", f"{ROOT / 'constraints.txt'}", f"{wheel}"])
-    return python
 
 
 def check_running(python: Path, folder: Path) -> None:
