@@ -14,7 +14,7 @@ from benchmarks.exchange.topics import (
     TopicSystem,
     TopicVerdict,
 )
-from benchmarks.importing.haystacks import PUBLISHED_JUDGE
+from benchmarks.importing.haystack_plan import PUBLISHED_JUDGE
 from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
 
 OURS = {"source_name", "source_title"}

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labelling import summaries
 from annotation.models import Study
 from annotation.studies.kind import NotPossible
+from annotation.studies.narrowing import NarrowedForm, any_of, seed_of_draw, size_of_sample
 from benchmarks.models import Haystack, Summary
 
 WAYS = [
@@ -22,7 +23,6 @@ WAYS = [
     ("sample", _("a random sample of them, stratified by system and subtopic")),
     ("list", _("a list of summary ids")),
 ]
-NARROWED_BY = ("subtopics", "systems", "retrievers")
 MAX_LIST_BYTES = 2_000_000
 
 
@@ -35,11 +35,13 @@ class Count:
     systems: Sequence[tuple[str, int]]
 
 
-class SummariesForm(forms.Form):
+class SummariesForm(NarrowedForm):
     """Which summaries: of which haystacks and whose, narrowed or not; all of them, a sample or a list.
 
     Only what the chosen haystacks have can be chosen from.
     """
+
+    NARROWED_BY = ("subtopics", "systems", "retrievers")
 
     haystacks = forms.ModelMultipleChoiceField(
         label=_("Haystacks"),
@@ -54,34 +56,12 @@ class SummariesForm(forms.Form):
         initial=True,
         help_text=_("So that people and systems are labelled alike. Nobody gets their own."),
     )
-    subtopics = forms.TypedMultipleChoiceField(
-        label=_("Subtopics"),
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
-    )
-    systems = forms.MultipleChoiceField(
-        label=_("Systems"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
-    )
-    retrievers = forms.MultipleChoiceField(
-        label=_("Retrievers"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
-    )
+    subtopics = any_of(_("Subtopics"), coerce=int)
+    systems = any_of(_("Systems"))
+    retrievers = any_of(_("Retrievers"))
     way = forms.ChoiceField(label=_("Which of them"), choices=WAYS, initial="all", widget=forms.RadioSelect)
-    n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        required=False,
-        help_text=_("The same seed draws the same sample. Blank: taken from the name of the study."),
-    )
+    n_sample = size_of_sample()
+    seed = seed_of_draw(_("The same seed draws the same sample. Blank: taken from the name of the study."))
     list_text = forms.CharField(
         label=_("Summary ids"),
         required=False,
@@ -96,8 +76,7 @@ class SummariesForm(forms.Form):
     )
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = getattr(self, "user", user)
+        super().__init__(*args, user=user, **kwargs)
         self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
         self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
 
@@ -117,11 +96,6 @@ class SummariesForm(forms.Form):
         }
         for name, values in choices.items():
             self.fields[name].choices = values  # type: ignore[attr-defined]
-
-    @property
-    def narrowing(self) -> list[forms.BoundField]:
-        """The fields that narrow, where there is more than one value to choose from."""
-        return [self[name] for name in NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """Read the list, or see that there is something to choose from."""
@@ -184,7 +158,7 @@ class SummariesForm(forms.Form):
         return Count(min(n, data["n_sample"]) if data["way"] == "sample" else n, n, systems)
 
     def _matching(self) -> QuerySet[Summary, Summary]:
-        names = ("haystacks", "with_systems", "with_people", *NARROWED_BY)
+        names = ("haystacks", "with_systems", "with_people", *self.NARROWED_BY)
         return summaries.candidates(user=self.user, **{name: self.cleaned_data[name] for name in names})
 
 

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotation.labelling.summary_forms import NARROWED_BY, SummariesForm
+from annotation.labelling.summary_forms import SummariesForm
 from annotation.models import LabelTask
 from annotation.studies import exposures
 from annotation.studies.narrowing import without_stale
@@ -23,7 +23,7 @@ def summaries(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     work = work_named(kind)
     if work.items_form is not SummariesForm:
         raise Http404
-    form = without_stale(SummariesForm, request, NARROWED_BY)
+    form = without_stale(SummariesForm, request)
     count = form.count() if form.is_valid() else None
     if wants_fragment(request):
         return page(request, "annotation/_summaries_count.html", {"form": form, "count": count})

@@ -13,19 +13,12 @@ from benchmarks.models import Insight, Summary
 from benchmarks.scoring.summhay import COVERED, Coverage
 
 
-class CoverageAdjudication(models.Model):
-    """The decided coverage of an insight by a summary, in a study, with the covering lines (from 1) and a note.
+class Adjudication(models.Model):
+    """Who decided, when and why; `was_blind` says that names and judges were hidden when it was made.
 
-    `was_blind` says that names and judges were hidden when it was made.
     Append-only: a new decision supersedes the old one. The current ones are the gold set of the study.
     """
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="coverage_adjudications")
-    summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="adjudications")
-    insight = models.ForeignKey(Insight, on_delete=models.PROTECT, related_name="adjudications")
-    coverage = models.CharField(max_length=7)
-    lines: models.JSONField[Any, Any] = models.JSONField(default=list)
-    is_linked = models.BooleanField()
     note = models.TextField(blank=True)
     was_blind = models.BooleanField(default=False)
     is_current = models.BooleanField(default=True)
@@ -36,7 +29,21 @@ class CoverageAdjudication(models.Model):
     made_at = models.DateTimeField()
 
     class Meta:
+        abstract = True
         ordering = ["study", "pk"]
+
+
+class CoverageAdjudication(Adjudication):
+    """The decided coverage of an insight by a summary, in a study, with the covering lines, counted from 1."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="coverage_adjudications")
+    summary = models.ForeignKey(Summary, on_delete=models.PROTECT, related_name="adjudications")
+    insight = models.ForeignKey(Insight, on_delete=models.PROTECT, related_name="adjudications")
+    coverage = models.CharField(max_length=7)
+    lines: models.JSONField[Any, Any] = models.JSONField(default=list)
+    is_linked = models.BooleanField()
+
+    class Meta(Adjudication.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "summary", "insight"],

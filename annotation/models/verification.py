@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.adjudication import Adjudication
 from annotation.models.answers import Answer
 from annotation.models.studies import Annotator, Study
 from benchmarks.models import KeyPoint
@@ -86,27 +87,15 @@ class PointLabel(Answer):
         return f"{self.annotator_id}: {self.grounded or 'cleared'} {self.keyness}".rstrip()
 
 
-class PointAdjudication(models.Model):
-    """What a researcher decides on a key point, with the reason. It never enters agreement.
-
-    `was_blind` says that names were hidden when it was made.
-    """
+class PointAdjudication(Adjudication):
+    """What a researcher decides on a key point, with the reason. It never enters agreement."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="point_adjudications")
     key_point = models.ForeignKey(KeyPoint, on_delete=models.PROTECT, related_name="adjudications")
     grounded = models.CharField(max_length=3, choices=Grounded)
     keyness = models.CharField(max_length=8, choices=Keyness, blank=True)
-    note = models.TextField(blank=True)
-    was_blind = models.BooleanField(default=False)
-    is_current = models.BooleanField(default=True)
-    supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    made_at = models.DateTimeField()
 
-    class Meta:
-        ordering = ["study", "pk"]
+    class Meta(Adjudication.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "key_point"], condition=Q(is_current=True), name="pointadjudication_one_current"

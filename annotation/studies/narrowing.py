@@ -1,21 +1,61 @@
-"""Forms whose choices depend on what is chosen above them, while they are being filled in."""
+"""Forms that choose the items of a study: by what they are, all or a sample; choices follow those above them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
-Form = TypeVar("Form", bound=forms.Form)
+
+class NarrowedForm(forms.Form):
+    """A form with fields that narrow what is chosen from; their choices are set with what is above them."""
+
+    NARROWED_BY: ClassVar[tuple[str, ...]]
+
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = getattr(self, "user", user)
+
+    @property
+    def narrowing(self) -> list[forms.BoundField]:
+        """The fields that narrow, where there is more than one value to choose from."""
+        return [self[name] for name in self.NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
 
 
-def without_stale(form: Callable[..., Form], request: HttpRequest, names: Iterable[str]) -> Form:
-    """The form that was sent, without values of these fields that it offers no longer."""
+Form = TypeVar("Form", bound=NarrowedForm)
+
+
+def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipleChoiceField:
+    """A field that narrows by some values of a kind."""
+    return forms.TypedMultipleChoiceField(
+        label=label,
+        coerce=coerce,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: all."),
+    )
+
+
+def size_of_sample() -> forms.IntegerField:
+    """How many are drawn."""
+    return forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
+
+
+def seed_of_draw(help_text: Any) -> forms.IntegerField:
+    """What makes a draw the same again."""
+    return forms.IntegerField(
+        label=_("Seed"), min_value=0, max_value=2**63 - 1, required=False, help_text=help_text
+    )
+
+
+def without_stale(form: type[Form], request: HttpRequest) -> Form:
+    """The form that was sent, without values of its narrowing fields that it offers no longer."""
     sent = request.POST.copy()
     fields = form(sent, user=request.user).fields
-    for name in names:
+    for name in form.NARROWED_BY:
         known = {str(value) for value, _label in fields[name].choices}  # type: ignore[attr-defined]
         sent.setlist(name, [value for value in sent.getlist(name) if value in known])
     return form(sent, request.FILES, user=request.user)

@@ -11,60 +11,41 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from annotation.studies.forms import NewStudyForm
+from annotation.studies.narrowing import NarrowedForm, any_of, seed_of_draw, size_of_sample
 from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
 
 WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
-NARROWED_BY = ("category", "domain")
 
 
-class QuestionsForm(forms.Form):
+class QuestionsForm(NarrowedForm):
     """Which questions: of which set, of which categories and domains, all of them or a sample.
 
     Only the categories and domains of the chosen set can be chosen from.
     """
 
-    dataset = forms.ChoiceField(label=_("Question set"))
-    category = forms.MultipleChoiceField(
-        label=_("Categories"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
-    )
-    domain = forms.MultipleChoiceField(
-        label=_("Domains"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
-    )
-    way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
-    n_sample = forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        required=False,
-        help_text=_("The same seed draws and assigns the same. Blank: taken from the name of the study."),
-    )
+    NARROWED_BY = ("category", "domain")
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    dataset = forms.ChoiceField(label=_("Question set"))
+    category = any_of(_("Categories"))
+    domain = any_of(_("Domains"))
+    way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    n_sample = size_of_sample()
+    seed = seed_of_draw(_("The same seed draws and assigns the same. Blank: taken from the name of the study."))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None)
         sets = self._offer("dataset", rows)
         chosen = self["dataset"].value()
         own = rows.filter(dataset=chosen if chosen in sets else next(iter(sets), ""))
-        for name in NARROWED_BY:
+        for name in self.NARROWED_BY:
             self._offer(name, own)
 
     def _offer(self, name: str, rows: QuerySet[Question, Question]) -> list[str]:
         values = list(rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
         self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
         return values
-
-    @property
-    def narrowing(self) -> list[forms.BoundField]:
-        """The fields that narrow, where there is more than one value to choose from."""
-        return [self[name] for name in NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """A sample has a size."""
@@ -89,7 +70,7 @@ class QuestionsForm(forms.Form):
     def _matching(self) -> QuerySet[Question, Question]:
         data = self.cleaned_data
         rows = Question.objects.filter(archived_at=None, dataset=data["dataset"], key_points__isnull=False)
-        for name in NARROWED_BY:
+        for name in self.NARROWED_BY:
             if data[name]:
                 rows = rows.filter(**{f"{name}__in": data[name]})
         return rows.order_by("pk").distinct()
