@@ -9,6 +9,7 @@ import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
 
@@ -19,17 +20,19 @@ from django.db.models.functions import Cast
 from annotation.kinds import StudyFile
 from annotation.models import (
     ActivePeriod,
+    Assignment,
     ClockCredit,
     DraftRevision,
     LateDecision,
     Session,
     SessionEvent,
+    SessionReport,
     Snapshot,
     Study,
 )
 from annotation.studies.removed import removed_from
 from annotation.writing import curves, sessions
-from annotation.writing.earnings import earning_of
+from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
 from benchmarks.engine import judging
@@ -41,45 +44,6 @@ SCHEMA_VERSION = 2
 CHUNK = 500
 EVENT_CHUNK = 5_000
 
-SESSION_COLUMNS = (
-    "session",
-    "annotator",
-    "haystack",
-    "subtopic",
-    "setting",
-    "preset",
-    "state",
-    "end_reason",
-    "created_at",
-    "started_at",
-    "ended_at",
-    "limit_ms",
-    "active_ms",
-    "n_periods",
-    "n_revisions",
-    "n_credits",
-    "credited_ms",
-    "paid_ms",
-    "hourly_rate",
-    "paid_amount",
-    "currency",
-    "guideline_version",
-    "n_documents",
-    "n_words",
-    "n_insights_present",
-    "ceiling_recall",
-    "ceiling_f1",
-    "attested_before_at",
-    "reported_at",
-    "used_no_model",
-    "time_was_enough",
-    "comment",
-    "exclusion_reason",
-    "void_reason",
-    "n_late_texts",
-    "late_text",
-    "late_text_reason",
-)
 PERIOD_COLUMNS = ("session", "seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
 CREDIT_COLUMNS = ("session", "delta_ms", "reason", "at")
 
@@ -109,6 +73,76 @@ def _uids(study: Study) -> dict[int, str]:
     return {pk: str(uid) for pk, uid in _sessions(study).values_list("pk", "uid")}
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A session with what its row needs beside it."""
+
+    session: Session
+    annotator: str | None
+    credited_ms: int
+    rate: Decimal | None
+    earned: Earning
+
+    @property
+    def task(self) -> Assignment:
+        return self.session.assignment
+
+    @property
+    def report(self) -> SessionReport | None:
+        return getattr(self.session, "report", None)
+
+    def counted(self, name: str) -> int:
+        """One of the counts that the query adds."""
+        return int(getattr(self.session, name))
+
+
+def _excluded(session: Session) -> str | None:
+    return "; ".join(one.reason for one in session.exclusions.all() if one.lifted_at is None) or None
+
+
+_SESSION_VALUES: dict[str, Callable[[_Row], Any]] = {
+    "session": lambda row: row.session.uid,
+    "annotator": lambda row: row.annotator,
+    "haystack": lambda row: row.task.subtopic.haystack.key,
+    "subtopic": lambda row: row.task.subtopic.key,
+    "setting": lambda row: row.session.config.get("setting"),
+    "preset": lambda row: row.session.config.get("preset"),
+    "state": lambda row: row.session.state,
+    "end_reason": lambda row: row.session.end_reason,
+    "created_at": lambda row: _time(row.session.created_at),
+    "started_at": lambda row: _time(row.session.started_at),
+    "ended_at": lambda row: _time(row.session.ended_at),
+    "limit_ms": lambda row: row.session.limit_ms,
+    "active_ms": lambda row: row.earned.active_ms,
+    "n_periods": lambda row: row.counted("n_periods"),
+    "n_revisions": lambda row: row.counted("n_revisions"),
+    "n_credits": lambda row: row.counted("n_credits"),
+    "credited_ms": lambda row: row.credited_ms,
+    "paid_ms": lambda row: row.earned.paid_ms,
+    "hourly_rate": lambda row: row.rate,
+    "paid_amount": lambda row: row.earned.amount,
+    "currency": lambda row: row.earned.currency,
+    "guideline_version": lambda row: row.session.guideline and row.session.guideline.version,
+    "n_documents": lambda row: len(row.session.document_numbers),
+    "n_words": lambda row: row.task.n_words,
+    "n_insights_present": lambda row: row.task.n_insights_present,
+    "ceiling_recall": lambda row: row.task.ceiling.get("recall"),
+    "ceiling_f1": lambda row: row.task.ceiling.get("f1"),
+    "attested_before_at": lambda row: _time(row.session.attested_before_at),
+    "reported_at": lambda row: row.report and _time(row.report.at),
+    "used_no_model": lambda row: row.report and row.report.used_no_model,
+    "time_was_enough": lambda row: row.report and row.report.time_was_enough,
+    "comment": lambda row: row.report and row.report.comment,
+    "exclusion_reason": lambda row: _excluded(row.session),
+    "void_reason": lambda row: row.session.void_reason or None,
+    "n_late_texts": lambda row: row.counted("n_late"),
+    "late_text": lambda row: _late_decision(row.session)[0],
+    "late_text_reason": lambda row: _late_decision(row.session)[1],
+}
+"""The columns of sessions, each with its value."""
+SESSION_COLUMNS = tuple(_SESSION_VALUES)
+
+
 def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
     """One row a session, its time and pay as of `now`."""
     credited = dict(
@@ -130,49 +164,15 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
         .prefetch_related("exclusions", "late_decisions")
         .defer("draft_text", "notes_text")
     )
-    for row in rows:
-        task = row.assignment
-        report = getattr(row, "report", None)
-        earned = earning_of(row, study, now)
-        excluded = [one.reason for one in row.exclusions.all() if one.lifted_at is None]
-        yield (
-            row.uid,
-            names.get((study.pk, row.annotator_id)),
-            task.subtopic.haystack.key,
-            task.subtopic.key,
-            row.config.get("setting"),
-            row.config.get("preset"),
-            row.state,
-            row.end_reason,
-            _time(row.created_at),
-            _time(row.started_at),
-            _time(row.ended_at),
-            row.limit_ms,
-            earned.active_ms,
-            row.n_periods,
-            row.n_revisions,
-            row.n_credits,
-            credited.get(row.pk, 0),
-            earned.paid_ms,
-            study.hourly_rate,
-            earned.amount,
-            earned.currency,
-            row.guideline.version if row.guideline else None,
-            len(row.document_numbers),
-            task.n_words,
-            task.n_insights_present,
-            task.ceiling.get("recall"),
-            task.ceiling.get("f1"),
-            _time(row.attested_before_at),
-            _time(report.at) if report else None,
-            report.used_no_model if report else None,
-            report.time_was_enough if report else None,
-            report.comment if report else None,
-            "; ".join(excluded) or None,
-            row.void_reason or None,
-            row.n_late,
-            *_late_decision(row),
+    for session in rows:
+        row = _Row(
+            session,
+            annotator=names.get((study.pk, session.annotator_id)),
+            credited_ms=credited.get(session.pk, 0),
+            rate=study.hourly_rate,
+            earned=earning_of(session, study, now),
         )
+        yield tuple(value(row) for value in _SESSION_VALUES.values())
 
 
 def _late_decision(row: Session) -> tuple[str | None, str | None]:
