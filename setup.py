@@ -17,7 +17,7 @@ setup(
     packages=[*CODE, *ASSETS],
     package_dir=ASSETS,
     package_data={
-        "": ["**/*.md", "**/*.toml", "**/*.mo"],
+        "": ["**/*.csv", "**/*.md", "**/*.toml", "**/*.mo"],
         **{package: ["**/*"] for package in ASSETS},
     },
 )

@@ -11,12 +11,9 @@ from django.conf import settings
 
 from annotation.agreement.reports import Report, ReportRefused, with_interval
 from benchmarks.engine.judging import OFFLINE
-from benchmarks.exchange import named_points, plain_labels
-from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.exchange.problems import ImportFailed
 from benchmarks.models import Judge
-from benchmarks.recall.extraction import Compared, NotThere, compared
-from benchmarks.scoring.intervals import rate
-from benchmarks.scoring.keypoints import extraction_recall
+from benchmarks.recall.extraction import Compared, NotThere, named_in, recalled
 from benchmarks.scoring.stat import stat_json
 
 
@@ -38,38 +35,24 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> dict[str, Any]:
-    problems = Problems()
     try:
-        with plain_labels.opened(
-            options["points"],
-            problems,
-            limit_bytes=settings.UPLOAD_LIMIT_BYTES,
-            required=named_points.REQUIRED,
-        ) as rows:
-            named = named_points.read(rows, problems)
-        found = compared(named, dataset=options["dataset"], judge=_judge(options["judge"]))
+        named = named_in(options["points"], limit_bytes=settings.UPLOAD_LIMIT_BYTES)
+        found = recalled(named, dataset=options["dataset"], judge=_judge(options["judge"]))
     except (OSError, ImportFailed, NotThere) as error:
         raise ReportRefused(str(error)) from error
-    said = [one for one in found if one.named.found is not None]
-    same = [one.is_alike == one.named.found for one in said]
-    clusters = [one.question for one in said]
     return {
-        "n_points": len(found),
-        "n_questions": len({one.question for one in found}),
-        "people": _figures([(one.question, bool(one.named.found)) for one in said]),
-        "lexical": _figures([(one.question, one.is_alike) for one in found]),
-        "agreement": stat_json({"accuracy": rate(same, clusters=clusters, method="same answer")}),
-        "points": [_row(one) for one in found],
+        "n_points": len(found.points),
+        "n_questions": found.n_questions,
+        "people": {"n_points": found.n_said, **stat_json(found.people)},
+        "lexical": {"n_points": len(found.points), **stat_json(found.lexical)},
+        "agreement": stat_json({"accuracy": found.agreement}),
+        "points": [_row(one) for one in found.points],
     }
 
 
 def _judge(name: str) -> Judge | None:
     named = [judge for judge in Judge.objects.order_by("-version") if name in {judge.name, str(judge)}]
     return named[0] if named else None
-
-
-def _figures(found: list[tuple[int, bool]]) -> dict[str, Any]:
-    return {"n_points": len(found), **stat_json(extraction_recall(found))}
 
 
 def _row(one: Compared) -> dict[str, Any]:

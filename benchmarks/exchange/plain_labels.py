@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from benchmarks.exchange import files, strict_json
 from benchmarks.exchange.problems import Got, Problems, report_flaws
@@ -69,7 +69,7 @@ def split_categories(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def opened(
-    path: Path,
+    source: Path | BinaryIO,
     problems: Problems,
     *,
     name: str = "",
@@ -77,14 +77,14 @@ def opened(
     progress: files.Progress | None = None,
     required: Sequence[str] = REQUIRED,
 ) -> Iterator[Iterator[Numbered]]:
-    """Open a file and give its rows, read as they are asked for; JSONL by the ending of its `name`, else CSV.
+    """Open a file, or read on in one, and give its rows as they are asked for; JSONL by its `name`, else CSV.
 
     A CSV without a column of the `required` is an error.
     """
-    with files.opened(path, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
         wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         text = _in_utf8(wrapped, problems)
-        is_jsonl = Path(name or path).suffix.lower() in {".jsonl", ".ndjson"}
+        is_jsonl = Path(name or str(source)).suffix.lower() in {".jsonl", ".ndjson"}
         yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems, required)
 
 

@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
 
 from benchmarks.engine.tasks.points import texts_of
+from benchmarks.exchange import named_points, plain_labels
 from benchmarks.exchange.named_points import NamedPoint
+from benchmarks.exchange.problems import Problems
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import lexical_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
+from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.keypoints import extraction_recall
+from benchmarks.scoring.stat import Stat
 
 
 class NotThere(ValueError):
@@ -31,8 +38,56 @@ class Compared:
     is_alike: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Extraction recall by people, on the points that they looked for, and by the offline judge, on all.
+
+    `agreement` is how often the offline judge says what people say.
+    """
+
+    points: tuple[Compared, ...]
+    n_questions: int
+    n_said: int
+    people: Mapping[str, Stat]
+    lexical: Mapping[str, Stat]
+    agreement: Stat
+
+    @property
+    def not_found(self) -> list[Compared]:
+        """Points that are not among the extracted ones, by people where they have looked for them."""
+        return [one for one in self.points if not _is_found(one)]
+
+
 Place = tuple[str, str]
 """A question by its key, and a system or nothing."""
+
+
+def named_in(source: Path | BinaryIO, *, name: str = "", limit_bytes: int) -> list[NamedPoint]:
+    """The points of a CSV or JSONL file; raises `ImportFailed`."""
+    problems = Problems()
+    with plain_labels.opened(
+        source, problems, name=name, limit_bytes=limit_bytes, required=named_points.REQUIRED
+    ) as rows:
+        return named_points.read(rows, problems)
+
+
+def recalled(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> Recalled:
+    """The figures; raises `NotThere` as `compared` does."""
+    found = compared(named, dataset=dataset, judge=judge)
+    said = [one for one in found if one.named.found is not None]
+    same = [one.is_alike == one.named.found for one in said]
+    return Recalled(
+        points=tuple(found),
+        n_questions=len({one.question for one in found}),
+        n_said=len(said),
+        people=extraction_recall([(one.question, bool(one.named.found)) for one in said]),
+        lexical=extraction_recall([(one.question, one.is_alike) for one in found]),
+        agreement=rate(same, clusters=[one.question for one in said], method="same answer"),
+    )
+
+
+def _is_found(one: Compared) -> bool:
+    return one.is_alike if one.named.found is None else one.named.found
 
 
 def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> list[Compared]:
@@ -65,7 +120,9 @@ def _questions(named: Sequence[NamedPoint], dataset: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for key, pk in rows.values_list("key", "pk"):
         if key in found:
-            raise NotThere(f"Several question sets have a question “{key}”: name one with --dataset.")
+            raise NotThere(
+                f"Several question sets have a question “{key}”: say which (on the command line with --dataset)."
+            )
         found[key] = pk
     for one in named:
         if one.question not in found:

@@ -90,6 +90,33 @@ class ResponseRunForm(RunOptionsForm):
         return self.scope().narrowed(Response.objects.filter(question__in=questions).select_related("question"))
 
 
+def _extractors() -> list[tuple[str, Any]]:
+    """Whoever took points from responses, each version by itself."""
+    rows = Judge.objects.filter(extractions__isnull=False).distinct().order_by("kind", "name", "-version")
+    return [
+        ("", _("nobody: the file names points of documents only")),
+        *((str(one.uid), str(one)) for one in rows),
+    ]
+
+
+class ExtractionForm(forms.Form):
+    """Points that people named, and what they are looked for in."""
+
+    points = forms.FileField(
+        label=_("File with points"),
+        help_text=_("CSV or JSONL with question and point; system and found where there are."),
+    )
+    dataset = forms.ChoiceField(
+        label=_("Question set"), required=False, choices=lambda: [("", _("any")), *_datasets()]
+    )
+    judge = forms.ChoiceField(label=_("Points of responses extracted by"), required=False, choices=_extractors)
+
+    def judge_of(self) -> Judge | None:
+        """The judge of a valid form."""
+        uid = self.cleaned_data["judge"]
+        return Judge.objects.get(uid=uid) if uid else None
+
+
 class CheckForm(forms.Form):
     """Whether an extracted point is right."""
 

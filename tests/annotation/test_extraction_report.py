@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.models import KeyPoint, Question, QuestionDocument
 from benchmarks.scoring.keypoints import extraction_recall
+from benchmarks.views import extraction
+from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response
 
 POINTS = ("The ferry leaves the island at six.", "The pier was rebuilt in 2019.")
@@ -123,3 +126,54 @@ def test_a_question_of_two_sets_must_be_named_with_its_set(question: Question, t
     assert report(path, "--dataset", "ferry")["lexical"]["micro"] == 1.0
     with pytest.raises(CommandError, match="No such file"):
         report(tmp_path / "none.csv")
+
+
+PAGE = "/questions/recall/extraction/"
+
+
+def uploaded(text: str, name: str = "points.csv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def test_the_page_shows_what_the_command_says(question: Question, ada: Any, login: Any, tmp_path: Path) -> None:
+    text = (
+        "question,point,found\nq1,The ferry leaves the island at six.,yes\n"
+        "q1,Fares rose by a tenth.,no\nq1,A whale was seen.,\n"
+    )
+    client = login(ada)
+    page = client.post(PAGE, {"points": uploaded(text), "dataset": "ferry"})
+    found, said = page.context["found"], report(written(tmp_path, text))
+    assert found.people["micro"].value == said["people"]["micro"] == 0.5
+    assert found.lexical["macro"].value == said["lexical"]["macro"] == pytest.approx(1 / 3)
+    assert found.agreement.value == said["agreement"]["accuracy"]
+    assert [one.named.text for one in found.not_found] == ["Fares rose by a tenth.", "A whale was seen."]
+    assert "A whale was seen." in page.content.decode()
+
+
+def test_the_page_says_what_is_wrong_with_a_file(
+    question: Question, ada: Any, ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = login(ada)
+    for files, said in (
+        ({}, "Choose a file."),
+        ({"points": uploaded("question,point\nq9,a\n")}, "there is no question “q9”"),
+        ({"points": uploaded('{"question": "q1"', "points.jsonl")}, "line 1"),
+    ):
+        answer = client.post(PAGE, files)
+        assert answer.status_code == 422
+        assert said in flat(answer.content.decode())
+    monkeypatch.setattr(extraction, "MOST_BYTES", 20)
+    assert client.post(PAGE, {"points": uploaded("question,point\nq1,a pier\n")}).status_code == 422
+    assert login(ben).get(PAGE).status_code == 403
+
+
+def test_points_of_a_response_need_whoever_extracted_them(question: Question, ada: Any, login: Any) -> None:
+    response = make_response("q1", system="heron", n_points=0, dataset="ferry")
+    judge = make_judge("owl")
+    extract(judge, response, 2)
+    line = json.dumps({"question": "q1", "system": "heron", "point": "Point 2."})
+    client = login(ada)
+    sent = {"points": uploaded(line, "points.jsonl")}
+    assert "nobody has extracted points" in client.post(PAGE, sent).content.decode()
+    sent = {"points": uploaded(line, "points.jsonl"), "judge": str(judge.uid)}
+    assert client.post(PAGE, sent).context["found"].lexical["micro"].value == 1.0

@@ -12,6 +12,7 @@ from annotation.models import Session, Study
 from annotation.validation.results import results_of
 from annotation.verification import planning
 from annotation.verification.overview import overview_of
+from benchmarks.demo import texts
 from benchmarks.models import Haystack, Question, Verdict
 from summhay_site import demo, demo_linking, demo_sources, demo_validation, demo_verification
 from summhay_site.models import User
@@ -64,6 +65,13 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     first, *_others, last, chance = [cells[0].value for _name, cells, _share in found[SECOND, "position"]["rows"]]
     assert first > last
     assert last == pytest.approx(chance, abs=0.03)  # it has not read so far
+    with (texts.ROOT / "named-points.csv").open("rb") as file:
+        extraction = client.post("/questions/recall/extraction/", {"points": file, "dataset": "demo"}).context[
+            "found"
+        ]
+    assert (extraction.n_questions, extraction.n_said) == (6, 36)
+    assert 0.5 < extraction.lexical["micro"].value < extraction.people["micro"].value < 1
+    assert extraction.people["micro"].low is not None
     sources = client.get("/leaderboard/position/?dataset=demo-passages").context
     assert {cells["n"] for cells in sources["table"].rows} == {10}
     client.logout()

@@ -1,0 +1,42 @@
+"""How many of the points that people named are among the extracted ones: a file is read, and nothing is stored."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from benchmarks.exchange import named_points
+from benchmarks.exchange.problems import ImportFailed
+from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
+from benchmarks.recall.forms import ExtractionForm
+from benchmarks.views.recall import VIEW
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+
+MOST_BYTES = 1_000_000
+"""Points are looked for while the page waits; the command reads more."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(VIEW)
+def extraction(request: HtmxHttpRequest) -> HttpResponse:
+    """Take a file of points, and show the figures of people and of the offline judge."""
+    initial = {"dataset": request.GET.get("dataset", "")}
+    form = ExtractionForm(initial=initial)
+    if request.method == "POST":
+        form = ExtractionForm(request.POST, request.FILES)
+    found = _recalled(form) if form.is_valid() else None
+    context = {"form": form, "found": found, "example": named_points.EXAMPLE}
+    status = 422 if form.errors else 200
+    return page(request, "benchmarks/extraction_recall.html", context, status=status)
+
+
+def _recalled(form: ExtractionForm) -> Recalled | None:
+    """The figures of a valid form; None with an error in the form where the file cannot be read."""
+    data = form.cleaned_data
+    try:
+        named = named_in(data["points"].file, name=data["points"].name, limit_bytes=MOST_BYTES)
+        return recalled(named, dataset=data["dataset"], judge=form.judge_of())
+    except (ImportFailed, NotThere) as error:
+        form.add_error("points", str(error))
+        return None
