@@ -35,7 +35,10 @@ export function startKeyboard(root, { config, find, text, say, on, aside, keyOf 
   // In small windows the answer can be folded away.
   const fold = find("fold");
   const unfold = (open = true) => { root.classList.toggle("is-folded", !open); fold.setAttribute("aria-expanded", String(open)); };
-  if (matchMedia("(max-height: 20rem)").matches) unfold(false);
+  if (matchMedia("(max-height: 20rem)").matches) { // such as 400 %: the text comes first
+    unfold(false);
+    (find("rated") ?? reading).scrollIntoView();
+  }
   on(fold, "click", () => unfold(root.classList.contains("is-folded")));
 
   function jump() {
