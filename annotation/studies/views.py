@@ -281,7 +281,7 @@ def _sources_named(request: HttpRequest) -> list[Haystack]:
 
 
 def _opened(request: HttpRequest, study: Study) -> HttpResponse:
-    """Open a study that was just set up, if nothing is missing."""
+    """Open a study that was just set up, if nothing is missing; leads to its tasks where nobody could get one."""
     try:
         lifecycle.open_study(study=study, by=request.user, now=timezone.now())
     except NotReady as problem:
@@ -290,4 +290,7 @@ def _opened(request: HttpRequest, study: Study) -> HttpResponse:
             messages.error(request, text)
     else:
         messages.success(request, _("The study is open."))
+        if study.memberships.exists() and not (study.assignments.exists() or study.label_tasks.exists()):
+            messages.warning(request, _("Nobody has a task yet. This page shows who can get which."))
+            return redirect(work_of(study).tasks_page, uid=study.uid)
     return redirect("annotation:study", uid=study.uid)

@@ -348,6 +348,13 @@ def test_a_study_is_set_up_assigned_and_opened_with_one_button(ada: Any, ben: An
     study = Study.objects.get()
     assert (study.state, study.assignments.count()) == ("open", 1)
     assert "The study is open." in answer.content.decode()
+    assert "Nobody has a task yet" not in answer.content.decode()
+    again = form_data(
+        haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open", name="Again"
+    )
+    answer = login(ada).post(reverse("annotation:study-create"), again, follow=True)
+    assert "Nobody has a task yet" in answer.content.decode()
+    assert "Why not" in answer.content.decode()
     nobody = form_data(haystacks=[haystack.pk], assign_now="on", then="open", name="Nobody")
     answer = login(ada).post(reverse("annotation:study-create"), nobody, follow=True)
     assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)

@@ -21,7 +21,7 @@ PER_STUDY = {"study", "study-settings", "study-annotators", "study-agreement", "
 ALSO = {
     "nobody": ["/login/", "/password/forgotten/", "/no-such-page/"],
     "annotator": ["/password/", "/people/"],
-    "researcher": ["/corpora/search/?q=ferry", "/leaderboard/insights/", "/corpora/import/", "/password/"],
+    "researcher": ["/corpora/search/?q=ferry", "/corpora/import/", "/password/"],
     "admin": ["/people/new/", "/people/import/"],
 }
 """Addresses that no link leads to as they are."""
