@@ -141,7 +141,7 @@ def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, ada: Any, l
     text = client.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
     assert text.index("anna, bert</th>") < text.index("anna, bert, cora</th>")
     assert "Report the held-out half" in text
-    assert "Ranked on 6 key points of 3 questions, reported on 6 key points of 3 others" in text
+    assert "Ranked on 6 key points of 3 questions, reported on 6 key points of the other 3" in text
     link = text.split('">Try these')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
     tried = client.get(link).content.decode()
     assert "not recorded" in tried
