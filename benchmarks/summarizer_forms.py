@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks import question_sets
-from benchmarks.engine.arranging import Arranged
+from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.summarizing import IMPORTED, NotPossible, Shown, Source, check_name
 from benchmarks.judges.questions import BadConfiguration
@@ -17,7 +17,18 @@ from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
 from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
 from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.oracle import TOKEN_BUDGET
-from benchmarks.summarizers.arrangements import ALL, AT, ENDS, FILLED, LEAST, MOST, Arrangement
+from benchmarks.summarizers.arrangements import (
+    ALL,
+    AT,
+    ENDS,
+    EXPERIMENTS,
+    FILLED,
+    INFILLING,
+    LEAST,
+    MOST,
+    POSITION,
+    Arrangement,
+)
 from benchmarks.summarizers.conditions import (
     CLOSED_BOOK,
     CUT,
@@ -233,10 +244,12 @@ class SourcesForm(_RunForm):
         label=_("Documents"),
         choices=[
             ("random", _("all, in random order")),
-            (AT, _("position: the relevant one among those of other sources")),
-            (ALL, _("infilling: all, in their order")),
-            (ENDS, _("infilling: the first and the last")),
-            (FILLED, _("infilling: those of other sources between the first and the last")),
+            (POSITION, _("position: the relevant one at each place")),
+            (INFILLING, _("infilling: all, the ends, others between")),
+            (AT, _("only one place of position")),
+            (ALL, _("only all documents, in their order")),
+            (ENDS, _("only the first and the last")),
+            (FILLED, _("only those of other sources between the first and the last")),
         ],
     )
     size = forms.IntegerField(
@@ -245,7 +258,7 @@ class SourcesForm(_RunForm):
     )  # fmt: skip
     place = forms.IntegerField(
         label=_("Place of the relevant one"), min_value=1, max_value=MOST, initial=1,
-        help_text=_("Of position only: from 1. Start a run for each place."),
+        help_text=_("If it is only one place of position: from 1."),
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
@@ -260,6 +273,8 @@ class SourcesForm(_RunForm):
         data = self.cleaned_data
         if data["order"] == "random":
             return Source()
+        if data["order"] in EXPERIMENTS:
+            return InTurn(order=f"{data['order']}-of-{data['size']}")
         place = data["place"] if data["order"] == AT else 0
         return Arranged.of(Arrangement(data["order"], data["size"], place))
 

@@ -9,14 +9,14 @@ from datetime import datetime
 
 from benchmarks.demo.sources import N_PASSAGES, demo_sources
 from benchmarks.engine import judging, summarizing
-from benchmarks.engine.arranging import Arranged
+from benchmarks.engine.arranging import InTurn
 from benchmarks.engine.summarizing import Source
 from benchmarks.exchange import sources
 from benchmarks.importing.formats import get_format
 from benchmarks.importing.plan import ImportRequest
 from benchmarks.importing.running import import_rows
 from benchmarks.models import Judge, Subtopic
-from benchmarks.summarizers.arrangements import EXPERIMENTS, arrangements
+from benchmarks.summarizers.arrangements import EXPERIMENTS
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig
 from summhay_site.models import User
 
@@ -32,9 +32,9 @@ def load(*, researcher: User, now: datetime) -> None:
     subtopics = list(
         Subtopic.objects.filter(haystack__dataset=DATASET).select_related("haystack").order_by("haystack")
     )
-    plans = [one for name in EXPERIMENTS for one in arrangements(name, N_PASSAGES)]
+    experiments = [InTurn(order=f"{name}-of-{N_PASSAGES}") for name in EXPERIMENTS]
     for judge in (summarizing.extractive(now=now), _reading_a_beginning(now=now)):
-        for shown in (Source(), *map(Arranged.of, plans)):
+        for shown in (Source(), *experiments):
             _summarize(judge, subtopics, shown, now=now)
 
 

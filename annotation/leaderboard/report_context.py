@@ -111,7 +111,7 @@ def make_experiments(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every experiment of position, by system."""
     found = experiments_as_json(experiments(_scope(options)))
     if not found:
-        raise ReportRefused("There is no experiment here: run manage.py summarize --order at-1-of-5, and so on.")
+        raise ReportRefused("There is no experiment here: run manage.py summarize --order position-of-5.")
     return found
 
 

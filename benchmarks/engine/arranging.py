@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -12,7 +13,7 @@ from benchmarks.engine.summarizing import NotPossible, Source, bullets_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
 from benchmarks.positions import references_of
 from benchmarks.scoring.position.rouge import rouge
-from benchmarks.summarizers.arrangements import AT, Arrangement, drawn_others
+from benchmarks.summarizers.arrangements import AT, Arrangement, drawn_others, in_turn
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,33 @@ class Arranged(Source):
             relevant=chosen,
             n_bullets=n_bullets,
         )
+
+
+@dataclass(frozen=True)
+class InTurn(Source):
+    """All arrangements of an experiment, one after the other; `order` is its name, like position-of-5."""
+
+    @property
+    def parts(self) -> Sequence[Arranged]:
+        """The arrangements."""
+        return [Arranged.of(one) for one in in_turn(self.order)]
+
+    @property
+    def setting(self) -> str:
+        """The name of the experiment."""
+        return self.order
+
+    def scope(self, name: str) -> dict[str, Any]:
+        """The dataset by its name, and all arrangements."""
+        return {"haystack": name, "retrievers": [part.setting for part in self.parts]}
+
+    def fitting(self, subjects: Sequence[Subtopic]) -> list[Subtopic]:
+        """Those of sources that can be shown like this, which depends on the experiment only.
+
+        Raises:
+            NotPossible: there is none.
+        """
+        return self.parts[0].fitting(subjects)
 
 
 def _documents(subtopics: Sequence[Subtopic]) -> tuple[dict[int, list[int]], dict[str, dict[int, list[int]]]]:

@@ -27,6 +27,11 @@ class Documents:
     document_order: ClassVar[str] = ""
 
     @property
+    def parts(self) -> Sequence[Documents]:
+        """Itself."""
+        return (self,)
+
+    @property
     def name(self) -> str:
         """The condition; empty where all documents are shown."""
         return "" if self.condition.kind == FULL else self.condition.name

@@ -58,6 +58,10 @@ class Shown(Protocol):
     """What is read with drafts."""
 
     @property
+    def parts(self) -> Sequence[Shown]:
+        """What is shown in turn, each part to a system of its own; mostly one, itself."""
+
+    @property
     def name(self) -> str:
         """What `System.retriever` holds."""
 
@@ -93,6 +97,11 @@ class Source:
     retriever: str = ""
     version: str = ""
     order: str = "random"
+
+    @property
+    def parts(self) -> Sequence[Source]:
+        """Itself."""
+        return (self,)
 
     @property
     def name(self) -> str:
@@ -200,21 +209,17 @@ def check_name(name: str) -> None:
 
 
 def planned(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
-    """A draft for each subtopic or question: those that are stored, and new ones that are not yet.
+    """A draft for each subtopic or question under each part of what is shown: those that are stored, and new ones.
 
-    Keys of new ones are negative. A fixed number of queries.
+    Keys of new ones are negative. A fixed number of queries for each part.
 
     Raises:
         NotPossible: it cannot be shown this, or an imported system has the name.
     """
-    system = _system_of(judge, shown)
-    stored = _stored(system, subjects, shown)
-    fresh = shown.fresh(judge, [one for one in subjects if one.pk not in stored])
-    for draft in fresh:
-        key = getattr(draft, f"{shown.subject}_id")
-        draft.pk, draft.judge, draft.system, draft.created_at = -key, judge, system, now
-        stored[key] = draft
-    return [stored[one.pk] for one in subjects]
+    found = [draft for part in shown.parts for draft in _planned(judge, subjects, part, now)]
+    for number, draft in enumerate((draft for draft in found if draft.pk < 0), 1):
+        draft.pk = -number  # the parts have the same subjects
+    return found
 
 
 @transaction.atomic
@@ -224,7 +229,22 @@ def drafted(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetim
     Raises:
         NotPossible: as `planned`.
     """
-    found = planned(judge=judge, subjects=subjects, shown=shown, now=now)
+    return [draft for part in shown.parts for draft in _drafted(judge, subjects, part, now)]
+
+
+def _planned(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
+    """Drafts of one part; a new one has the key of its subject, negative."""
+    system = _system_of(judge, shown)
+    stored = _stored(system, subjects, shown)
+    for draft in shown.fresh(judge, [one for one in subjects if one.pk not in stored]):
+        key = getattr(draft, f"{shown.subject}_id")
+        draft.pk, draft.judge, draft.system, draft.created_at = -key, judge, system, now
+        stored[key] = draft
+    return [stored[one.pk] for one in subjects]
+
+
+def _drafted(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
+    found = _planned(judge, subjects, shown, now)
     fresh = [draft for draft in found if draft.pk < 0]
     if not fresh:
         return found

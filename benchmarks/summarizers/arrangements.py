@@ -76,6 +76,15 @@ def arrangements(experiment: str, size: int) -> list[Arrangement]:
     return [Arrangement(kind, size) for kind in (ALL, ENDS, FILLED)]
 
 
+def in_turn(name: str) -> list[Arrangement]:
+    """All arrangements of an experiment by its name, position-of-5 or infilling-of-5; none of another name."""
+    experiment, _of, size = name.partition("-of-")
+    try:
+        return arrangements(experiment, int(size))
+    except ValueError:
+        return []
+
+
 def drawn_others(n: int, pool: Mapping[int, Sequence[int]], *, but: int, seed: str) -> list[int]:
     """Documents of other sources: all of one drawn at random, in their order, then of the next, until there are n.
 

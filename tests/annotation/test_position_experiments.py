@@ -20,7 +20,7 @@ from benchmarks.exchange import sources
 from benchmarks.importing.formats import get_format
 from benchmarks.importing.plan import ImportRequest
 from benchmarks.importing.running import import_rows
-from benchmarks.models import Document, Draft, Haystack, Insight, Judge, Subtopic, Summary
+from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary
 from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
@@ -116,9 +116,12 @@ def test_the_relevant_document_stands_at_its_place_among_those_of_one_other_sour
 def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: FakeServer) -> None:
     heron(server)
     server.behaviour = lambda _n, request: reader(request, attentive=(1, K))
-    for place in range(1, K + 1):
-        done = summarize("--order", f"at-{place}-of-{K}")
-        assert (done["summaries"], done["written"], done["failed"]) == (N_SOURCES, N_SOURCES, 0)
+    estimate = summarize("--order", f"position-of-{K}", "--estimate")
+    assert (estimate["summaries"], estimate["requests"]) == (K * N_SOURCES, K * N_SOURCES)
+    done = summarize("--order", f"position-of-{K}")
+    assert (done["summaries"], done["written"], done["failed"]) == (K * N_SOURCES, K * N_SOURCES, 0)
+    assert JudgeRun.objects.get().scope["retrievers"] == [f"fl-ctxt-at-{place}-of-{K}" for place in (1, 2, 3)]
+    assert summarize("--order", f"position-of-{K}")["there_before"] == K * N_SOURCES
     assert all(ONLY_RELEVANT in one["messages"][0]["content"] for one in server.bodies)
     assert all(one["messages"][1]["content"].count("(not relevant)") == K - 1 for one in server.bodies)
     (found,) = report()
@@ -200,6 +203,8 @@ def test_what_cannot_be_arranged_is_refused() -> None:
         summarize("--order", "at-1-of-20", name="extractive")
     with pytest.raises(CommandError, match="no arrangement like"):
         summarize("--order", "middle", name="extractive")
+    with pytest.raises(CommandError, match="No source here can be shown as all-of-5"):
+        summarize("--order", "infilling-of-5", name="extractive")
     Haystack.objects.update(is_source=False)
     with pytest.raises(CommandError, match="No source here"):
         summarize("--order", "at-1-of-3", name="extractive")
@@ -222,5 +227,9 @@ def test_an_arrangement_is_run_from_the_browser() -> None:
     assert {tuple(draft.documents) for draft in shown_to("at-2-of-3")} == {(4, 2, 5)}
     client.post(f"{url}run/", asked | {"order": "random"})
     assert len(shown_to("")) == N_SOURCES
+    infilling = asked | {"order": "infilling"}
+    assert client.get(url, infilling).context["n_waiting"] == 3 * N_SOURCES
+    client.post(f"{url}run/", infilling)
+    assert [len(shown_to(f"{kind}-of-3")) for kind in ("all", "ends", "filled")] == [N_SOURCES] * 3
     Haystack.objects.update(is_source=False)
     assert "id_sources_order" not in client.get(url).text

@@ -12,6 +12,7 @@ from benchmarks.summarizers.arrangements import (
     Arrangement,
     arrangements,
     drawn_others,
+    in_turn,
 )
 
 OTHERS = [11, 12, 13, 14]
@@ -46,6 +47,14 @@ def test_names_are_read_back(size: int) -> None:
 )
 def test_other_names_are_no_arrangements(name: str) -> None:
     assert Arrangement.named(name) is None
+
+
+def test_experiments_by_name() -> None:
+    assert in_turn("position-of-5") == arrangements(POSITION, 5)
+    assert in_turn("infilling-of-7") == arrangements(INFILLING, 7)
+    assert [in_turn(name) for name in ("random", "at-1-of-5", "position-of-2", "position-of-x", "position")] == [
+        []
+    ] * 5
 
 
 def test_an_unknown_experiment_or_size_is_refused() -> None:

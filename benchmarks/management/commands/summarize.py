@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import judging, overview, retrieving, runs, summarizing
-from benchmarks.engine.arranging import Arranged
+from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.summarizing import NotPossible, Shown, Source
@@ -33,16 +33,18 @@ from benchmarks.models import (
     Summarizer,
 )
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
-from benchmarks.summarizers.arrangements import Arrangement
+from benchmarks.summarizers.arrangements import Arrangement, in_turn
 from benchmarks.summarizers.conditions import FULL, Condition
 from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
 
 
 def _order(name: str) -> str:
-    if name not in summarizing.ORDERS and Arrangement.named(name) is None:
+    if name not in summarizing.ORDERS and Arrangement.named(name) is None and not in_turn(name):
         known = ", ".join(summarizing.ORDERS)
-        raise ArgumentTypeError(f"“{name}” is none of {known}, and no arrangement like at-2-of-5 or filled-of-5")
+        raise ArgumentTypeError(
+            f"“{name}” is none of {known}, and no arrangement like at-2-of-5 or experiment like position-of-5"
+        )
     return name
 
 
@@ -75,8 +77,8 @@ class Command(BaseCommand):
             default="random",
             metavar="ORDER",
             help="of all documents, without a retriever: random (the default), or those of the subtopic first "
-            "(top) or last (bottom); of sources also an arrangement of an experiment of position: at-2-of-5, "
-            "all-of-5, ends-of-5, filled-of-5",
+            "(top) or last (bottom); of sources also an experiment of position (position-of-5, infilling-of-5) "
+            "or one of its arrangements: at-2-of-5, all-of-5, ends-of-5, filled-of-5",
         )
         what.add_argument(
             "--documents",
@@ -189,7 +191,8 @@ class Command(BaseCommand):
         """An offline retriever with its default settings is run first where its scores are missing."""
         name, order = options["retriever"], options["order"]
         if not name:
-            return Source(order=order) if order in summarizing.ORDERS else Arranged(order=order)
+            kind = Source if order in summarizing.ORDERS else InTurn if in_turn(order) else Arranged
+            return kind(order=order)
         source = Source.named(name)
         if source.name != name or name not in OFFLINE:
             return source
