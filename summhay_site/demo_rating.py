@@ -1,8 +1,8 @@
-"""The rating part of the demo: two people have rated eight summaries, a third has all to do. No judge rates.
+"""The rating part of the demo: two people and a judge have rated eight summaries, a third has all to do.
 
 What they give is invented, from what the offline judge found in each summary: the more of the insights it covers,
-the more informative, the shorter its bullets, the clearer; then each person strays by a step now and then. The
-offline judge cannot rate, so only a model would stand beside them.
+the more informative, the shorter its bullets, the clearer; then each person strays by a step now and then. So does
+the judge (`demo_batch`), since the offline one cannot rate.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from benchmarks.models import Haystack, Summary, Verdict
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LOWEST
 from benchmarks.scoring.summhay import worth
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
+from summhay_site import demo_batch
 from summhay_site.models import User
 
 NAME = "Island ferry: how good are the summaries?"
@@ -68,6 +69,7 @@ def load(
         dice = random.Random(f"rating/{person.label}")  # noqa: S311 - the same demo every time
         for task in study.label_tasks.filter(annotator=person).select_related("item").order_by("position"):
             at = _rate(task, [_near(value, rate, dice) for value in expected[task.item.summary_id]], dice, at=at)
+    demo_batch.rate(drawn, expected, now=start)
     return study
 
 

@@ -13,8 +13,16 @@ from annotation.validation.results import results_of
 from annotation.verification import planning
 from annotation.verification.overview import overview_of
 from benchmarks.demo import texts
-from benchmarks.models import Haystack, Question, Verdict
-from summhay_site import demo, demo_linking, demo_sources, demo_validation, demo_verification
+from benchmarks.models import Batch, Haystack, Question, Verdict
+from summhay_site import (
+    demo,
+    demo_batch,
+    demo_linking,
+    demo_rating,
+    demo_sources,
+    demo_validation,
+    demo_verification,
+)
 from summhay_site.models import User
 
 SECOND = f"extractive-{demo_sources.CUT}"
@@ -51,6 +59,12 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert {row.name for row in report.rows} == {"example-judge", "lexical"}
     for row in (report.ceiling, *report.rows):
         assert row.stats["pearson"].low is not None, row.name
+    rating = Study.objects.get(name=demo_rating.NAME)
+    assert client.get(f"/studies/{rating.uid}/ratings/results/").context["results"].n_invalid == {
+        demo_batch.NAME: 0
+    }
+    batch = Batch.objects.get()
+    assert (batch.state, batch.run.state, batch.n_requests) == ("closed", "done", 8)
     conditions = client.get("/questions/recall/").context["found"].conditions
     assert (conditions.columns, [model for model, _cells in conditions.rows]) == (
         ("cut-128", "full"),
