@@ -127,7 +127,7 @@ def judge_columns(report: JudgeReport, *, is_wide: bool) -> list[ColumnHead]:
         "pearson": _("Pearson"),
         "linking": _("Linking"),
         "exact_agreement": _("Exact"),
-        "quadratic_kappa": _("quadratic κ"),
+        "quadratic_kappa": _("Quadratic κ"),
         "linking_authors": _("Linking, authors' rule"),
         "linking_strict": _("Linking, strict"),
         CHANCE: _("Linking by chance"),

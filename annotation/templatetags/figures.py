@@ -21,13 +21,15 @@ register = template.Library()
 
 
 @register.simple_tag
-def figure(stat: Stat | None, is_share: bool = False, signed: bool = False, badge: bool = True) -> SafeString:
-    """Show a figure with three decimals, or a share in percent; undefined is a dash with its reason."""
+def figure(
+    stat: Stat | None, is_share: bool = False, signed: bool = False, badge: bool = True, decimals: int = 3
+) -> SafeString:
+    """Show a figure with its decimals, or a share in percent; undefined is a dash with its reason."""
     if stat is None:
-        return SafeString('<span class="muted">—</span>')
+        return SafeString('<span class="muted">–</span>')
     if stat.value is None:
         return format_html(
-            '<span class="muted" title="{0}"><span aria-hidden="true">—</span>'
+            '<span class="muted" title="{0}"><span aria-hidden="true">–</span>'
             '<span class="visually-hidden">{0}</span></span>',
             stat.undefined_reason,
         )
@@ -42,16 +44,16 @@ def figure(stat: Stat | None, is_share: bool = False, signed: bool = False, badg
             '<span title="{}; {}">{}</span>{}',
             title,
             stat.interval_reason,
-            _shown(stat.value, is_share, signed),
+            _shown(stat.value, is_share, signed, decimals),
             few,
         )
     return format_html(
         '<span title="{}">{}</span>{} <span class="interval">{} – {}</span>',
         title,
-        _shown(stat.value, is_share, signed),
+        _shown(stat.value, is_share, signed, decimals),
         few,
-        _shown(stat.low, is_share, signed),
-        _shown(stat.high, is_share, signed),
+        _shown(stat.low, is_share, signed, decimals),
+        _shown(stat.high, is_share, signed, decimals),
     )
 
 
@@ -67,12 +69,12 @@ def decide_url(row: Any, study: Any, deciding: Mapping[tuple[str, str], Any] | N
 @register.simple_tag
 def number(value: float | None, is_share: bool = True) -> str:
     """A bare share in percent, or a dash."""
-    return "—" if value is None else _shown(value, is_share, False)
+    return "–" if value is None else _shown(value, is_share, False)
 
 
-def _shown(value: float, is_share: bool, signed: bool) -> str:
-    rounded = round(100 * value, 1) if is_share else round(value, 3)
-    text = f"{rounded + 0.0:{'+' if signed else ''}.{1 if is_share else 3}f}"
+def _shown(value: float, is_share: bool, signed: bool, decimals: int = 3) -> str:
+    places = 1 if is_share else decimals
+    text = f"{round(100 * value if is_share else value, places) + 0.0:{'+' if signed else ''}.{places}f}"
     return text.replace("-", "−")
 
 
@@ -81,7 +83,7 @@ def board_figure(line: Line, name: str) -> SafeString:
     """A figure of a leaderboard's row: scores in percent, words as they are."""
     stat = line.row.stats[name]
     if name == WORDS:
-        return SafeString("—") if stat.value is None else format_html("{}", f"{stat.value:.1f}")
+        return SafeString("–") if stat.value is None else format_html("{}", f"{stat.value:.1f}")
     return figure(stat, True, False, False)
 
 

@@ -23,10 +23,10 @@ def stat(figure: Stat | str | None, signed: bool = False) -> SafeString:
     of what nobody judged.
     """
     if figure is None or isinstance(figure, str):
-        return SafeString("—")
+        return SafeString("–")
     if figure.value is None:
         return format_html(
-            '<span class="muted" title="{}"><span aria-hidden="true">—</span>'
+            '<span class="muted" title="{}"><span aria-hidden="true">–</span>'
             '<span class="visually-hidden">{}</span></span>',
             figure.undefined_reason,
             figure.undefined_reason,
@@ -57,7 +57,7 @@ def coefficient(figure: Stat) -> SafeString:
 @register.simple_tag
 def percent(value: float | None) -> str:
     """Show a share as percent; a missing one as a dash."""
-    return f"{100 * value:.1f}" if isinstance(value, int | float) else "—"
+    return f"{100 * value:.1f}".replace("-", "−") if isinstance(value, int | float) else "–"
 
 
 @register.filter
@@ -69,13 +69,13 @@ def plain_title(title: str) -> str:
 @register.filter
 def minutes(value_ms: int | None) -> str:
     """Milliseconds as minutes with one decimal."""
-    return "—" if value_ms is None else f"{value_ms / 60_000:.1f}"
+    return "–" if value_ms is None else f"{value_ms / 60_000:.1f}"
 
 
 @register.filter
 def seconds(value_ms: int | None) -> str:
     """Milliseconds as whole seconds."""
-    return "—" if value_ms is None else f"{value_ms // 1000}"
+    return "–" if value_ms is None else f"{value_ms // 1000}"
 
 
 @register.filter

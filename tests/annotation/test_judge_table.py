@@ -64,7 +64,7 @@ def heads(html: str) -> list[str]:
 
 def test_the_main_figures_come_first_and_all_others_when_asked(client: Client, study: Study) -> None:
     main = heads(client.get(address(study)).text)
-    assert main == ["Judge", "Pearson", "Linking %", "Exact %", "quadratic κ", "n", "Cost, USD"]
+    assert main == ["Judge", "Pearson", "Linking %", "Exact %", "Quadratic κ", "n", "Cost, USD"]
     wide = heads(client.get(address(study), {"wide": "1"}).text)
     assert wide[:5] == main[:5]
     assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %", "Invalid"} <= set(wide)

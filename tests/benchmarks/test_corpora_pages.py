@@ -319,7 +319,7 @@ def test_a_summary_that_nobody_judged_stands_beside_judged_ones_with_a_dash(
     late = make_summary(subtopic=subtopic, system="late-comer")
     page = text_of(login(ada), reverse("benchmarks:subtopic-detail", args=[subtopic.uid]))
     row = page[page.index(str(late.uid)) :]
-    assert row[: row.index("</tr>")].count(">—</td>") == 3
+    assert row[: row.index("</tr>")].count(">–</td>") == 3
 
 
 def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, login: Login) -> None:

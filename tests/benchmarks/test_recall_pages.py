@@ -73,7 +73,7 @@ def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, a
     assert "100.0 (best)" in rows["heron"]
     assert "50.0 (second)" in rows["wren"] or "50.0 (best)" in rows["wren"]
     assert "0.0" in rows["jay"]
-    assert "—" in rows["jay"], "jay answered nothing factual"
+    assert "–" in rows["jay"], "jay answered nothing factual"
     assert '<strong class="best">' in table
     assert '<span class="second">' in table
     assert "the only" not in table
