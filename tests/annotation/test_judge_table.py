@@ -121,7 +121,7 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
     text = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
     lines = text.splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrr}"
-    assert lines[2] == r"Judge & Pearson & Linking \% & Exact \% & quadratic $\kappa$ & $n$ & Cost, USD \\"
+    assert lines[2] == r"Judge & Pearson & Linking \% & Exact \% & Quadratic $\kappa$ & $n$ & Cost, USD \\"
     assert [line.split(" & ")[0] for line in lines[4:8]] == [
         "people among themselves", "able", "brisk", r"calm\_\&\_co",
     ]  # fmt: skip
