@@ -165,9 +165,21 @@ def resume_run(*, run: JudgeRun, now: datetime | None = None, by: Any = None) ->
 
 
 def waiting_items(*, judge: Judge, task: str = JudgeRun.Task.COVERAGE) -> QuerySet[JudgeRunItem, JudgeRunItem]:
-    """Items that wait in some run of this judge for a task, claimed or not."""
+    """Items that wait in some run of this judge for a task: for a worker, claimed or not, or in batch files.
+
+    A paused run keeps only what is in files. Whoever asks for the rest of it again gets it at once, and the paused
+    run finds it answered when it is resumed.
+    """
+    is_waiting = Q(run__state__in=GOING) | Q(run__state=JudgeRun.State.PAUSED, batch__isnull=False)
     return JudgeRunItem.objects.filter(
-        run__judge=judge, run__task=task, run__state__in=GOING, state=JudgeRunItem.State.PENDING
+        is_waiting, run__judge=judge, run__task=task, state=JudgeRunItem.State.PENDING
+    )
+
+
+def left_in(worked_on: Sequence[JudgeRun]) -> QuerySet[JudgeRunItem, JudgeRunItem]:
+    """Items that were left in those of these runs that are paused now."""
+    return JudgeRunItem.objects.filter(
+        run__in=worked_on, run__state=JudgeRun.State.PAUSED, state=JudgeRunItem.State.PENDING
     )
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
 from django.core.management.base import OutputWrapper
 
-from benchmarks.engine import costs
+from benchmarks.engine import costs, runs
+from benchmarks.engine.tasks import TASKS
 from benchmarks.models import Judge, JudgeCall, JudgeRun
 
 PAUSED = "Waits for batch files, or to be resumed."
+ON_HOLD = "{:,} more wait in batch files or in a paused run."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,10 +43,34 @@ def print_paused(run: JudgeRun | None, out: OutputWrapper, *, is_json: bool) -> 
         out.write(uid or "Nothing is missing; no run was made.")
 
 
-def spent(*, judge: Judge, since: datetime) -> dict[str, Any]:
-    """What a judge cost since then, in US dollars: null with a reason where it is not known; and who paused it."""
+@dataclass(frozen=True)
+class Waiting:
+    """Keys of the subjects of a task that wait.
+
+    They are `held` by another worker, or `on_hold` in batch files or in a run that paused here.
+    """
+
+    held: set[int]
+    on_hold: set[int]
+
+
+def waiting(*, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> Waiting:
+    """What waits after a command worked on these runs: it has not failed."""
+    subject = TASKS[task].subject
+    rows = runs.waiting_items(judge=judge, task=task)
+    on_hold = set(rows.exclude(batch=None).values_list(subject, flat=True))
+    on_hold |= set(runs.left_in(worked_on).filter(run__task=task).values_list(subject, flat=True))
+    return Waiting(set(rows.filter(batch=None).values_list(subject, flat=True)) - on_hold, on_hold)
+
+
+def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> dict[str, Any]:
+    """What a judge cost since then, in US dollars: null with a reason where it is not known.
+
+    Also why one of the runs that were worked on is paused.
+    """
     cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
-    paused = judge.runs.filter(state=JudgeRun.State.PAUSED).values_list("message", flat=True).first()
+    held = JudgeRun.objects.filter(pk__in=[run.pk for run in worked_on], state=JudgeRun.State.PAUSED)
+    paused = held.order_by("-created_at").values_list("message", flat=True).first()
     return {
         "cost": None if cost.dollars is None else float(cost.dollars),
         **({"cost_unknown": cost.reason} if cost.reason else {}),

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import judging, runs, scopes
+from benchmarks.engine import judging, scopes
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
@@ -103,13 +103,16 @@ class Command(BaseCommand):
         if options["paused"]:
             model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
-        judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        waiting = model_runs.waiting(judge=judge, task=task, worked_on=worked_on)
         report = {
             "judge": str(judge),
             **({} if task == JudgeRun.Task.COVERAGE else {"task": task, TASKS[task].subjects: len(subjects)}),
-            **self._counts(judge=judge, task=task, subjects=subjects, before=before, repeats=repeats),
+            **self._counts(
+                judge=judge, task=task, subjects=subjects, before=before, repeats=repeats, waiting=waiting
+            ),
             "seconds": round(time.perf_counter() - started, 3),
-            **model_runs.spent(judge=judge, since=began),
+            **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
         if task == JudgeRun.Task.SUPPORT:
             report["not_extracted"] = n_not_extracted(judge=judge, responses=subjects)
@@ -119,18 +122,25 @@ class Command(BaseCommand):
             self._print(report)
 
     def _counts(
-        self, *, judge: Judge, task: str, subjects: Sequence[Any], before: Mapping[int, Counts], repeats: int
+        self,
+        *,
+        judge: Judge,
+        task: str,
+        subjects: Sequence[Any],
+        before: Mapping[int, Counts],
+        repeats: int,
+        waiting: model_runs.Waiting,
     ) -> dict[str, int]:
-        """What is missing and waits for no worker has failed."""
+        """What is missing and does not wait has failed."""
         after = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
-        waiting = set(runs.waiting_items(judge=judge, task=task).values_list(TASKS[task].subject, flat=True))
         missing = {pk: one.n_asked - one.n_there for pk, one in after.items()}
         cached = sum(one.n_there for one in before.values())
         return {
             "calls": sum(one.n_there for one in after.values()) - cached,
             "cached": cached,
-            "failed": sum(count for pk, count in missing.items() if pk not in waiting),
-            "held_elsewhere": sum(count for pk, count in missing.items() if pk in waiting),
+            "failed": sum(n for pk, n in missing.items() if pk not in waiting.held | waiting.on_hold),
+            "held_elsewhere": sum(n for pk, n in missing.items() if pk in waiting.held),
+            "on_hold": sum(n for pk, n in missing.items() if pk in waiting.on_hold),
             "invalid": TASKS[task].n_invalid(judge=judge, subjects=subjects),
         }
 
@@ -218,7 +228,7 @@ class Command(BaseCommand):
                 {OFFLINE, *Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)}
             )
             asked = name if version is None else f"{name} v{version}"
-            raise CommandError(f"There is no judge “{asked}”; there is: {', '.join(names)}.")
+            raise CommandError(f"There is no judge “{asked}”; known judges: {', '.join(names)}.")
         return judge
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
@@ -254,3 +264,5 @@ class Command(BaseCommand):
             )
         if report["held_elsewhere"]:
             self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
+        if report["on_hold"]:
+            self.stdout.write(model_runs.ON_HOLD.format(report["on_hold"]))

@@ -12,7 +12,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import judging, overview, retrieving, runs, summarizing
+from benchmarks.engine import judging, overview, retrieving, summarizing
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.runs import RunProgress
@@ -123,15 +123,16 @@ class Command(BaseCommand):
         if options["paused"]:
             model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
-        judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        waiting = model_runs.waiting(judge=judge, task=shown.task, worked_on=worked_on)
         subjects = TASKS[shown.task].subjects
         report = {
             "system": str(judge),
             "documents": shown.setting,
             subjects: len(drafts),
-            **self._counts(judge, shown, keys, before=before),
+            **self._counts(judge, shown, keys, before=before, waiting=waiting),
             "seconds": round(time.perf_counter() - started, 3),
-            **model_runs.spent(judge=judge, since=began),
+            **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
         self._print(report, subjects, is_json=options["json"])
 
@@ -169,7 +170,7 @@ class Command(BaseCommand):
         found: Judge | None = rows.order_by("-version").first()
         if found is None:
             names = sorted({EXTRACTIVE, *Summarizer.objects.values_list("name", flat=True)})
-            raise CommandError(f"There is no summarizer “{name}”; there is: {', '.join(names)}.")
+            raise CommandError(f"There is no summarizer “{name}”; known summarizers: {', '.join(names)}.")
         if method is None or found.config.get("method") == method:
             return found
         values = {**found.config, "method": method, "prompt": prompt_of(method), "block_prompt": ""}
@@ -210,17 +211,19 @@ class Command(BaseCommand):
         rows = DraftText.objects.filter(judge=judge, draft__in=keys, number=FINISHED)
         return set(rows.values_list("draft", flat=True))
 
-    def _counts(self, judge: Judge, shown: Shown, keys: list[int], *, before: set[int]) -> dict[str, Any]:
+    def _counts(
+        self, judge: Judge, shown: Shown, keys: list[int], *, before: set[int], waiting: model_runs.Waiting
+    ) -> dict[str, Any]:
         texts = DraftText.objects.filter(judge=judge, draft__in=keys)
         after = set(texts.filter(number=FINISHED).values_list("draft", flat=True))
-        waiting = set(runs.waiting_items(judge=judge, task=shown.task).values_list("draft", flat=True))
         left = set(keys) - after
         invalid = texts.filter(number=FINISHED, is_valid=False).values_list("raw", flat=True)
         return {
             "written": len(after - before),
             "there_before": len(after & before),
-            "failed": len(left - waiting),
-            "held_elsewhere": len(left & waiting),
+            "failed": len(left - waiting.held - waiting.on_hold),
+            "held_elsewhere": len(left & waiting.held),
+            "on_hold": len(left & waiting.on_hold),
             "not_as_asked": len(invalid),
             "reasons": dict(Counter(raw.get("problem", "") for raw in invalid)),
             "without_text": texts.filter(number=FINISHED, text="").count(),
@@ -265,3 +268,5 @@ class Command(BaseCommand):
             self.stdout.write(f"A run of this summarizer is paused. {report['paused']}")
         if report["held_elsewhere"]:
             self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
+        if report["on_hold"]:
+            self.stdout.write(model_runs.ON_HOLD.format(report["on_hold"]))

@@ -233,6 +233,52 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
     assert (work(other).state, server.n_asked) == ("done", 0)
 
 
+def test_what_waits_in_files_is_not_queued_again_and_has_not_failed(
+    server: FakeServer, run: JudgeRun, subtopic: Subtopic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    JudgeRun.objects.update(state="paused", message="Paused by hand.")
+    write(run, tmp_path)
+    call_command("run_judge", "sparrow", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["calls"], found["on_hold"], found["failed"], found["held_elsewhere"]) == (0, 6, 0, 0)
+    assert "paused" not in found
+    call_command("run_judge", "sparrow")
+    assert "6 more wait in batch files or in a paused run." in capsys.readouterr().out
+    assert list(JudgeRun.objects.all()) == [run]
+    make_summary(subtopic=subtopic, text="- It froze [4].", system="third")
+    call_command("run_judge", "sparrow", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["calls"], found["on_hold"], found["failed"], server.n_asked) == (3, 6, 0, 3)
+    answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
+    read(tmp_path)
+    assert not JudgeRun.objects.exclude(state="done").exists()
+    call_command("run_judge", "sparrow", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cached"], found["on_hold"], "paused" in found) == (9, 0, False)
+
+
+def test_what_a_person_paused_is_asked_when_somebody_asks_again(
+    server: FakeServer, run: JudgeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    JudgeRun.objects.update(state="paused", message="Paused by hand.")
+    call_command("run_judge", "sparrow", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["calls"], found["on_hold"], "paused" in found, server.n_asked) == (6, 0, False, 6)
+
+
+def test_the_report_says_why_a_run_that_was_worked_on_is_paused(
+    server: FakeServer, run: JudgeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(run, tmp_path)
+    judging.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
+    call_command("run_judge", "twin", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["failed"], found["on_hold"], server.n_asked) == (0, 6, 0)
+    assert found["paused"].startswith("6 of its requests wait for replies in batch files.")
+    call_command("run_judge", "twin", "--all", "--json")
+    assert json.loads(capsys.readouterr().out)["on_hold"] == 6
+
+
 def interrupted(after: int) -> Callable[..., Any]:
     """Close calls as usual, but be killed at a later part."""
     plain, n = batch_replies._store_part, 0
