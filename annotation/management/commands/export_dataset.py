@@ -126,9 +126,9 @@ def _questions(options: dict[str, Any]) -> Done:
     rows = Question.objects.of(dataset=options["dataset"])
     n_rows = rows.count()
     if not n_rows:
-        names = sorted(set(Question.objects.order_by().values_list("dataset", flat=True)))
+        names = ", ".join(sorted(set(Question.objects.order_by().values_list("dataset", flat=True))))
         raise CommandError(
-            f"There is no dataset “{options['dataset']}” of questions; there is: {', '.join(names) or 'none'}."
+            f"There is no dataset “{options['dataset']}” of questions; known datasets: {names or 'none'}."
         )
     written(options["out"], long2rag.dump(questions_of(rows)))
     return None, f"{n_rows:,} questions in {options['out']}", {"dataset": options["dataset"]}

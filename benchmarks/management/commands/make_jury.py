@@ -80,4 +80,4 @@ class Command(BaseCommand):
             if name in {judge.name, str(judge), f"{judge.name} v{judge.version}"}:
                 return judge
         names = ", ".join(sorted({judging.OFFLINE, *(judge.name for judge in judges)}))
-        raise CommandError(f"There is no judge “{name}”; there is: {names}.")
+        raise CommandError(f"There is no judge “{name}”; known judges: {names}.")

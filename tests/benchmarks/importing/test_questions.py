@@ -181,5 +181,5 @@ def test_a_bad_file_is_refused_with_exit_code_1_and_nothing_of_any_file_is_in(tm
 
 def test_exporting_a_dataset_that_is_not_there_names_those_that_are(now: datetime, tmp_path: Path) -> None:
     take(now, line(), dataset="canals")
-    with pytest.raises(CommandError, match="no dataset “x” of questions; there is: canals"):
+    with pytest.raises(CommandError, match="no dataset “x” of questions; known datasets: canals"):
         call_command("export_dataset", "long2rag", "--dataset", "x", "--out", str(tmp_path / "x"))
