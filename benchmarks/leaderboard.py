@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from benchmarks.exchange.systems import setting_name
+from benchmarks.exchange.systems import is_people, setting_name
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.scores import coverage_verdicts, scored_texts
 from benchmarks.scoring.leaderboard import Scored
@@ -17,6 +17,8 @@ from benchmarks.scoring.text import words_per_bullet
 
 TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
 """The published orders of the full context: documents of the subtopic first, last, and at random."""
+IMPORTED_PEOPLE = "people (imported)"
+"""Writers of another site, whose texts came with a haystack file."""
 ORDERS = {"random": RANDOM, "top": TOP, "bottom": BOTTOM}
 
 
@@ -25,6 +27,12 @@ class Entry(NamedTuple):
 
     system: str
     retriever: str
+
+    @classmethod
+    def of(cls, summarizer: str, retriever: str, order: str) -> Entry:
+        """That of a system by its columns."""
+        name = IMPORTED_PEOPLE if is_people(summarizer) else summarizer
+        return cls(name, setting_name(retriever, order))
 
     def __str__(self) -> str:
         return f"{self.system} · {self.retriever}"
@@ -57,8 +65,8 @@ def scored_summaries(
     summaries = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
     texts = list(summaries.values_list("pk", "subtopic", "text"))
     of = {
-        pk: (subtopic, Entry(summarizer, setting_name(retriever, order)))
-        for pk, subtopic, summarizer, retriever, order in summaries.values_list(
+        pk: (subtopic, Entry.of(*names))
+        for pk, subtopic, *names in summaries.values_list(
             "pk", "subtopic", "system__summarizer", "system__retriever", "system__document_order"
         )
     }

@@ -8,8 +8,10 @@ from typing import Any
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat
+
+from benchmarks.exchange.systems import PEOPLE
 
 
 def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
@@ -95,8 +97,15 @@ class SummaryQuerySet(models.QuerySet[Any]):
         return self.exclude(origin="session")
 
     def counted(self) -> SummaryQuerySet:
-        """One text of each system on each subtopic, as leaderboards count and haystack files hold them."""
-        return self.exclude(origin__in=["session", "annotated"])
+        """One text of each system on each subtopic, as leaderboards count and haystack files hold them.
+
+        People's texts that came back with a file are those of their sessions.
+        """
+        of_session = self.model.objects.filter(
+            origin="session", subtopic=OuterRef("subtopic"), text_sha256=OuterRef("text_sha256")
+        )
+        came_back = Q(system__summarizer__startswith=PEOPLE) & Exists(of_session)
+        return self.exclude(origin__in=["session", "annotated"]).exclude(came_back)
 
 
 class VerdictQuerySet(models.QuerySet[Any]):

@@ -11,11 +11,10 @@ from django.db.models import QuerySet
 
 from annotation.models import Consent, Study, WritingPlan
 from annotation.writing.results import session_results, sessions_in
-from benchmarks.exchange.systems import parse_system, published_retriever, setting_name
+from annotation.writing.scoring import text_of
+from benchmarks.exchange.systems import PEOPLE, parse_system, published_retriever, setting_name
 from benchmarks.exchange.topics import TopicSummary, TopicSystem
 from benchmarks.models import Haystack, Summary
-
-PEOPLE = "people"
 
 
 def peoples_texts(
@@ -40,7 +39,7 @@ def peoples_texts(
         subtopic = result.session.assignment.subtopic_id
         key = _free_key(_setting(result.session.config), taken[subtopic])
         taken[subtopic].add(key)
-        text = TopicSummary(system_key=key, lines=tuple(result.final.text.split("\n")))
+        text = TopicSummary(system_key=key, lines=tuple(text_of(result.final.text).split("\n")))
         found[subtopic].append((parse_system(key), text))
     return found
 

@@ -35,6 +35,7 @@ FIGURES = (
 COVERED = ("covered.accuracy", "covered.kappa", "covered.tpr", "covered.tnr")
 COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
 """Figures whose differences between judges are shown."""
+NOTHING_COMMON = Stat.undefined("no labelled item in common", method="paired difference")
 MAX_IN_CEILING = 12
 """People who are compared with each other; more pairs would take long and change little."""
 
@@ -340,7 +341,10 @@ def _differences(
     for a, b in combinations(range(len(table.judges)), 2):
         common = judged[a] & judged[b]
         n_items = int((common & anybody).sum())
+        names = table.judges[a].name, table.judges[b].name
         if not n_items:
+            shown = [name for name in COMPARED if name in estimates[a]]
+            found.append(Difference(*names, dict.fromkeys(shown, NOTHING_COMMON)))
             continue
         first, second = estimates[a], estimates[b]
         if (judged[a] != judged[b]).any():
@@ -348,7 +352,7 @@ def _differences(
                 _on_common(table, humans, figures, index, common, resampling, people) for index in (a, b)
             )
         stats = {name: first[name].minus(second[name]).stat(n_items=n_items) for name in COMPARED if name in first}
-        found.append(Difference(table.judges[a].name, table.judges[b].name, stats))
+        found.append(Difference(*names, stats))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study
 from annotation.writing.results import SessionResult, session_results, sessions_in
+from benchmarks.exchange import systems
 from benchmarks.leaderboard import Entry, scored_summaries
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
 from benchmarks.scoring.curves import CurveRule, marks
@@ -26,7 +27,7 @@ from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 from benchmarks.web.memory import remembered
 
-PEOPLE = Entry("people", "oracle")
+PEOPLE = Entry(systems.PEOPLE, "oracle")
 AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
 
 
@@ -55,7 +56,7 @@ class Line:
     entry: Entry
     row: Row
     to_people: dict[str, Stat] = field(default_factory=dict)
-    to_next: dict[str, Stat] = field(default_factory=dict)
+    to_above: dict[str, Stat] = field(default_factory=dict)
     minutes: Minutes | None = None
 
     @property
@@ -69,9 +70,9 @@ class Line:
         return str(self.entry)
 
     @property
-    def joint_to_next(self) -> Stat | None:
-        """Joint minus that of the next row, None in the last."""
-        return self.to_next.get("joint")
+    def joint_to_above(self) -> Stat | None:
+        """Joint minus that of the row above by joint score, None in the first."""
+        return self.to_above.get("joint")
 
     @property
     def joint_to_people(self) -> Stat | None:
@@ -148,9 +149,9 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
     others = [row.entry for row in rows if entries[row.entry] != PEOPLE] if texts else []
     against_people = computed.differences((one, str(PEOPLE)) for one in others)
     to_people = dict(zip(others, against_people, strict=True))
-    neighbours = list(pairwise(row.entry for row in rows))
-    to_next = {
-        above: stats for (above, _next), stats in zip(neighbours, computed.differences(neighbours), strict=True)
+    neighbours = [(below.entry, above.entry) for above, below in pairwise(rows)]
+    to_above = {
+        below: stats for (below, _above), stats in zip(neighbours, computed.differences(neighbours), strict=True)
     }
     curves = _curves(sessions)
     return Board(
@@ -159,7 +160,7 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
                 entry=entries[row.entry],
                 row=row,
                 to_people=to_people.get(row.entry, {}),
-                to_next=to_next.get(row.entry, {}),
+                to_above=to_above.get(row.entry, {}),
                 minutes=_minutes(computed.by_subtopic(row.entry, "joint"), curves)
                 if row.entry in to_people
                 else None,

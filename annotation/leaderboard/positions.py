@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE
 from annotation.models import Exclusion, Snapshot, Study
-from benchmarks.exchange.systems import FULL_CONTEXT, setting_name
+from benchmarks.exchange.systems import FULL_CONTEXT
 from benchmarks.leaderboard import Entry
 from benchmarks.models import Document, Haystack, Judge, Summary, System, Verdict
 from benchmarks.positions import Wanted, compute, keys_of, missing, placements, shown_orders
@@ -94,7 +94,7 @@ def texts_in(scope: Scope) -> Texts:
         by_systems = Q(system__summarizer__in=scope.systems, system__kind=System.Kind.MODEL)
         summaries = summaries.filter(by_people | by_systems)
     entries = {
-        pk: PEOPLE_ON_SOURCES if kind == System.Kind.HUMAN else Entry(summarizer, setting_name(retriever, order))
+        pk: PEOPLE_ON_SOURCES if kind == System.Kind.HUMAN else Entry.of(summarizer, retriever, order)
         for pk, kind, summarizer, retriever, order in summaries.values_list(
             "pk", "system__kind", "system__summarizer", "system__retriever", "system__document_order"
         )

@@ -15,6 +15,8 @@ ORDER_PREFIX = "fl-ctxt-"
 FULL_CONTEXT = "full-ctxt"
 KNOWN_RETRIEVERS = frozenset({"random", "oracle", "keywords", "vector", "rerank3", "dwzhu/e5-base-4k"})
 RENAMED = {"dwzhu/e5-base-4k": "longembed"}
+PEOPLE = "people"
+"""The writer of people's texts where files name a model; further ones are “people-2”, “people-3” …"""
 _PUBLISHED = {ours: theirs for theirs, ours in RENAMED.items()}
 
 
@@ -50,6 +52,11 @@ def parse_system(key: str, *, retrievers: Collection[str] = ()) -> TopicSystem:
     if underscore and front and model:
         return TopicSystem(key=tail, summarizer=model, retriever=retriever_name(front))
     return TopicSystem(key=tail, summarizer=tail)
+
+
+def is_people(summarizer: str) -> bool:
+    """Whether a file says that people wrote these texts."""
+    return summarizer == PEOPLE or summarizer.removeprefix(f"{PEOPLE}-").isdecimal()
 
 
 def is_guess(key: str, *, retrievers: Collection[str] = ()) -> bool:

@@ -32,8 +32,12 @@ def chosen(options: Mapping[str, Any]) -> QuerySet[Haystack]:
         CommandError: there are none.
     """
     found = haystacks_named(options["haystack"])
-    if options.get("domain"):
-        found = found.filter(domain=options["domain"])
     if not found.exists():
         raise CommandError("There is no such haystack.")
+    if domain := options.get("domain"):
+        of_domain = found.filter(domain__in={domain, domain.removesuffix("s")})  # news, conversation(s)
+        if not of_domain.exists():
+            known = found.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
+            raise CommandError(f"No haystack is of the domain {domain}; known: {', '.join(known) or 'none'}.")
+        return of_domain
     return found

@@ -128,6 +128,10 @@ def test_a_difference_of_judges_is_over_what_both_judged(study: Study, table: La
     common = fewer.only(fewer.codes[:, 4] >= 0)
     alone = [row.stats["pearson"].value or 0 for row in judge_report(common).rows]
     assert on_common.stats["pearson"].value == pytest.approx(alone[0] - alone[1])
+    Verdict.objects.exclude(judge__name="strict").exclude(summary__in=half).delete()
+    [apart] = judge_report(coverage_table(study.coverage_labels.all(), study=study)).differences
+    assert {stat.reason for stat in apart.stats.values()} == {"no labelled item in common"}
+    assert not any(stat.is_defined for stat in apart.stats.values())
 
 
 def test_people_are_the_ceiling_by_the_same_formulas(table: LabelTable) -> None:

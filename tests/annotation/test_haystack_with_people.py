@@ -15,9 +15,12 @@ from django.utils import timezone
 from annotation.models import Session, Study
 from annotation.studies.consent import withdraw
 from annotation.writing import sessions
+from annotation.writing.scoring import score_snapshots
+from benchmarks.engine import judging
 from benchmarks.exchange import summhay
 from benchmarks.exchange.topics import TopicFile
 from benchmarks.importing.haystacks import import_topic
+from benchmarks.leaderboard import scored_summaries
 from benchmarks.models import AuditEvent, Haystack, Subtopic, Summary, System
 from tests.makers import (
     annotator_of,
@@ -99,6 +102,25 @@ def test_the_file_imports_elsewhere_and_a_name_that_is_taken_is_not_used(
     assert System.objects.get(key="oracle_people").summarizer == "people"
     keys = set(texts(exported(tmp_path / "again.json", "--people")))
     assert keys == {"vector_model-a", "oracle_people", "oracle_people-2", "oracle_people-3", "oracle_people-4"}
+
+
+def test_texts_that_come_back_count_once_and_those_of_elsewhere_stand_apart(
+    study: Study, tmp_path: Path, now: datetime
+) -> None:
+    score_snapshots(now=now)
+    topic = exported(tmp_path / "people.json", "--people")
+    import_topic(topic, actor=None, now=now)
+    assert list(Summary.objects.counted().values_list("system__key", flat=True)) == ["vector_model-a"]
+    assert texts(exported(tmp_path / "again.json", "--people")) == texts(topic)
+
+    Summary.objects.filter(origin=Summary.Origin.SESSION).delete()  # as where nobody wrote
+    judge = judging.default_judge(now=now)
+    run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=now)
+    assert run is not None
+    judging.run_pending(run=run, clock=lambda: now)
+    found, entries = scored_summaries(haystacks=Haystack.objects.all(), judge=judge)
+    assert set(entries) == {"vector_model-a · full-ctxt", "people (imported) · oracle"}
+    assert len(found) == 3
 
 
 def test_a_haystack_has_to_be_named(study: Study, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,31 @@ def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) 
 
 def test_names_of_systems_are_escaped_in_latex() -> None:
     assert escaped("a_b & 50% {x} \\") == r"a\_b \& 50\% \{x\} \textbackslash{}"
+
+
+def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) -> None:
+    def asked(domain: str) -> list[dict[str, Any]]:
+        printed = io.StringIO()
+        options = ("--judge", "lexical", "--domain", domain, "--json")
+        call_command("report", "leaderboard", *options, stdout=printed)
+        rows: list[dict[str, Any]] = json.loads(printed.getvalue())
+        return rows
+
+    Haystack.objects.update(domain="conversation")
+    assert len(asked("conversations")) == len(asked("conversation")) == 3
+    with pytest.raises(CommandError, match=r"No haystack is of the domain news; known: conversation\."):
+        asked("news")
+
+
+def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    board = client.get(PAGE).context["board"]
+    assert board.lines[0].joint_to_above is None
+    of_systems = [pair for pair in pairwise(board.lines) if not any(line.is_people for line in pair)]
+    assert of_systems
+    for above, below in of_systems:
+        apart = below.row.stats["joint"].value - above.row.stats["joint"].value
+        assert below.joint_to_above.value == pytest.approx(apart)
+    assert "Joint − row above" in client.get(PAGE).text
+    assert "Joint − row above" not in client.get(f"{PAGE}?sort=coverage").text
+    assert "Compare two rows insight by insight" in client.get(PAGE).text
