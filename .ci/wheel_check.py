@@ -24,7 +24,7 @@ PACKAGES = ("annotation/", "benchmarks/", "summhay_site/")
 ASSETS = ("templates/", "static/", "locale/")
 PORT = 8471
 READY_S = 600  # far more than it takes, since the machine of a gate may be busy
-PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+PIP = ("-I", "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 def main() -> None:
