@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
@@ -118,32 +119,44 @@ def login() -> Any:
     return _login
 
 
-@pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with all tables and no data, made once for all workers of the suite; copy it.
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that `make` fills, once for all workers of the suite; copy it, do not change it.
 
-    A run of the gate makes it once for all its suites, in the folder that TEST_FOLDER names. Its own folder is a
-    data folder that others may enter, as folders mostly are.
+    A run of the gate makes it once for all its suites, in the folder that TEST_FOLDER names.
     """
-    base = tmp_path_factory.getbasetemp()
+    base = factory.getbasetemp()
     folder = Path(os.environ.get("TEST_FOLDER") or (base.parent if IN_WORKER else base))
-    made = folder / "empty" / "db.sqlite3"
-    with (folder / "empty.lock").open("w") as lock:
+    made = folder / name
+    with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            making = folder / "empty.part"
-            making.mkdir(exist_ok=True)
-            making.chmod(0o755)
-            env = os.environ | {
-                "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-                "DATA_DIR": str(making),
-                "DATABASE_URL": f"sqlite:///{making}/db.sqlite3",
-                "DEBUG": "1",  # nothing was collected here
-            }
-            command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
-            making.rename(made.parent)
+            making = folder / f"{name}.part"
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            make(making)
+            making.rename(made)
     return made
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with all tables and no data, made once; copy it.
+
+    Its folder is a data folder that others may enter, as folders mostly are.
+    """
+
+    def migrate(folder: Path) -> None:
+        folder.chmod(0o755)
+        env = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+            "DATA_DIR": str(folder),
+            "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3",
+            "DEBUG": "1",  # nothing was collected here
+        }
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
+
+    return made_once(tmp_path_factory, "empty", migrate) / "db.sqlite3"
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,29 +27,50 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _execute(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=_environment(folder),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,  # a busy machine takes minutes to migrate
-    )
+VERBS = """
+import contextlib, io, json, sys
+from django.core.management import execute_from_command_line
+for line in sys.stdin:
+    code, out, err = 0, io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            execute_from_command_line(["manage.py", *json.loads(line)])
+        except SystemExit as ended:
+            code = ended.code
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
 
 
 @pytest.fixture
-def run(tmp_path: Path, empty_database: Path) -> object:
+def run(tmp_path: Path, empty_database: Path) -> Iterator[object]:
+    """Run a command of `manage.py`, all in one process; or a program of Python, in a process of its own."""
     folder = tmp_path / "data"
     shutil.copytree(empty_database.parent, folder)
     folder.chmod(0o700)
+    with subprocess.Popen(
+        [sys.executable, "-c", VERBS],
+        cwd=ROOT,
+        env=_environment(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as verbs:
+        assert verbs.stdin is not None
+        assert verbs.stdout is not None
+        told, answers = verbs.stdin, verbs.stdout
 
-    def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        program = ("-c", *arguments[1:]) if arguments[0] == "python" else ("manage.py", *arguments)
-        return _execute(folder, *program)
+        def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+            if arguments[0] == "python":
+                program = [sys.executable, "-c", *arguments[1:]]
+                return subprocess.run(
+                    program, cwd=ROOT, env=_environment(folder), capture_output=True, text=True, check=False
+                )
+            told.write(json.dumps(arguments) + "\n")
+            told.flush()
+            code, out, err = json.loads(answers.readline())
+            return subprocess.CompletedProcess(arguments, code, out, err)
 
-    return _run
+        yield _run
 
 
 def test_what_was_backed_up_comes_back(run: object, tmp_path: Path) -> None:
