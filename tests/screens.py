@@ -71,7 +71,9 @@ def main(folder: Path) -> None:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     rows: list[str] = []
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        site = Site(Path(data), play=False)
+        site = Site(Path(data))
+        site.manage("migrate", "--no-input", "--verbosity", "0")
+        site.manage("collectstatic", "--no-input", "--verbosity", "0")
         site.manage("load_demo", "--no-logins")
         site.start()
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

@@ -21,18 +21,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.conftest import made_once
 from tests.e2e.scene import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
+LONGEST = ("test_systems_story", "test_every_page", "test_leaderboard_story", "test_late_text_stories")
 expect.set_options(timeout=SECONDS * 1000)
 
 
 class Site:
     """The site under test; it can be killed without mercy and started again."""
 
-    def __init__(self, folder: Path, *, play: bool = True) -> None:
-        """Make its database in `folder`, with the scene of the stories if `play`."""
+    def __init__(self, folder: Path) -> None:
+        """A site whose data is in `folder`."""
         self.folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -40,16 +42,14 @@ class Site:
         self.url = f"http://localhost:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         self.env = os.environ | {
-            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+            "DJANGO_SETTINGS_MODULE": "tests.e2e.settings",
             "DATA_DIR": str(folder),
             "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
             "CELERY_BROKER_URL": "memory://",
             "PORT": str(self.port),
             "HOST": "127.0.0.1",
         }
-        self.manage("migrate", "--no-input", "--verbosity", "0")
-        self.manage("collectstatic", "--no-input", "--verbosity", "0")
-        self.scene = self.play("prepare") if play else {}
+        self.scene: Any = {}
 
     def manage(self, *args: str) -> None:
         subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)
@@ -113,9 +113,37 @@ class Site:
         return str(self.scene["tasks"][story]).replace("-", "")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest stories, so that no worker is left alone with one in the end."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
+def copied(kept: Path, factory: pytest.TempPathFactory) -> Site:
+    """A site with a copy of the data in `kept`."""
+    return Site(Path(shutil.copytree(kept, factory.mktemp(kept.name) / "data")))
+
+
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    made = Site(tmp_path_factory.mktemp("site"))
+def bare(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Path:
+    """The data of a site where nothing has happened yet; copy it."""
+
+    def make(folder: Path) -> None:
+        shutil.copy(empty_database, folder)
+        Site(folder).manage("collectstatic", "--no-input", "--verbosity", "0")
+
+    return made_once(tmp_path_factory, "bare", make)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+    """The site of the stories, with their scene; each worker has one."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(bare, folder, dirs_exist_ok=True)
+        (folder / "scene.json").write_text(json.dumps(Site(folder).play("prepare")))
+
+    made = copied(made_once(tmp_path_factory, "stories", make), tmp_path_factory)
+    made.scene = json.loads((made.folder / "scene.json").read_text())
     made.start()
     yield made
     made.kill()

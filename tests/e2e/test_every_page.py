@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.conftest import Site
+from tests.conftest import made_once
+from tests.e2e.axe import ALL_RULES, CONTRAST, violations
+from tests.e2e.conftest import Site, copied
 from tests.e2e.walking import CAST, begin_session, log_in, walk
 
 pytestmark = pytest.mark.browser
 
-ALL_RULES = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-CONTRAST = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+TARGETS = ALL_RULES | {"rules": {"target-size": {"enabled": True}}}
 NARROW = {"phone": (390, 844), "400 % zoom": (320, 256)}
 
 
 @pytest.fixture(scope="module")
-def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    made = Site(tmp_path_factory.mktemp("demo"), play=False)
-    made.manage("load_demo", "--no-logins")
+def demo_site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+    def make(folder: Path) -> None:
+        shutil.copytree(bare, folder, dirs_exist_ok=True)
+        Site(folder).manage("load_demo", "--no-logins")
+
+    made = copied(made_once(tmp_path_factory, "demo", make), tmp_path_factory)
     made.start()
     yield made
     made.kill()
@@ -32,11 +36,11 @@ def faults(page: Page) -> list[str]:
     """What is wrong with the page as it is; it is loaded once, and themes and sizes are switched on it."""
     page.set_viewport_size({"width": 1440, "height": 900})
     found = []
-    for theme, options in {"light": ALL_RULES, "dark": CONTRAST}.items():
+    for theme, options in {"light": TARGETS, "dark": CONTRAST}.items():
         page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        violations: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
         found += [
-            f"{theme}: {one['id']} at {[node['target'][0] for node in one['nodes']][:3]}" for one in violations
+            f"{theme}: {one['id']} at {[node['target'][0] for node in one['nodes']][:3]}"
+            for one in violations(page, options)
         ]
     for name, (width, height) in NARROW.items():
         page.set_viewport_size({"width": width, "height": height})

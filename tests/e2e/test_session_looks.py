@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.e2e.axe import ALL_RULES, CONTRAST, violations
 from tests.e2e.conftest import begin, ready, saved, write
 
 pytestmark = pytest.mark.browser
-VIEWS = [("light", 1360, 820), ("dark", 1360, 820), ("light", 400, 800), ("dark", 320, 256)]
+VIEWS = [
+    ("light", 1360, 820, ALL_RULES),
+    ("dark", 1360, 820, CONTRAST),
+    ("light", 400, 800, ALL_RULES),
+    ("dark", 320, 256, ALL_RULES),
+]
 
 
 def serious(page: Page) -> list[str]:
     """What axe finds serious or critical, in every view of the page as it is."""
     found = set()
-    for scheme, width, height in VIEWS:
+    for scheme, width, height, rules in VIEWS:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": height})
-        violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
-        for violation in violations:
+        for violation in violations(page, rules):
             if violation["impact"] in {"serious", "critical"}:
                 places = [node["target"][0] for node in violation["nodes"]]
                 why = violation["nodes"][0]["failureSummary"]

@@ -10,12 +10,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, log_in
+from tests.e2e.conftest import ROOT, SECONDS, Site, copied, log_in
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, serving
 
@@ -39,9 +40,9 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture(scope="module")
-def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     """A site of its own, which may ask the server."""
-    made = Site(tmp_path_factory.mktemp("lab"), play=False)
+    made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
     made.scene = printed(made, "-m", "tests.e2e.scene_systems")
     made.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from urllib.parse import urljoin, urlsplit
 
 from django.urls import Resolver404, resolve
@@ -27,6 +28,7 @@ ALSO = {
 """Addresses that no link leads to as they are."""
 
 
+@cache
 def kind_of(path: str) -> str:
     """What kind of page an address has: its words without ids. Empty for files and Django's admin."""
     if "." in path.rsplit("/", 1)[-1] or path.startswith("/admin/") or path.endswith("/download/"):
