@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -64,6 +65,7 @@ def view_of(data: QueryDict) -> View:
 class LookForm(forms.Form):
     """The choices that occur in the labels at hand."""
 
+    task = forms.ChoiceField(required=False, label=_("Task"))
     haystack = forms.ChoiceField(required=False, label=_("Haystack"))
     domain = forms.ChoiceField(required=False, label=_("Domain"))
     retriever = forms.ChoiceField(required=False, label=_("Retriever"))
@@ -93,8 +95,9 @@ class LookForm(forms.Form):
     )
     sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any, *, options: Options, is_external: bool) -> None:
+    def __init__(self, data: Any, *, options: Options, is_external: bool, tasks: Sequence[str] = ()) -> None:
         super().__init__(data)
+        self._choices("task", [(name, name or _("without a name")) for name in tasks])
         everything = ("", _("all"))
         lists = {
             "haystack": options.haystacks,
@@ -121,6 +124,7 @@ class LookForm(forms.Form):
         self._choices("judge", list(options.judges))
         self._choices("shown", list(options.judges))
         unused = {
+            "task": len(tasks) < 2,
             "annotator": len(people) < 3,
             "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
         }

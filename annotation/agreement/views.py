@@ -42,7 +42,8 @@ def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
     studies = readable(request.user)
     if uid is not None:
         study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
-        return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
+        task = request.GET.get("task", "")
+        return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk} {task}", task)
     dataset = request.GET.get("dataset", "")
     everything: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     labels = labels_of_dataset(everything, dataset) if dataset else everything.none()
@@ -94,7 +95,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
     context: dict[str, Any] = {
         "study": source.study,
         "dataset": "" if source.study else request.GET["dataset"],
-        "form": LookForm(request.GET, options=found.options, is_external=found.is_external),
+        "form": LookForm(request.GET, options=found.options, is_external=found.is_external, tasks=source.tasks),
         "view": view,
         "figures": found,
         "filter": filter_words(view, found),

@@ -44,11 +44,15 @@ def readable(user: Any) -> QuerySet[Study]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the labels are: of one study, or those of many; `key` keeps apart what different people may see."""
+    """Where the labels are: of one study, or those of many; `key` keeps apart what different people may see.
+
+    Labels made elsewhere may be of several tasks, of which one is looked at: `task`, else the first.
+    """
 
     labels: QuerySet[CoverageLabel]
     study: Study | None
     key: str
+    task: str = ""
 
     @property
     def is_external(self) -> bool:
@@ -63,14 +67,18 @@ class Source:
     def table(self) -> LabelTable:
         """All labels of this source."""
         if self.study is not None and self.is_external:
-            return external_table(self.study, task=self._task())
+            tasks = self.tasks
+            task = self.task if self.task in tasks else next(iter(tasks), "")
+            return external_table(self.study, task=task)
         return coverage_table(self.labels, study=self.study)
 
-    def _task(self) -> str:
-        first = (
-            ExternalLabel.objects.filter(study=self.study).order_by("task").values_list("task", flat=True).first()
-        )
-        return first or ""
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of labels made elsewhere. One query."""
+        if not self.is_external:
+            return []
+        rows = ExternalLabel.objects.filter(study=self.study).order_by("task")
+        return list(rows.values_list("task", flat=True).distinct())
 
     def version(self) -> str:
         """The data version."""

@@ -104,6 +104,27 @@ def test_two_tasks_on_the_same_items_live_side_by_side(tmp_path: Path) -> None:
     assert report("agreement", "--study", "Elsewhere", "--task", "two")["n_items"] == 2
 
 
+def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, ada: Any, login: Any) -> None:
+    rows = [
+        f"{who},s{item},{value},{aspect}"
+        for aspect, values in (("overall", "45 22 33"), ("coherence", "31 12 54"))
+        for item, pair in enumerate(values.split())
+        for who, value in zip("ab", pair, strict=True)
+    ]
+    path = write(tmp_path, "\n".join(["annotator,item,label,task", *rows]))
+    assert run(path, "--study", "Rated", "--categories", "1,2,3,4,5")[1]["created"] == {"labels": 12}
+    assert report("agreement", "--study", "Rated", "--task", "overall")["percent"] == pytest.approx(2 / 3)
+    with pytest.raises(CommandError, match="Name a task with --task: coherence, overall"):
+        report("agreement", "--study", "Rated")
+    client = login(ada)
+    address = f"/studies/{Study.objects.get(name='Rated').uid}/agreement/"
+    first = client.get(address).context
+    assert [name for name, _text in first["form"].fields["task"].choices] == ["coherence", "overall"]
+    for query, share in (("", 0.0), ("?task=overall", 2 / 3), ("?task=other", 0.0)):
+        people = client.get(f"{address}{query}").context["figures"].people
+        assert people.cards["percent"].value == pytest.approx(share)
+
+
 @pytest.mark.parametrize("by", ["uid", "keys"])
 def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_path: Path, by: str) -> None:
     make_labelled_study(summaries=make_summaries(n=4), people=())
