@@ -25,11 +25,14 @@ from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.intervals import SHARE, Batch, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
+from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.linking import Column
+from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import Average, Coverage, InsightScore, SummaryScore
 from benchmarks.scoring.sums import Bools, Floats, Ints
 
 CATEGORIES = ("none", "partial", "full")
@@ -72,7 +75,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Held:
     """How one figure's intervals did in worlds of so many clusters; `shown` is the share of worlds with one."""
 
     figure: str
@@ -111,7 +114,7 @@ def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         "Krippendorff's alpha, ordinal": krippendorff_alpha(people, level=Level.ORDINAL, resampling=resampling),
         "Cohen's kappa of two": cohen_kappa(world.ratings(0, 1), resampling=resampling),
     }
-    for more in (_of_judges, _of_scores, _of_key_points, _of_ranks):
+    for more in (_of_judges, _of_scores, _of_orders, _of_key_points, _of_ranks):
         found |= more(world, resampling)
     return found
 
@@ -162,6 +165,22 @@ def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     }
 
 
+def _of_orders(world: World, resampling: Resampling | None) -> dict[str, Stat]:
+    """One system in three orders, whose joint scores are ever lower."""
+    worth = np.array(WORTH)
+    orders = {}
+    for rater, (order, share) in enumerate({"random": 1.0, "top": 0.9, "bottom": 0.7}.items()):
+        values = [share * worth[world.codes[world.clusters == at, rater]] for at in range(world.n_clusters)]
+        orders[order] = [Scored(order, at, _summary(joint.tolist()), None) for at, joint in enumerate(values)]
+    found = sensitivity(orders, average=Average.OVER_INSIGHTS, resampling=resampling)
+    return {"sensitivity to position": found.sensitivity}
+
+
+def _summary(joint: Sequence[float]) -> SummaryScore:
+    insights = (InsightScore("", Coverage.FULL, one, (1,), (), None, one, is_unlinked=False) for one in joint)
+    return SummaryScore(tuple(insights), n_missing=0)
+
+
 def _corrected(world: World, judge: Floats, human: Floats, resampling: Resampling | None) -> Stat:
     """Every item is a summary, by turns of one system and another."""
     rows = [
@@ -208,7 +227,7 @@ def _of_ranks(world: World, resampling: Resampling | None) -> dict[str, Stat]:
 
 def check(
     *, clusters: Sequence[int], repetitions: int, seed: int = 1, resampling: Resampling | None = None
-) -> Iterator[Coverage]:
+) -> Iterator[Held]:
     """Simulate worlds of each number of clusters, and count how often every figure's interval holds the truth."""
     used = resampling or Resampling()
     truth = {
@@ -222,6 +241,34 @@ def check(
             for name, stat in figures_of(make_world(rng, n_clusters), one).items():
                 counted[name].add(stat, truth[name])
         yield from (counted[name].row(name, n_clusters, repetitions) for name in truth)
+        minutes = _Count()
+        for number in range(repetitions):
+            one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
+            minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=one))
+        yield minutes.row("human minutes, by sessions", n_clusters, repetitions)
+
+
+def simulated_minutes(
+    rng: np.random.Generator, n_sessions: int, *, n_subtopics: int, resampling: Resampling
+) -> tuple[Minutes, float]:
+    """What a system is worth that people reach after 25 minutes, and the true crossing between the marks.
+
+    Each session rises at its own pace around a common mean.
+    """
+    marks = np.arange(10.0, 130.0, 10.0)
+    true, target = (0.8 * (1 - np.exp(-at / 40)) for at in (marks, 25.0))
+    of = [at % n_subtopics for at in range(n_sessions)]
+    level = 1 + 0.3 * rng.standard_normal((len(of), 1))
+    noise = 0.05 * rng.standard_normal((len(of), len(marks)))
+    found = minutes_worth(
+        level * true + noise,
+        marks=marks.tolist(),
+        subtopics=of,
+        targets=dict.fromkeys(of, float(target)),
+        resampling=resampling,
+    )
+    assert found is not None  # noqa: S101  each subtopic has a target
+    return found, float(np.interp(target, [0, *true], [0, *marks]))
 
 
 @dataclass(slots=True)
@@ -230,15 +277,15 @@ class _Count:
     held: int = 0
     width: float = 0.0
 
-    def add(self, stat: Stat, truth: float | None) -> None:
+    def add(self, stat: Stat | Minutes, truth: float | None) -> None:
         if stat.low is None or stat.high is None or truth is None:
             return
         self.n += 1
         self.held += stat.low <= truth <= stat.high
         self.width += stat.high - stat.low
 
-    def row(self, name: str, clusters: int, repetitions: int) -> Coverage:
-        return Coverage(
+    def row(self, name: str, clusters: int, repetitions: int) -> Held:
+        return Held(
             figure=name,
             clusters=clusters,
             coverage=self.held / self.n if self.n else None,

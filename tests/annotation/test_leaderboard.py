@@ -181,7 +181,7 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     heron = board.line("heron", "full-ctxt")
     assert heron.to_people["coverage"].n_items == 3, "the subtopic that both have, of two"
     assert heron.minutes.n_sessions == 2
-    assert heron.minutes.reason == "under 5 sessions on the subtopics of the system"
+    assert heron.minutes.reason == "too few sessions on the subtopics of the system"
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.scoring.coverage_check import simulated_minutes
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.minutes import TOO_FEW, Minutes, minutes_worth
 from benchmarks.scoring.sums import BadShape
@@ -30,7 +31,7 @@ def test_the_crossing_is_read_off_the_mean_straight_between_marks() -> None:
 
 
 def test_what_people_never_reach_is_an_answer_of_its_own() -> None:
-    found = worth([[0.1, 0.2, 0.3, 0.4]] * 6, 0.9)
+    found = worth([[0.1, 0.2, 0.3, 0.4]] * 8, 0.9)
     assert math.isinf(found.value)
     assert not found.is_reached
     assert (found.low, found.high) == (math.inf, math.inf)
@@ -66,26 +67,14 @@ def test_shapes_must_fit() -> None:
 
 @pytest.mark.parametrize(("n_subtopics", "each"), [(5, 4), (10, 2), (20, 1), (4, 10)])
 def test_intervals_hold_the_true_crossing(n_subtopics: int, each: int) -> None:
-    """Sessions rise at their own pace around a true mean that crosses at 25 minutes."""
     rng = np.random.default_rng(n_subtopics)
-    marks = np.arange(10.0, 130.0, 10.0)
-    true = 0.8 * (1 - np.exp(-marks / 40))
-    target = 0.8 * (1 - np.exp(-25.0 / 40))
-    straight = float(np.interp(target, [0, *true], [0, *marks]))
     held = 0
     for seed in range(300):
-        level = 1 + 0.3 * rng.standard_normal((n_subtopics * each, 1))
-        noise = 0.05 * rng.standard_normal((n_subtopics * each, len(marks)))
-        of = [at % n_subtopics for at in range(n_subtopics * each)]
-        found = minutes_worth(
-            level * true + noise,
-            marks=list(marks),
-            subtopics=of,
-            targets=dict.fromkeys(of, target),
-            resampling=Resampling(seed=seed, n_resamples=600),
+        resampling = Resampling(seed=seed, n_resamples=600)
+        found, crossing = simulated_minutes(
+            rng, n_subtopics * each, n_subtopics=n_subtopics, resampling=resampling
         )
-        assert found is not None
         assert found.low is not None
         assert found.high is not None
-        held += found.low <= straight <= found.high
+        held += found.low <= crossing <= found.high
     assert held / 300 >= 0.92
