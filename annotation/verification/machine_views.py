@@ -11,9 +11,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
+from annotation.figures.run_scopes import RunStudies
 from annotation.labelling import machines
-from annotation.models import LabelItem, Study
+from annotation.models import Study
 from annotation.verification.research_views import verification_study
+from benchmarks.engine.scopes import Scope
 from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.views.runs import RUN
 from benchmarks.web.pages import HtmxHttpRequest
@@ -66,11 +68,12 @@ def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         tasks=TASKS,
         subjects=points,
         address=reverse("annotation:verification-machine-run", args=[study.uid]),
+        scope=Scope(study=(str(study.uid), study.name)).as_json(),
     )
     return machines.machine_run(request, run)
 
 
 def points_of(study: Study) -> list[KeyPoint]:
     """The key points of a study; attention checks are none of them."""
-    items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY).values("key_point")
-    return list(KeyPoint.objects.filter(pk__in=items).select_related("question").order_by("question", "number"))
+    points = RunStudies().key_points(str(study.uid))
+    return list(points.select_related("question").order_by("question", "number"))

@@ -34,6 +34,12 @@ class Studies(Protocol):
     def summaries(self, study: str) -> QuerySet[Summary]:
         """The summaries that a study is about: its items, or what was written in its sessions."""
 
+    def with_key_points(self, user: Any = None) -> Sequence[tuple[str, str]]:
+        """As `named`, of the studies in which key points are verified."""
+
+    def key_points(self, study: str) -> QuerySet[KeyPoint]:
+        """The key points that are verified in a study, without its attention checks."""
+
     def readable(self, user: Any, summaries: Collection[int]) -> Collection[int]:
         """The keys of those texts of sessions that a user may read."""
 
@@ -174,7 +180,7 @@ def check_listed(listed: Sequence[UUID], model: type[Any]) -> None:
 
 def seen_by(user: Any) -> set[str]:
     """The ids of the studies whose names a user may know."""
-    return {uid for uid, _name in studies().named(user)}
+    return {uid for uid, _name in (*studies().named(user), *studies().with_key_points(user))}
 
 
 def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:

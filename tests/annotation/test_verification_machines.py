@@ -209,6 +209,20 @@ def server(settings: Any) -> Iterator[FakeServer]:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_model_is_run_on_a_studys_key_points_from_the_command_line(study: Study, server: FakeServer) -> None:
+    values = {"base_url": server.address, "model": MODEL}
+    judge = judging.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
+    make_questions(1, dataset="other")
+    call_command("run_judge", "sparrow", "--task", "verification", "--study", study.name, stdout=io.StringIO())
+    asked = set(judge.runs.get().items.values_list("key_point", flat=True))
+    assert asked == set(study.label_items.values_list("key_point", flat=True))
+    assert judge.runs.get().scope["study"] == [str(study.uid), study.name]
+    with pytest.raises(CommandError, match="no study with key points to verify called “Nothing”"):
+        call_command("run_judge", "sparrow", "--task", "verification", "--study", "Nothing")
+    with pytest.raises(CommandError, match="no study with summaries called"):
+        call_command("run_judge", "sparrow", "--study", study.name)
+
+
 def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
     study: Study, ada: Any, ben: Any, login: Any, server: FakeServer
 ) -> None:
@@ -223,6 +237,7 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
     assert server.n_asked == 0
     run = JudgeRun.objects.get(uid=client.post(url, asked).headers["Location"].split("/")[-2])
     assert (run.task, run.requested_by, run.items.count()) == ("verification", ada, 6)
+    assert f"study {study.name}" in flat(client.get(f"/judges/runs/{run.uid}/").text)
     judging.run_pending(run=run, clock=lambda: NOW)
     assert "6 of 6 key points done" in client.get(f"/judges/runs/{run.uid}/").text
     assert "Nothing is missing" in client.get(url, asked).text

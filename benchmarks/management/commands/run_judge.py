@@ -54,7 +54,10 @@ class Command(BaseCommand):
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
         parser.add_argument(
-            "--study", metavar="NAME", help="the summaries of this study's tasks or sessions, by name or id"
+            "--study",
+            metavar="NAME",
+            help="the summaries of this study's tasks or sessions, or the key points that are verified in it, by "
+            "name or id",
         )
         narrow = {
             "subtopic": "its name or id", "system": "the name of the summarizer",
@@ -150,8 +153,10 @@ class Command(BaseCommand):
             raise CommandError("--sample is at least 1.")
         subject = TASKS[options["task"]].subject
         of_summaries = subject == "summary"
-        if not of_summaries and (options["study"] or options["subtopic"] or options["haystack"]):
-            raise CommandError("--study, --subtopic and --haystack choose summaries; responses have --dataset.")
+        if not of_summaries and (options["subtopic"] or options["haystack"]):
+            raise CommandError("--subtopic and --haystack choose summaries; questions have --dataset.")
+        if subject == "response" and options["study"]:
+            raise CommandError("--study chooses summaries or key points; responses have --dataset.")
         haystacks = self._haystacks(options) if of_summaries else None
         if subject == "key_point" and (options["system"] or options["retriever"]):
             raise CommandError("--system and --retriever choose summaries and responses, not key points.")
@@ -161,7 +166,7 @@ class Command(BaseCommand):
             haystacks=None if is_anywhere else haystacks,
             haystack=options["haystack"] or "",
             dataset=options["dataset"] or "",
-            study=self._study(options["study"]),
+            study=self._study(options["study"], subject),
             subtopics=self._subtopics(options["subtopic"]),
             systems=options["system"],
             retrievers=options["retriever"],
@@ -175,13 +180,15 @@ class Command(BaseCommand):
             raise CommandError(f"There is no system of this name: {names}.")
         return scope
 
-    def _study(self, name: str | None) -> tuple[str, str] | None:
+    def _study(self, name: str | None, subject: str) -> tuple[str, str] | None:
         if not name:
             return None
-        for uid, title in scopes.studies().named():
+        of_points = subject == "key_point"
+        for uid, title in scopes.studies().with_key_points() if of_points else scopes.studies().named():
             if name in (uid, title):
                 return uid, title
-        raise CommandError(f"There is no study with summaries called “{name}”.")
+        with_what = "key points to verify" if of_points else "summaries"
+        raise CommandError(f"There is no study with {with_what} called “{name}”.")
 
     def _subtopics(self, names: Sequence[str]) -> list[Subtopic]:
         found = list(Subtopic.objects.filter(Q(name__in=names) | Q(key__in=names))) if names else []
@@ -206,6 +213,9 @@ class Command(BaseCommand):
         if subject == "summary":
             return scope.summaries()
         questions = self._questions(dataset=scope.dataset)
+        if subject == "key_point" and scope.study is not None:
+            points = scopes.studies().key_points(scope.study[0]).select_related("question")
+            return scope.narrowed(points.filter(question__in=questions) if scope.dataset else points)
         if subject == "key_point":
             return scope.narrowed(KeyPoint.objects.filter(question__in=questions).select_related("question"))
         return scope.narrowed(Response.objects.filter(question__in=questions))
