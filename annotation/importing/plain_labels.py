@@ -18,6 +18,7 @@ from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange import plain_labels
 from benchmarks.exchange.plain_labels import Label, PlainLabels
 from benchmarks.exchange.problems import Got, Problems
+from benchmarks.exchange.systems import PREFIX
 from benchmarks.importing.formats import File, Format, Option
 from benchmarks.importing.plan import ImportRequest
 from benchmarks.models import Insight, Summary
@@ -168,7 +169,10 @@ def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, P
 
 
 def _split(item: str) -> tuple[str, str] | None:
-    """`SUMMARY/INSIGHT`, the summary an id of this site or `SUBTOPIC/SYSTEM`; keys of systems may hold a slash."""
+    """`SUMMARY/INSIGHT`, the summary an id of this site or `SUBTOPIC/SYSTEM`; keys of systems may hold a slash.
+
+    SYSTEM is the published key of a summary, with or without its prefix.
+    """
     summary, slash, insight = item.rpartition("/")
     return (summary.strip(), insight.strip()) if slash and summary.strip() and insight.strip() else None
 
@@ -182,7 +186,7 @@ def _summaries(names: Iterable[str]) -> dict[str, Summary]:
         except ValueError:
             subtopic, slash, system = name.partition("/")
             if slash:
-                by_key[name] = (subtopic, system)
+                by_key[name] = (subtopic, system.removeprefix(PREFIX))
     found: dict[str, Summary] = {}
     uids = list(by_uid.values())
     rows = [

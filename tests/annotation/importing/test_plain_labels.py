@@ -125,18 +125,18 @@ def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, ada: Any,
         assert people.cards["percent"].value == pytest.approx(share)
 
 
-@pytest.mark.parametrize("by", ["uid", "keys"])
+@pytest.mark.parametrize("by", ["uid", "keys", "published"])
 def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_path: Path, by: str) -> None:
     make_labelled_study(summaries=make_summaries(n=4), people=())
     lines = ["annotator,item,label,links"]
-    label = 0
+    label, prefix = 0, "summary_subtopic_" if by == "published" else ""
     for summary in make_labels_of():
         for insight in summary.subtopic.insights.all():
             label += 1
             item = (
                 f"{summary.uid}/{insight.uid}"
                 if by == "uid"
-                else f"{summary.subtopic.key}/{summary.system.key}/{insight.key}"
+                else f"{summary.subtopic.key}/{prefix}{summary.system.key}/{insight.key}"
             )
             lines.append(f"zoe,{item},{'partial,2' if label % 2 else 'none,'}")
     code, found = run(write(tmp_path, "\n".join(lines)), "--study", "Zoe")
