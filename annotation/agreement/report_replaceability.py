@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.agreement.reports import Report, aligned
 from annotation.agreement.scope import add_scope, judged_table
 from annotation.figures.table import LabelTable
-from benchmarks.scoring.replaceability import EPSILON, TooLittle, replaceability
+from benchmarks.scoring.replaceability import EPSILON, LeftOut, TooLittle, replaceability
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    table = judged_table(options)
+    table = judged_table(options).anonymous()
     return [
         _of_judge(table, index, epsilon=options["epsilon"], exact=options["exact"])
         for index in range(len(table.judges))
@@ -50,6 +50,7 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, exact: bool) -> 
             "winning_rate": None,
             "advantage": None,
             "against": [],
+            "left_out": _left_out(table, problem.left_out),
             "reason": str(problem),
         }
     return row | {
@@ -68,19 +69,34 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, exact: bool) -> 
             }
             for one in found.against
         ],
+        "left_out": _left_out(table, found.left_out),
         "reason": "",
     }
+
+
+def _left_out(table: LabelTable, left_out: Sequence[LeftOut]) -> list[dict[str, Any]]:
+    return [
+        {"annotator": table.people[one.annotator].name, "n_items": one.n_items, "reason": one.reason}
+        for one in left_out
+    ]
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
     table = [["judge", "may replace", "winning rate", "advantage", "note"]]
     for row in rows:
         if row["passes"] is None:
-            table.append([row["judge"], "—", "—", "—", row["reason"]])
+            table.append([row["judge"], "—", "—", "—", _note(row)])
             continue
         answer = "yes" if row["passes"] else "no"
-        table.append([row["judge"], answer, f"{row['winning_rate']:.2f}", f"{row['advantage']:.3f}", ""])
+        table.append([row["judge"], answer, f"{row['winning_rate']:.2f}", f"{row['advantage']:.3f}", _note(row)])
     return aligned(table)
+
+
+def _note(row: Mapping[str, Any]) -> str:
+    """Why there is no answer, and who was not tested."""
+    named = [f"{one['annotator']} ({one['n_items']}: {one['reason']})" for one in row["left_out"]]
+    notes = [row["reason"], f"left out: {', '.join(named)}" if named else ""]
+    return "; ".join(note for note in notes if note)
 
 
 REPORT = Report("may a judge take an annotator's place", _arguments, _make, _lines)

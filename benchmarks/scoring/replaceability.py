@@ -21,8 +21,21 @@ EPSILON = 0.15
 """For annotators with some training; 0.2 is proposed for experts and 0.1 for crowds."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An annotator in whose place the judge is not tested, and why."""
+
+    annotator: int
+    n_items: int
+    reason: str
+
+
 class TooLittle(ValueError):
-    """There are too few annotators or items for the test."""
+    """There are too few annotators or items for the test; `left_out` are those who have too few items."""
+
+    def __init__(self, message: str, left_out: Sequence[LeftOut] = ()) -> None:
+        super().__init__(message)
+        self.left_out = tuple(left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +59,15 @@ class AgainstAnnotator:
 class Replaceability:
     """The outcome: `winning_rate` is the share of annotators against whom the judge wins.
 
-    `advantage` is the mean share of items on which the judge is at least as near to the others.
+    `advantage` is the mean share of items on which the judge is at least as near to the others. Those `left_out`
+    have too few items to be tested; their labels count among the others.
     """
 
     epsilon: float
     against: tuple[AgainstAnnotator, ...]
     winning_rate: float
     advantage: float
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -78,7 +93,8 @@ def replaceability(
         epsilon: how far the judge may stand behind.
 
     Raises:
-        TooLittle: under 3 annotators or 30 items that the judge and two annotators labelled.
+        TooLittle: under 3 annotators have 30 items, of two clusters or more, that the judge and somebody else
+            labelled too.
     """
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is from 0 to 1, not {epsilon}")
@@ -92,7 +108,15 @@ def replaceability(
     codes, own = people[usable], judge[usable]
     index = cluster_index(clusters, len(people))[usable]
     near = _nearness(codes, own, worth)
-    found = [one for at in range(codes.shape[1]) if (one := _against(at, codes, near, index, epsilon)) is not None]
+    left_out = _left_out(codes, index)
+    tested = sorted(set(np.flatnonzero((codes >= 0).any(axis=0)).tolist()) - {one.annotator for one in left_out})
+    if len(tested) < MIN_ANNOTATORS:
+        raise TooLittle(
+            f"{len(tested)} of {n_people} annotators have {MIN_ITEMS} items, of two clusters or more, that the "
+            f"judge and somebody else labelled; the test takes {MIN_ANNOTATORS}",
+            left_out,
+        )
+    found = [_against(at, codes, near, index, epsilon) for at in tested]
     won = _rejected([one.p for one in found])
     against = tuple(
         AgainstAnnotator(one.annotator, one.n_items, one.n_clusters, one.judge, one.human, one.p, is_won)
@@ -103,7 +127,26 @@ def replaceability(
         against=against,
         winning_rate=sum(one.is_won for one in against) / len(against),
         advantage=float(np.mean([one.judge for one in against])),
+        left_out=left_out,
     )
+
+
+def _left_out(codes: Ints, index: Ints) -> tuple[LeftOut, ...]:
+    """Annotators whose items are too few for a test of their own, or all of one cluster."""
+    found = []
+    for at in range(codes.shape[1]):
+        there = _there(codes, at)
+        n_items, n_clusters = int(there.sum()), len(np.unique(index[there]))
+        if n_items and (n_items < MIN_ITEMS or n_clusters < 2):
+            reason = f"fewer than {MIN_ITEMS} items" if n_items < MIN_ITEMS else "items of one cluster only"
+            found.append(LeftOut(at, n_items, reason))
+    return tuple(found)
+
+
+def _there(codes: Ints, at: int) -> Bools:
+    """The items that annotator `at` and somebody else labelled, shape (items,)."""
+    there: Bools = (codes[:, at] >= 0) & ((codes >= 0).sum(axis=1) >= 2)
+    return there
 
 
 def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None) -> Floats:
@@ -121,12 +164,10 @@ def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None) -> Floats:
     return shown
 
 
-def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) -> AgainstAnnotator | None:
+def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) -> AgainstAnnotator:
     """The judge in the place of annotator `at`."""
     others = [other for other in range(codes.shape[1]) if other != at]
-    there: Bools = (codes[:, at] >= 0) & (codes[:, others] >= 0).any(axis=1)
-    if not there.any():
-        return None
+    there = _there(codes, at)
     human = np.nanmean(near[there][:, at][:, others], axis=1)
     judge = np.nanmean(near[there][:, -1][:, others], axis=1)
     behind = (human >= judge).astype(np.float64) - (judge >= human).astype(np.float64)
@@ -143,13 +184,11 @@ def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) ->
 
 
 def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, int]:
-    """One-sided p of the mean being epsilon or more, by clusters: t with one degree of freedom less than these."""
+    """One-sided p of the mean being epsilon or more, by clusters, two or more: t with one degree less."""
     from scipy.special import stdtr
 
     _keys, numbers = np.unique(index, return_inverse=True)
     n_clusters = int(numbers.max()) + 1
-    if n_clusters < 2:
-        return 1.0, n_clusters
     mean = behind.mean()
     sums = np.bincount(numbers, weights=behind - mean)
     error = math.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / len(behind)

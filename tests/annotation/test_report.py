@@ -12,10 +12,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.agreement.reports import MODULES, reports
-from annotation.models import CoverageLabel
+from annotation.models import Annotator, CoverageLabel, Study
 from benchmarks.engine import judging
 from benchmarks.models import Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
 
 FIRST = ("FFF", "FPF", "NNN", "NPF", "PPN")
 FIGURES = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal")
@@ -31,6 +32,13 @@ def text(*args: Any) -> str:
     out = io.StringIO()
     call_command("report", *map(str, args), stdout=out, stderr=io.StringIO())
     return out.getvalue()
+
+
+def give_accounts(study: Study) -> None:
+    """Let everyone who labelled have an account, as those who labelled here."""
+    for annotator in Annotator.objects.filter(memberships__study=study):
+        annotator.user = make_user(annotator.label, None)
+        annotator.save()
 
 
 def write(folder: Path, *items: str, name: str = "labels.csv") -> Path:
@@ -293,13 +301,30 @@ def test_intervals_over_people_speak_of_annotators_like_these() -> None:
 @pytest.mark.django_db
 def test_whether_a_judge_may_replace_an_annotator() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
+    give_accounts(study)
     rows = report("replaceability", "--study", study.name)
     assert {row["judge"] for row in rows} == {row["judge"] for row in report("judges", "--study", study.name)}
     for row in rows:
-        assert {one["annotator"] for one in row["against"]} == {"anna", "bert", "carl"}
+        assert {one["annotator"] for one in row["against"]} == {"annotator1", "annotator2", "annotator3"}
+        assert row["left_out"] == []
         assert row["passes"] == (row["winning_rate"] >= 0.5)
         assert all(one["clusters"] == 6 for one in row["against"])
     few = make_labelled_study(summaries=make_summaries(dataset="boats"), people=("dora", "emil"), name="Two")
     [row, *_others] = report("replaceability", "--study", few.name)
     assert row["passes"] is None
     assert "2 annotators" in row["reason"]
+
+
+@pytest.mark.django_db
+def test_the_report_names_by_pseudonym_who_has_too_few_items_to_be_replaced() -> None:
+    study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl", "dora"))
+    give_accounts(study)
+    dora = study.coverage_labels.filter(annotator__label="dora").order_by("pk")
+    CoverageLabel.objects.filter(pk__in=[label.pk for label in dora[12:]]).delete()
+    for row in report("replaceability", "--study", study.name):
+        assert {one["annotator"] for one in row["against"]} == {"annotator1", "annotator2", "annotator3"}
+        assert row["left_out"] == [{"annotator": "annotator4", "n_items": 12, "reason": "fewer than 30 items"}]
+    out = io.StringIO()
+    call_command("report", "replaceability", "--study", study.name, stdout=out)
+    assert "left out: annotator4 (12: fewer than 30 items)" in out.getvalue()
+    assert "dora" not in out.getvalue()

@@ -51,6 +51,28 @@ def test_few_annotators_or_items_are_refused() -> None:
         replaceability(np.zeros((20, 3), dtype=np.int64), np.zeros(20, dtype=np.int64))
 
 
+def test_an_annotator_with_few_items_is_left_out_and_stays_among_the_others() -> None:
+    rng = np.random.default_rng(6)
+    _truth, codes = labels(rng, 300, [0.8, 0.8, 0.8, 0.8, 0.8])
+    codes[29:, 3] = -1
+    found = replaceability(codes[:, :4], codes[:, 4])
+    assert [one.annotator for one in found.against] == [0, 1, 2]
+    assert [(one.annotator, one.n_items, one.reason) for one in found.left_out] == [(3, 29, "fewer than 30 items")]
+    alone = replaceability(codes[:, :3], codes[:, 4])
+    assert found.against[0].human != alone.against[0].human
+    with pytest.raises(TooLittle, match="2 of 3 annotators have 30 items") as refused:
+        replaceability(codes[:, [0, 1, 3]], codes[:, 4])
+    assert [one.annotator for one in refused.value.left_out] == [2]
+
+
+def test_an_annotator_with_items_of_one_cluster_is_left_out() -> None:
+    rng = np.random.default_rng(7)
+    _truth, codes = labels(rng, 100, [0.8, 0.8, 0.8, 0.8, 0.8])
+    codes[40:, 3] = -1
+    found = replaceability(codes[:, :4], codes[:, 4], clusters=[max(0, at - 39) for at in range(100)])
+    assert [(one.annotator, one.reason) for one in found.left_out] == [(3, "items of one cluster only")]
+
+
 def test_items_of_a_cluster_do_not_count_as_many() -> None:
     rng = np.random.default_rng(3)
     _truth, codes = labels(rng, 60, [0.8, 0.8, 0.8, 0.75])
