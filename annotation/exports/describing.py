@@ -65,7 +65,7 @@ class Described:
         return ", ".join(map(str, self.consent_versions))
 
     def as_json(self) -> dict[str, Any]:
-        """What the manifest holds of it."""
+        """What the manifest holds of it; null is not known, as the pay for labels that were imported."""
         study = self.study
         return {
             "study": {
@@ -74,8 +74,8 @@ class Described:
                 "kind": study.kind,
                 "state": study.state,
                 "seed": study.seed,
-                "hourly_rate": str(study.hourly_rate),
-                "currency": study.currency,
+                "hourly_rate": str(study.hourly_rate) if self.is_planned else None,
+                "currency": study.currency if self.is_planned else None,
             },
             "n_annotators": self.n_people,
             "guideline_versions": list(self.guideline_versions),

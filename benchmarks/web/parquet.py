@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ GROUP = 10_000
 """Rows that are held at a time."""
 CONTENT_TYPE = "application/vnd.apache.parquet"
 WHOLE, REAL, TRUTH, WHOLES, TEXTS, TEXT = "whole", "real", "truth", "wholes", "texts", "text"
+MOMENT = "moment"
 CONVERTERS: dict[str, Callable[[Any], Any]] = {
     WHOLE: int,
     REAL: float,
@@ -23,6 +25,7 @@ CONVERTERS: dict[str, Callable[[Any], Any]] = {
     WHOLES: list,
     TEXTS: lambda values: [str(value) for value in values],
     TEXT: str,
+    MOMENT: lambda value: datetime.fromisoformat(value) if value else None,
 }
 
 
@@ -47,8 +50,9 @@ def parquet(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[Any]]])
         WHOLES: pyarrow.list_(pyarrow.int64()),
         TEXTS: pyarrow.list_(pyarrow.string()),
         TEXT: pyarrow.string(),
+        MOMENT: pyarrow.timestamp("us", tz="UTC"),
     }
-    kinds = kinds_of(len(columns), rows())
+    kinds = kinds_of(columns, rows())
     schema = pyarrow.schema([(name, types[kind]) for name, kind in zip(columns, kinds, strict=True)])
     with TemporaryFile() as file:
         with ParquetWriter(file, schema) as writer:
@@ -67,14 +71,26 @@ def parquet(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[Any]]])
             yield piece
 
 
-def kinds_of(n_columns: int, rows: Iterable[Sequence[Any]]) -> list[str]:
-    """What each column holds: whole or real numbers, truth values, lists of whole numbers or texts, else texts."""
-    seen: list[set[str]] = [set() for _column in range(n_columns)]
+def kinds_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """What each column holds: whole or real numbers, truth values, lists of whole numbers or texts, else texts.
+
+    A column whose name ends in `_at` holds moments where each of its values is one in ISO 8601 with its offset, or
+    empty.
+    """
+    seen: list[set[str]] = [set() for _column in columns]
+    are_moments = [name.endswith("_at") for name in columns]
     for row in rows:
-        for kinds, value in zip(seen, row, strict=True):
-            if value is not None:
-                kinds.add(_kind(value))
+        for kinds, is_moment, value in zip(seen, are_moments, row, strict=True):
+            if value is not None and not (is_moment and value == ""):
+                kinds.add(MOMENT if is_moment and _is_moment(value) else _kind(value))
     return [_common(kinds) for kinds in seen]
+
+
+def _is_moment(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _kind(value: Any) -> str:

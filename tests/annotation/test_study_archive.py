@@ -167,7 +167,22 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, t
         ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "'=no", ""),
     ]  # fmt: skip
     assert "imported; settings, time and pay are not known" in files["methods.md"].decode()
+    about = json.loads(files["manifest.json"])["study"]
+    assert (about["hourly_rate"], about["currency"]) == (None, None)
     assert login(ada).get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
+
+
+def test_the_data_of_a_study_are_one_sentence(ada: Any, login: Any) -> None:
+    summaries = [*make_summaries(n=2), *make_summaries(n=2, dataset="boats")]
+    study = make_labelled_study(summaries=summaries, researcher=ada)
+    Haystack.objects.update(content_sha256="0123456789abcdef")
+    methods = archive_of(study, login(ada))["methods.md"].decode()
+    assert methods.count("Data:") == 1
+    data = methods.partition("Data: ")[2].strip()
+    first, second = data.split("; ")
+    assert first.startswith("haystack “")
+    assert first.endswith(", data version 0123456789ab")
+    assert second.endswith(", data version 0123456789ab.")
 
 
 def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:

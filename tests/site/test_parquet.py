@@ -27,10 +27,17 @@ def read(data: bytes) -> Any:
 
 
 def test_columns_get_the_type_of_what_they_hold() -> None:
-    assert kinds_of(8, ROWS) == ["text", "whole", "truth", "wholes", "texts", "real", "text", "text"]
-    assert kinds_of(2, []) == ["text", "text"]
-    assert kinds_of(1, [(1,), (2.5,)]) == ["real"]
-    assert kinds_of(1, [(True,), (2,)]) == ["text"]
+    assert kinds_of("abcdefgh", ROWS) == ["text", "whole", "truth", "wholes", "texts", "real", "text", "text"]
+    assert kinds_of("ab", []) == ["text", "text"]
+    assert kinds_of("a", [(1,), (2.5,)]) == ["real"]
+    assert kinds_of("a", [(True,), (2,)]) == ["text"]
+
+
+def test_a_column_of_times_holds_moments_where_all_are() -> None:
+    moment = "2024-05-01T10:00:00+00:00"
+    assert kinds_of(["made_at", "note"], [(moment, moment), ("", ""), (None, None)]) == ["moment", "text"]
+    assert kinds_of(["made_at"], [(moment,), ("2024-05-01T10:00:00",)]) == ["text"]
+    assert kinds_of(["made_at"], [(moment,), ("yesterday",)]) == ["text"]
 
 
 @needs_pyarrow
@@ -58,6 +65,10 @@ def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, login: Any) 
     assert labels.num_rows == study.coverage_labels.count()
     assert labels["lines"].to_pylist() == list(
         study.coverage_labels.order_by("pk").values_list("lines", flat=True)
+    )
+    assert str(labels.schema.field("made_at").type) == "timestamp[us, tz=UTC]"
+    assert labels["made_at"].to_pylist() == list(
+        study.coverage_labels.order_by("pk").values_list("made_at", flat=True)
     )
     archive = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
     with zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))) as opened:
