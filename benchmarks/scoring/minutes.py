@@ -17,7 +17,7 @@ from benchmarks.scoring.draws import DEFAULT, Resampling, expanded_tail
 from benchmarks.scoring.sums import BadShape, Floats
 
 MIN_FREE = 7
-"""Sessions beyond the first of each subtopic; with fewer, intervals hold the crossing in under 90 of 100 worlds."""
+"""Sessions beyond the first of each subtopic; with fewer, intervals hold the crossing in under 90 of 100."""
 METHOD = "first crossing of people's mean; bootstrap over sessions within subtopics"
 TOO_FEW = "too few sessions on the subtopics of the system"
 
