@@ -128,7 +128,7 @@ def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
     wanted = set(options["annotator"])
     people = tuple(person.key for person in table.people if {person.name, person.pseudonym} & wanted)
     if wanted and not people:
-        known = ", ".join(person.name for person in table.people)
+        known = ", ".join(person.pseudonym for person in table.people)
         raise ReportRefused(f"None of these annotators labelled here; there are: {known}.")
     return table.filtered(replace(filters_of(options), people=people))
 

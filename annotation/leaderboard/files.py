@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from annotation.figures.files import STAT_COLUMNS, stat_cells
@@ -21,6 +22,8 @@ NAMES = {
     WORDS: WORDS,
 }
 """Names of the figures in files."""
+BOUNDS = ("low", "high", "clusters")
+"""Columns that say how sure a figure is."""
 COUNTS = ("n_summaries", "n_insights", "n_missing")
 
 
@@ -66,33 +69,37 @@ def with_reason(stat: Stat) -> dict[str, Any]:
     return interval_json(stat) | {"reason": stat.reason}
 
 
-def as_csv(board: Board) -> str:
+def as_csv(board: Board, *, with_intervals: bool = True) -> str:
     """A row for each entry and figure, with interval, n and reason."""
+    columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
-        (line.entry.system, line.entry.retriever, name, *stat_cells(stat))
+        (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
         for line in board.lines
         for name, stat in stats_of(line).items()
+        for cells in [dict(zip(STAT_COLUMNS, stat_cells(stat), strict=True))]
     )
-    return "".join(csv_lines(("system", "retriever", "figure", *STAT_COLUMNS), rows))
+    return "".join(csv_lines(("system", "retriever", "figure", *columns), rows))
 
 
-def as_markdown(board: Board) -> str:
+def as_markdown(board: Board, *, with_intervals: bool = True) -> str:
     """A wide table: the figures of each entry with their intervals."""
+    word = _plain if with_intervals else _alone
     head = ["System", "Retriever", *COLUMNS.values()]
     return "\n".join(
         [
             _markdown(head),
             _markdown(["---"] * 2 + ["---:"] * len(COLUMNS)),
-            *(_markdown(_cells(line, _in_markdown, _plain)) for line in board.lines),
+            *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
             "",
         ]
     )
 
 
-def as_latex(board: Board) -> str:
+def as_latex(board: Board, *, with_intervals: bool = True) -> str:
     """A `tabular` with the intervals in small print; needs the package booktabs."""
+    word = _small if with_intervals else partial(_alone, missing="--")
     head = ["System", "Retriever", *map(escaped, COLUMNS.values())]
-    return tabular(head, (_cells(line, escaped, _small) for line in board.lines), n_names=2)
+    return tabular(head, (_cells(line, escaped, word) for line in board.lines), n_names=2)
 
 
 COLUMNS = {
@@ -121,6 +128,10 @@ def _in_markdown(text: str) -> str:
 
 def _markdown(row: Sequence[str]) -> str:
     return f"| {' | '.join(row)} |"
+
+
+def _alone(stat: Stat, missing: str = "—") -> str:
+    return missing if stat.value is None else f"{stat.value:.1f}"
 
 
 def _plain(stat: Stat) -> str:

@@ -7,16 +7,19 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.agreement.reports import Report, ReportRefused, aligned, number
 from annotation.leaderboard import files
 from annotation.leaderboard.board import AVERAGES, View, board
-from annotation.models import Study
+from annotation.models import Snapshot, Study
 from benchmarks.leaderboard import ORDERS, scored_summaries
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Judge
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.summhay import Score
 
+MS_PER_MINUTE = 60_000
 ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
 
@@ -51,17 +54,32 @@ def make_leaderboard(options: Mapping[str, Any]) -> Any:
     if not any(not line.is_people for line in found.lines):
         raise ReportRefused(f"Judge “{view.judge}” has judged no system's summary here.")
     if options["people"] and found.people is None:
-        raise ReportRefused(f"Judge “{view.judge}” has judged no text of people on these subtopics.")
+        raise ReportRefused(_no_people(view, studies))
     if options["format"]:
-        return files.TEXTS[options["format"]](found)
+        return files.TEXTS[options["format"]](found, with_intervals=options["intervals"])
     return files.as_json(found, with_intervals=options["intervals"])
+
+
+def _no_people(view: View, studies: QuerySet[Study]) -> str:
+    """Why there is no row of people: no text at so early a minute, or none that was judged."""
+    texts = Snapshot.objects.filter(
+        kind=Snapshot.Kind.MARK, session__assignment__study__in=studies, summary__haystack__in=view.haystacks
+    )
+    found = texts.order_by().values_list("mark_ms", flat=True).distinct()
+    marks = sorted(mark / MS_PER_MINUTE for mark in found)
+    if view.minute is not None and marks and view.minute < marks[0]:
+        known = ", ".join(f"{mark:g}" for mark in marks)
+        return f"There is no text of people at minute {view.minute} or before; there are marks at {known}."
+    return f"Judge “{view.judge}” has judged no text of people on these subtopics."
 
 
 def _view(options: Mapping[str, Any]) -> View:
     judge = Judge.objects.filter(name=options["judge"], archived_at=None).order_by("-version").first()
     if judge is None:
         known = ", ".join(sorted(set(Judge.objects.filter(archived_at=None).values_list("name", flat=True))))
-        raise ReportRefused(f"There is no judge “{options['judge']}”; there are: {known or 'none'}.")
+        raise ReportRefused(f"There is no judge “{options['judge']}”; known judges: {known or 'none'}.")
+    if (options.get("minute") or 0) < 0:
+        raise ReportRefused("--minute is 0 or more.")
     haystacks = haystacks_argument.chosen(options)
     score = Score(options.get("score", Score.LABEL))
     return View(haystacks, judge, options["average"], options.get("minute"), score)
@@ -74,9 +92,18 @@ def leaderboard_lines(rows: Any) -> list[str]:
     names = tuple(files.NAMES.values())
     table = [["system", "retriever", *names, "summaries"]]
     for row in rows:
-        cells = ["—" if row[name] is None else f"{row[name]:.1f}" for name in names]
+        cells = [_cell(row, name) for name in names]
         table.append([row["system"], row["retriever"], *cells, str(row["n_summaries"])])
     return aligned(table)
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    """A figure, with its interval where it was asked for."""
+    if row[name] is None:
+        return "—"
+    interval = row.get("intervals", {}).get(name, {})
+    bounds = "" if interval.get("low") is None else f" [{interval['low']:.1f}, {interval['high']:.1f}]"
+    return f"{row[name]:.1f}{bounds}"
 
 
 def make_position(options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -216,9 +216,13 @@ def sensitivity(
 ) -> Sensitivity:
     """The largest distance of an ordered run's joint score from that in random order.
 
-    `orders` holds the summaries of "random", "top" and "bottom", as far as there are any. The distance is taken
-    on each resample anew, so that its interval, like itself, is never below 0.
+    `orders` holds the summaries of "random", "top" and "bottom", as far as there are any. All figures are on the
+    subtopics that every one of these orders has, so that they differ by the order alone. The distance is taken on
+    each resample anew, so that its interval, like itself, is never below 0.
     """
+    subtopics = [{one.subtopic for one in rows} for rows in orders.values() if rows]
+    common = set.intersection(*subtopics) if subtopics else set()
+    orders = {order: [one for one in rows if one.subtopic in common] for order, rows in orders.items()}
     board = Leaderboard(
         (
             Scored(order, one.subtopic, one.score, one.words_per_bullet)
@@ -229,7 +233,7 @@ def sensitivity(
         resampling=resampling,
     )
     found = {row.entry: row.stats["joint"] for row in board.rows()}
-    missing = Stat.undefined("no summary in this order")
+    missing = Stat.undefined("no summary in this order on a subtopic that all orders have")
     n = sum(len(rows) for rows in orders.values())
     sides = {order: found.get(order, missing) for order in ("random", "top", "bottom")}
     return Sensitivity(**sides, sensitivity=board.largest_distance("random", ("top", "bottom")), n_summaries=n)

@@ -94,6 +94,8 @@ def test_sensitivity_is_the_larger_distance_from_the_random_order() -> None:
     assert found.sensitivity.value == pytest.approx(abs(joints[2] - joints[0]))  # type: ignore[operator]
     assert found.n_summaries == 18
     assert found.sensitivity.n_items == found.random.n_items == 24
+    more = orders | {"random": [*orders["random"], *(scored("x", subtopic, 4) for subtopic in range(6, 20))]}
+    assert sensitivity(more, average=Average.OVER_INSIGHTS) == found, "on the subtopics of all orders"
     without = sensitivity({"top": orders["top"]}, average=Average.OVER_INSIGHTS)
     assert without.sensitivity.undefined_reason == "no score in random order"
     assert without.top.value is not None
