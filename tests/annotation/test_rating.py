@@ -206,6 +206,15 @@ def test_who_still_has_to_write_on_the_haystack_rates_later(ada: Any, ben: Any, 
     assert not Exposure.objects.exists()
 
 
+@pytest.mark.parametrize("kind", ["rating", "linking"])
+def test_a_form_without_haystacks_does_not_speak_of_people(kind: str, ada: Any, login: Any) -> None:
+    page = login(ada).get(reverse("annotation:study-create", args=[kind])).content.decode()
+    haystacks, _legend, people = page.partition("Annotators</legend>")
+    assert "none to choose from yet" in haystacks
+    assert "nobody to choose" not in haystacks
+    assert "nobody to choose" in people
+
+
 def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     haystack = make_haystack()
     for system in ("ant", "bee"):
