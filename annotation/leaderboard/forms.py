@@ -72,17 +72,29 @@ class ViewForm(forms.Form):
         judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
         self.default_judge = _default_judge(haystacks, judges)
+        self.unknown: list[tuple[str, str]] = []
         self.haystacks = haystacks
-        initial = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
-        super().__init__({**initial, **{name: value for name, value in data.items() if value}})
+        self.defaults = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
+        super().__init__({**self.defaults, **{name: value for name, value in data.items() if value}})
         self.fields["haystack"].queryset = haystacks  # type: ignore[attr-defined]
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
         domains = haystacks.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
         self.fields["domain"].choices = [("", _("all domains")), *((one, one) for one in domains)]  # type: ignore[attr-defined]
 
+    def _forget_unknown(self) -> None:
+        """Show the default where the address names something else than a choice."""
+        for name in list(self.errors):
+            self.unknown.append((str(self.fields[name].label), str(self.data[name])))
+            self.data[name] = self.defaults.get(name) or ""  # type: ignore[index]
+            del self.errors[name]
+
     def view(self) -> View | None:
-        """What to compare, None while nothing is judged; an unknown choice falls back to the default."""
+        """What to compare, None while nothing is judged; an unknown choice falls back to the default.
+
+        The fields then show what is compared, and `unknown` names what the address asked for in vain.
+        """
         self.is_valid()
+        self._forget_unknown()
         data = self.cleaned_data
         judge = data.get("judge") or self.default_judge
         if judge is None:

@@ -143,7 +143,7 @@ def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published
 
 @pytest.mark.django_db
 def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
-    with pytest.raises(CommandError, match="There is no judge “nobody”; there are: none"):
+    with pytest.raises(CommandError, match="There is no judge “nobody”; known judges: none"):
         report("leaderboard", "--judge", "nobody")
 
 
@@ -184,6 +184,52 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert heron.minutes.reason == "too few sessions on the subtopics of the system"
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
+    arguments = ("--judge", "lexical", "--people")
+    with pytest.raises(CommandError, match="no text of people at minute 7 or before; there are marks at 10, 20"):
+        report("leaderboard", *arguments, "--minute", "7")
+    with pytest.raises(CommandError, match="--minute is 0 or more"):
+        report("leaderboard", *arguments, "--minute", "-3")
+    assert report("leaderboard", *arguments, "--minute", "14") == report(
+        "leaderboard", *arguments, "--minute", "10"
+    )
+
+
+@pytest.mark.django_db
+def test_intervals_are_printed_where_they_are_asked_for(published: Path) -> None:
+    load(published / "topic_news1.json")
+
+    def text(*arguments: str) -> str:
+        out = io.StringIO()
+        call_command("report", "leaderboard", *arguments, stdout=out)
+        return out.getvalue()
+
+    assert "[" in text("--intervals")
+    assert "[" not in text()
+    assert "–" in text("--format", "markdown", "--intervals")
+    assert "–" not in text("--format", "markdown")
+    assert r"\scriptsize" in text("--format", "latex", "--intervals")
+    assert r"\scriptsize" not in text("--format", "latex")
+    assert text("--format", "csv", "--intervals").startswith("system,retriever,figure,value,low,high,n,clusters,")
+    assert text("--format", "csv").startswith("system,retriever,figure,value,n,method,reason")
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("judge", "Judge"), ("haystack", "Haystack"), ("domain", "Domain"), ("average", "Average"),
+     ("score", "Coverage by"), ("minute", "People&#x27;s texts")],
+)  # fmt: skip
+def test_a_value_that_is_not_known_is_named_and_the_default_shown(
+    name: str, label: str, people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    plain, odd = client.get(PAGE), client.get(PAGE, {name: "<foo>"})
+    assert f"{label} “&lt;foo&gt;” is not known; the default is shown." in flat(odd.text)
+    assert "is not known" not in flat(plain.text)
+    assert str(odd.context["form"][name]) == str(plain.context["form"][name])
+    assert [line.key for line in odd.context["board"].lines] == [line.key for line in plain.context["board"].lines]
 
 
 def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) -> None:
