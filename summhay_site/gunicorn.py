@@ -42,7 +42,6 @@ def when_ready(server: Any) -> None:
                 translation.gettext("")
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)  # a page of figures makes many objects and drops them all at its end
 
 
 def post_fork(server: Any, worker: Any) -> None:

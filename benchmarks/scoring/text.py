@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from benchmarks.scoring.stat import Stat
@@ -105,7 +104,10 @@ def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     """What stands in citation brackets, as numbers."""
-    return tuple(chain.from_iterable([_numbers_in(group) for group in groups]))
+    found: tuple[int, ...] = ()
+    for group in groups:
+        found += _numbers_in(group)
+    return found
 
 
 @lru_cache(maxsize=1_000)  # summaries of a haystack cite the same few documents

@@ -107,7 +107,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
   // On from a complete item; one whose answer was refused is not left so.
   function goOn({ isDone = true } = {}) {
-    if (refusal) { refuse(refusal.box, refusal.sentence); return; }
+    if (refusal) { refuse(refusal.box, refusal.sentence, { byServer: true }); return; }
     if (isDone && outbox.isWaiting(config.task)) trail.leave(config.task, "done");
     leave(nextUrl());
   }
@@ -170,7 +170,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     show("refused", { reason });
     if (act.url === urls.remark) { aside.retry(act); return; }
     refusal = { box: retry(act), sentence: text("refused", { reason }), question: fieldOf(act, "question") };
-    refuse(refusal.box, refusal.sentence);
+    refuse(refusal.box, refusal.sentence, { byServer: true });
   }
 
   // Send something about the task that is on the screen, not the one that this script was started for: the server

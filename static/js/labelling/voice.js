@@ -9,23 +9,25 @@ export function startVoice(root, signal) {
 
   const text = (name, values = {}) => sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
   const announce = (message) => { find("announce").textContent = message; };
-  function hush() {
+  function hush(what = ".reason") {
     clearTimeout(timer);
     find("message").hidden = true;
-    for (const each of root.querySelectorAll(".reason")) each.remove();
+    for (const each of root.querySelectorAll(what)) each.remove();
   }
   function say(message) {
-    hush();
+    hush(".reason:not(.is-refusal)");
     announce(message);
     find("message").textContent = message;
     find("message").hidden = !message;
     timer = setTimeout(() => { find("message").hidden = true; }, LASTS_MS);
   }
-  // Say why something is not done, inside `box`, and show which control is meant.
-  function refuse(box, message) {
+  // Say why something is not done, inside `box`, and show which control is meant. What the server refused stays there
+  // whatever else is said, until something is done about it.
+  function refuse(box, message, { byServer = false } = {}) {
     hush();
     announce(message);
-    box.append(Object.assign(document.createElement("strong"), { className: "reason", textContent: message }));
+    const className = byServer ? "reason is-refusal" : "reason";
+    box.append(Object.assign(document.createElement("strong"), { className, textContent: message }));
     box.classList.add("is-nudged");
     setTimeout(() => box.classList.remove("is-nudged"), 600);
   }
