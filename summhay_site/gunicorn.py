@@ -27,7 +27,6 @@ def when_ready(server: Any) -> None:
 
     It runs before the workers are forked, so that they go on sharing these pages of memory.
     """
-    import scipy.special  # noqa: F401  # the pages of figures need it, and it takes half a second
     from django.apps import apps
     from django.conf import settings
     from django.template.loader import get_template
