@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation.agreement.reports import ReportRefused
 from annotation.figures.collect import coverage_table, external_table
 from annotation.figures.judges import MEAN
+from annotation.figures.page import external_tasks
 from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from annotation.importing.annotated_summaries import study_name
 from annotation.models import CoverageLabel, ExternalLabel, Study
@@ -90,18 +91,10 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
         table = _table_of_dataset(options["dataset"]) if options["dataset"] else _only_table(options)
     chosen = filtered(table, options)
     if not len(chosen.codes):
-        tasks = _tasks(options)
+        tasks = [name for name in external_tasks(find_study(options["study"])) if name] if options["study"] else []
         of_tasks = f" Name a task with --task: {', '.join(tasks)}." if tasks else ""
         raise ReportRefused(f"There are no labels here; import some, or choose others.{of_tasks}")
     return chosen.clustered(options["clusters"])
-
-
-def _tasks(options: Mapping[str, Any]) -> list[str]:
-    """The tasks of the labels that were made elsewhere and imported into the study that is named."""
-    if not options["study"]:
-        return []
-    rows = ExternalLabel.objects.filter(study=find_study(options["study"])).exclude(task="").order_by("task")
-    return list(rows.values_list("task", flat=True).distinct())
 
 
 def _table_of_dataset(name: str) -> LabelTable:

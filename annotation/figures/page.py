@@ -42,6 +42,12 @@ def readable(user: Any) -> QuerySet[Study]:
     return Study.objects.filter(Q(pk__in=own) | imported)
 
 
+def external_tasks(study: Study) -> list[str]:
+    """The tasks of the labels that were made elsewhere and imported into a study. One query."""
+    rows = ExternalLabel.objects.filter(study=study).order_by("task")
+    return list(rows.values_list("task", flat=True).distinct())
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where the labels are: of one study, or those of many; `key` keeps apart what different people may see.
@@ -75,10 +81,7 @@ class Source:
     @property
     def tasks(self) -> list[str]:
         """The tasks of labels made elsewhere. One query."""
-        if not self.is_external:
-            return []
-        rows = ExternalLabel.objects.filter(study=self.study).order_by("task")
-        return list(rows.values_list("task", flat=True).distinct())
+        return external_tasks(self.study) if self.study is not None and self.is_external else []
 
     def version(self) -> str:
         """The data version."""
