@@ -75,8 +75,8 @@ class SummariesForm(NarrowedForm):
         help_text=_("A text or CSV file with a summary id at the start of each row."),
     )
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
-        super().__init__(*args, user=user, **kwargs)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
         self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
 

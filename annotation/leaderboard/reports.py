@@ -13,13 +13,13 @@ from annotation.agreement.reports import Report, ReportRefused, aligned, number
 from annotation.leaderboard import files
 from annotation.leaderboard.board import AVERAGES, View, board
 from annotation.models import Snapshot, Study
+from annotation.writing.previews import MS_PER_MINUTE
 from benchmarks.leaderboard import ORDERS, scored_summaries
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.models import Judge
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.summhay import Score
 
-MS_PER_MINUTE = 60_000
 ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
 

@@ -15,10 +15,10 @@ from annotation.models import Annotator, Membership, Study, WritingPlan
 from annotation.studies.forms import NewStudyForm, ReasonForm
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
+from annotation.writing.previews import MS_PER_MINUTE
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 from benchmarks.retrieval_words import names_of
 
-MS_PER_MINUTE = 60_000
 PRESETS = [
     (
         WritingPlan.Preset.PAPER,
