@@ -36,7 +36,7 @@ test: setup
 	$(BIN)/python -m pytest -n auto -m "not browser"
 
 test-browser: setup
-	$(BIN)/python -m pytest -n auto --maxschedchunk=1 -m browser
+	$(BIN)/python -m pytest -n auto --maxschedchunk=1 -m browser tests/e2e
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens

@@ -11,7 +11,9 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 CODE = find_packages(include=["summhay_site*", "annotation*", "benchmarks*"])
-ASSETS = {f"summhay_site.assets.{name}": name for name in ("templates", "static", "locale") if Path(name).is_dir()}
+ASSETS = {f"summhay_site.assets.{name}": name for name in ("templates", "static", "locale")}
+if missing := [name for name in ASSETS.values() if not Path(name).is_dir()]:
+    raise SystemExit(f"not beside setup.py, but part of the wheel: {', '.join(missing)}")
 
 setup(
     packages=[*CODE, *ASSETS],

@@ -35,8 +35,6 @@ class MendableAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(models.Annotator)
 class AnnotatorAdmin(MendableAdmin):
-    """Names and accommodations."""
-
     mendable = ("label", "limit_factor", "may_paste", "accommodation_note")
     list_display = ("label", "user", "limit_factor", "may_paste", "is_active")
     list_select_related = ("user",)
@@ -45,8 +43,6 @@ class AnnotatorAdmin(MendableAdmin):
 
 @admin.register(models.Study)
 class StudyAdmin(MendableAdmin):
-    """Descriptions and contacts."""
-
     mendable = ("description", "contact")
     fields = (
         *("name", "kind", "state", "description", "contact", "hourly_rate", "currency"),

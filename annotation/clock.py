@@ -30,6 +30,18 @@ class State(StrEnum):
     VOIDED = "voided"
 
 
+class Reason(StrEnum):
+    """Why a work period began or ended, or the session itself."""
+
+    START = "start"
+    RESUME = "resume"
+    PAUSE = "pause"
+    LEASE = "lease"
+    SUBMITTED = State.SUBMITTED.value
+    EXPIRED = State.EXPIRED.value
+    VOIDED = State.VOIDED.value
+
+
 class Policy(StrEnum):
     """What a lost connection does to the clock."""
 
@@ -110,7 +122,7 @@ class ClosedPeriod:
     """The open work period has ended: when, and why."""
 
     ended_at_ms: int
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +131,7 @@ class OpenedPeriod:
 
     started_at_ms: int
     acc_before_ms: int
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +242,10 @@ def settle(state: ClockState, now: int) -> Settlement:
     settled, closed = replace(state, clock_hwm_ms=t), None
     deadline, lease_end = state.deadline_ms, state.lease_end_ms
     if lease_end is not None and t >= lease_end:
-        settled, closed = _close(settled, at=lease_end, state=State.PAUSED, reason="lease")
+        settled, closed = _close(settled, at=lease_end, state=State.PAUSED, reason=Reason.LEASE)
     elif deadline is not None and t >= deadline + state.grace_ms:
-        settled, closed = _close(settled, at=deadline, state=State.EXPIRED, reason="expired")
-        settled = replace(settled, ended_at_ms=deadline, end_reason="expired")
+        settled, closed = _close(settled, at=deadline, state=State.EXPIRED, reason=Reason.EXPIRED)
+        settled = replace(settled, ended_at_ms=deadline, end_reason=Reason.EXPIRED.value)
     arrival = Settlement(state=state, at_ms=t, active_ms=0, stepped_back_ms=back)
     return _then(arrival, settled, closed=closed)
 
@@ -243,7 +255,7 @@ def start(state: ClockState, now: int) -> Settlement:
     settled = settle(state, now)
     if settled.state.state != State.READY:
         return _unless_over(settled)
-    return _open(settled, replace(settled.state, started_at_ms=settled.at_ms), reason="start")
+    return _open(settled, replace(settled.state, started_at_ms=settled.at_ms), reason=Reason.START)
 
 
 def resume(state: ClockState, now: int) -> Settlement:
@@ -253,7 +265,7 @@ def resume(state: ClockState, now: int) -> Settlement:
         return replace(settled, refused=Refusal.NOT_STARTED)
     if settled.state.state != State.PAUSED:
         return _unless_over(settled)
-    return _open(settled, settled.state, reason="resume")
+    return _open(settled, settled.state, reason=Reason.RESUME)
 
 
 def pause(state: ClockState, now: int) -> Settlement:
@@ -265,7 +277,7 @@ def pause(state: ClockState, now: int) -> Settlement:
         return _unless_over(settled)
     if settled.active_ms >= state.limit_ms:
         return replace(settled, refused=Refusal.TIME_IS_UP)
-    paused, closed = _close(settled.state, at=settled.at_ms, state=State.PAUSED, reason="pause")
+    paused, closed = _close(settled.state, at=settled.at_ms, state=State.PAUSED, reason=Reason.PAUSE)
     return _then(settled, paused, closed=closed)
 
 
@@ -332,7 +344,7 @@ def _unless_over(settled: Settlement) -> Settlement:
     return replace(settled, refused=Refusal.OVER) if settled.state.is_over else settled
 
 
-def _close(running: ClockState, *, at: int, state: State, reason: str) -> tuple[ClockState, ClosedPeriod]:
+def _close(running: ClockState, *, at: int, state: State, reason: Reason) -> tuple[ClockState, ClosedPeriod]:
     started, deadline = running.run_started_at_ms, running.deadline_ms
     if started is None or deadline is None:
         raise ValueError("only a running session has a period to close")
@@ -341,7 +353,7 @@ def _close(running: ClockState, *, at: int, state: State, reason: str) -> tuple[
     return closed, ClosedPeriod(ended_at_ms=at, reason=reason)
 
 
-def _open(settled: Settlement, state: ClockState, *, reason: str) -> Settlement:
+def _open(settled: Settlement, state: ClockState, *, reason: Reason) -> Settlement:
     t = settled.at_ms
     opened = replace(state, state=State.RUNNING, run_started_at_ms=t, last_seen_ms=t)
     period = OpenedPeriod(started_at_ms=t, acc_before_ms=state.acc_ms, reason=reason)
@@ -353,7 +365,7 @@ def _end(settled: Settlement, verdict: State) -> Settlement:
         return settled if settled.state.state == verdict else replace(settled, refused=Refusal.OVER)
     ended, closed = settled.state, None
     if ended.state == State.RUNNING:
-        ended, closed = _close(ended, at=settled.at_ms, state=verdict, reason=verdict.value)
+        ended, closed = _close(ended, at=settled.at_ms, state=verdict, reason=Reason(verdict.value))
     ended = replace(ended, state=verdict, ended_at_ms=settled.at_ms, end_reason=verdict.value)
     return _then(settled, ended, closed=closed)
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot
 
 Text = str | Promise
@@ -55,6 +56,17 @@ class StudyFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Headline:
+    """A set of labels: how many items and people, how far people agree, how many judges stand beside them."""
+
+    n_items: int
+    n_people: int
+    n_judges: int | None
+    percent: Stat | None = None
+    kappa: Stat | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tab:
     """A page of a study: `here` is what the page calls itself, `page` the name of its URL, `part` one of `PARTS`.
 
@@ -67,6 +79,11 @@ class Tab:
     part: str
     permission: str = "annotation.view_study"
     needs_plan: bool = False
+
+
+def results_tab(here: str, label: Text, page: str) -> Tab:
+    """A page of results, for whoever may read what was said in sessions."""
+    return Tab(here, label, page, "results", "annotation.view_session")
 
 
 PARTS: dict[str, Text] = {
@@ -101,6 +118,8 @@ class StudyKind:
     """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
     latest: Callable[[Any], Plot | None] = lambda _study: None
     """The results of a study as a small plot for the home of researchers, None before there are any."""
+    headline: Callable[[Any], Headline] = lambda _study: Headline(0, 0, None)
+    """What the labels of a study come to, for the list of what can be compared."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 
@@ -108,6 +127,11 @@ class StudyKind:
     def all_tabs(self) -> tuple[Tab, ...]:
         """Every page of a study of this kind."""
         return (*self.tabs, FILES)
+
+    @property
+    def results_page(self) -> str:
+        """The page with the results of a study of this kind; empty where there is none."""
+        return next((tab.page for tab in self.all_tabs if tab.part == "results"), "")
 
 
 Kind = TypeVar("Kind", bound=StudyKind)

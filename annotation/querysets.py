@@ -1,4 +1,4 @@
-"""Named reads of people, studies, assignments and sessions, scoped by who asks."""
+"""Named queries of people, studies, assignments and sessions, scoped by who asks."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ SHOWN_TO_WRITERS = (
 
 
 class AnnotatorQuerySet(models.QuerySet[Any]):
-    """Reads of annotators."""
-
     def active(self) -> AnnotatorQuerySet:
         """People who can be given work."""
         return self.filter(is_active=True, user__is_active=True)
@@ -56,16 +54,12 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
 
 
 class ExposureQuerySet(models.QuerySet[Any]):
-    """Reads of who has seen what."""
-
     def contaminating(self) -> ExposureQuerySet:
         """Exposures that forbid writing; having written is a rule of its own."""
         return self.exclude(reason=self.model.Reason.WRITING)
 
 
 class ConsentTextQuerySet(models.QuerySet[Any]):
-    """Reads of versions of the consent page."""
-
     def with_counts(self) -> ConsentTextQuerySet:
         """Add n_agreed: people whose consent to this version is in force."""
         agreed = Count("consents", filter=Q(consents__withdrawn_at=None))
@@ -74,16 +68,12 @@ class ConsentTextQuerySet(models.QuerySet[Any]):
 
 
 class ConsentQuerySet(models.QuerySet[Any]):
-    """Reads of consents."""
-
     def in_force(self) -> ConsentQuerySet:
         """Consents that were not withdrawn."""
         return self.filter(withdrawn_at=None)
 
 
 class MembershipQuerySet(models.QuerySet[Any]):
-    """Reads of memberships."""
-
     def current(self) -> MembershipQuerySet:
         """People who have not left."""
         return self.filter(left_at=None)
@@ -111,8 +101,6 @@ class Progress:
 
 
 class StudyQuerySet(models.QuerySet[Any]):
-    """Reads of studies."""
-
     def for_user(self, user: Any) -> StudyQuerySet:
         """Studies a researcher is a member of; admins see all."""
         if user.has_perm("annotation.delete_study"):
@@ -142,8 +130,6 @@ class StudyQuerySet(models.QuerySet[Any]):
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
-    """Reads of assignments."""
-
     def for_annotator(self, user: Any) -> AssignmentQuerySet:
         """A person's own tasks, whatever their state."""
         return self.filter(annotator__user=user)
@@ -181,12 +167,6 @@ class AssignmentQuerySet(models.QuerySet[Any]):
 
 
 class SessionQuerySet(models.QuerySet[Any]):
-    """Reads of sessions."""
-
-    def for_writer(self, user: Any) -> SessionQuerySet:
-        """A person's own sessions."""
-        return self.filter(annotator__user=user)
-
     def for_pages(self) -> SessionQuerySet:
         """With all that the pages of a writer show, and few columns more: the work page has to be quick."""
         own = [field.name for field in self.model._meta.concrete_fields]
@@ -210,8 +190,6 @@ class SessionQuerySet(models.QuerySet[Any]):
 
 
 class CreditRequestQuerySet(models.QuerySet[Any]):
-    """Reads of what annotators say about the measured time."""
-
     def unanswered(self) -> CreditRequestQuerySet:
         """What waits for an answer; practice is neither scored nor paid, so nothing is asked there."""
         return self.filter(answered_at=None, session__assignment__is_practice=False)
@@ -223,28 +201,13 @@ class CreditRequestQuerySet(models.QuerySet[Any]):
 
 
 class CoverageLabelQuerySet(models.QuerySet[Any]):
-    """Reads of coverage labels."""
-
     def for_figures(self) -> CoverageLabelQuerySet:
         """Current, complete answers, none of training: what enters a figure."""
         return self.filter(is_current=True, is_complete=True, is_training=False).exclude(coverage="")
 
-    def first_answers(self) -> CoverageLabelQuerySet:
-        """The first complete answer of each person to each question, whatever came after."""
-        answers = self.filter(is_complete=True).exclude(coverage="")
-        earlier = self.model.objects.filter(
-            study=OuterRef("study"),
-            annotator=OuterRef("annotator"),
-            summary=OuterRef("summary"),
-            insight=OuterRef("insight"),
-            is_complete=True,
-            pk__lt=OuterRef("pk"),
-        ).exclude(coverage="")
-        return answers.filter(~Exists(earlier))
-
 
 class AnswerQuerySet(models.QuerySet[Any]):
-    """Reads of answers in verification, validation and rating."""
+    """Answers in verification, validation and rating."""
 
     def for_figures(self) -> AnswerQuerySet:
         """Current, complete answers, none to an attention check: what enters a figure."""
@@ -252,8 +215,6 @@ class AnswerQuerySet(models.QuerySet[Any]):
 
 
 class LabelTaskQuerySet(models.QuerySet[Any]):
-    """Reads of label tasks."""
-
     def for_annotator(self, user: Any) -> LabelTaskQuerySet:
         """A person's own tasks, whatever their state."""
         return self.filter(annotator__user=user)

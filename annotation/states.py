@@ -1,9 +1,12 @@
-"""The states of studies and tasks, named by models and querysets; those of a session are its clock's."""
+"""States, roles and settings that constraints and querysets name as well as the models that have them."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from annotation import clock
+from benchmarks.scoring.retention import Rule
 
 
 class StudyState(models.TextChoices):
@@ -31,3 +34,94 @@ class LabelTaskState(models.TextChoices):
     BEGUN = "begun", _("begun")
     DONE = "done", _("done")
     SKIPPED = "skipped", _("skipped")
+
+
+class WritingSetting(models.TextChoices):
+    """Which documents a writer is shown."""
+
+    ORACLE = "oracle", "oracle within a token budget"
+    FULL = "full", "full haystack"
+    RANKING = "ranking", "a retriever's ranking"
+
+
+class WritingPreset(models.TextChoices):
+    """How much help the work page gives."""
+
+    PAPER = "paper", "paper protocol"
+    ASSISTED = "assisted", "assisted"
+
+
+class WritingPastePolicy(models.TextChoices):
+    """What becomes of pasted text."""
+
+    BLOCK = "block", "block text from elsewhere"
+    FLAG = "flag", "flag text from elsewhere"
+
+
+class WritingDisconnectPolicy(models.TextChoices):
+    """What a lost connection does to the clock, as `clock.Policy`."""
+
+    KEEP_RUNNING = clock.Policy.KEEP_RUNNING.value, "the clock keeps running"
+    AUTO_PAUSE = clock.Policy.AUTO_PAUSE.value, "pause after 3 minutes without contact"
+
+
+class ExposureReason(models.TextChoices):
+    """How a user came to see reference insights."""
+
+    PAGE = "page", "opened a page that shows insights"
+    RESEARCH = "research", "has a research role on it"
+    LINKING = "linking", "linked summaries of it"
+    RATING = "rating", "rated summaries of it"
+    ADJUDICATION = "adjudication", "adjudicated on it"
+    SYNTHESIS = "synthesis", "reviewed its synthesis"
+    IMPORTED = "imported", "labels were imported"
+    WRITING = "writing", "has written on it"
+
+
+class ItemRole(models.TextChoices):
+    """What an item is for: work, training, or a hidden check."""
+
+    ORDINARY = "ordinary", "ordinary"
+    TRAINING = "training", "training"
+    GOLD = "gold", "hidden gold"
+
+
+class SessionState(models.TextChoices):
+    """Where a session stands, as `clock.State`."""
+
+    READY = clock.State.READY.value, _("ready")
+    RUNNING = clock.State.RUNNING.value, _("running")
+    PAUSED = clock.State.PAUSED.value, _("paused")
+    SUBMITTED = clock.State.SUBMITTED.value, _("submitted")
+    EXPIRED = clock.State.EXPIRED.value, _("time is over")
+    VOIDED = clock.State.VOIDED.value, _("voided")
+
+
+class SnapshotKind(models.TextChoices):
+    """Whether a snapshot is that of a mark or the last one."""
+
+    MARK = "mark", "mark"
+    FINAL = "final", "final"
+
+
+class PanelName(models.TextChoices):
+    """Where participants are recruited."""
+
+    PROLIFIC = "prolific", "Prolific"
+    MTURK = "mturk", "Amazon Mechanical Turk"
+    OTHER = "other", "another panel"
+
+
+class RemovalMode(models.TextChoices):
+    """What became of the work of a person who was erased."""
+
+    ANONYMOUS = "anonymous", "made anonymous"
+    DELETED = "deleted", "deleted"
+
+
+class DatasetRule(models.TextChoices):
+    """How chosen annotators who disagree decide, as `retention.Rule`."""
+
+    UNANIMOUS = Rule.UNANIMOUS.value, "all chosen people keep it"
+    MAJORITY = Rule.MAJORITY.value, "more than half of the chosen people keep it"
+    ADJUDICATED = Rule.ADJUDICATED.value, "as adjudicated, else unanimous"

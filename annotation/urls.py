@@ -15,8 +15,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.rating.urls")),
     path("", include("annotation.studies.urls")),
     path("", include("annotation.work.urls")),
-    path("", include("annotation.writing.study_urls")),
-    path("", include("annotation.writing.result_urls")),
     path("", include("annotation.writing.page_urls")),
     path("", include("annotation.agreement.urls")),
     path("", include("annotation.leaderboard.urls")),

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from django.utils import timezone
+
+from bench import label_world
 from bench.cases import Measurement, Target, case
+from bench.model_server import COMPLETION
 from bench.stage import Stage
+from benchmarks.engine import batch_replies, batches, judging, runs
+from benchmarks.models import JudgeRun, Summary, Verdict
 
 FEW, MANY = 715, 7_143
 """Summaries of 7 insights each: 5,005 and 50,001 requests."""
 ADDRESS = "http://127.0.0.1:9/v1"
+REPLIES = "replies.jsonl"
 FLAT = Target(1.2, of="ratio")
 
 
@@ -31,19 +43,63 @@ def batch_files(stage: Stage) -> Iterator[Measurement]:
 
 def _round(stage: Stage, n_summaries: int) -> dict[str, dict[str, float]]:
     """Each step in a process of its own, whose memory is its peak."""
-    folder = stage.folder / f"batch-{n_summaries}"
-    with stage.empty_database() as url:
+    folder = str(stage.folder / f"batch-{n_summaries}")
+    with stage.fresh_database() as database:
 
-        def step(name: str, *arguments: str) -> dict[str, float]:
-            environment = {"OPENAI_BASE_URLS": ADDRESS}
-            found: dict[str, float] = stage.run_module(
-                "batch_chore", name, *arguments, database_url=url, environment=environment
-            )
-            return found
+        def step(function: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
+            return stage.elsewhere(function, *arguments, environment={**database, "OPENAI_BASE_URLS": ADDRESS})
 
-        step("make", ADDRESS, str(n_summaries))
-        return {
-            "write": step("write", str(folder)),
-            "reply": step("reply", str(folder)),
-            "read": step("read", str(folder)),
-        }
+        step(make, n_summaries)
+        return {"write": step(write, folder), "reply": step(reply, folder), "read": step(read, folder)}
+
+
+def make(n_summaries: int) -> dict[str, float]:
+    """A run of a model judge that nobody works on."""
+    now = timezone.now()
+    label_world.make(n_summaries=n_summaries, n_people=0, n_judges=0, now=now)
+    config = {"base_url": ADDRESS, "model": "batched"}
+    judge = judging.ensure_judge(name="batched", kind="openai", config=config, now=now)
+    options = judging.ModelOptions()
+    run = judging.request_run(
+        judge=judge, subjects=Summary.objects.all(), reason="bench", now=now, options=options
+    )
+    if run is None:
+        raise SystemExit("there was nothing to judge")
+    runs.hold(run=run, message="for batch files")
+    return {"summaries": run.items.count()}
+
+
+def write(folder: str) -> dict[str, float]:
+    """All of its requests as files."""
+    began = time.perf_counter()
+    found = batches.write(run=JudgeRun.objects.get(), folder=Path(folder), clock=timezone.now)
+    return _measured(began, found.n_requests)
+
+
+def reply(folder: str) -> dict[str, float]:
+    """A reply for each request, the last one first."""
+    keys = []
+    for path in sorted(Path(folder).glob("requests-*.jsonl")):
+        with path.open("rb") as handle:
+            keys += [json.loads(line)["custom_id"] for line in handle]
+    body = json.loads(COMPLETION)
+    with (Path(folder) / REPLIES).open("w") as out:
+        for key in reversed(keys):
+            out.write(json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}) + "\n")
+    return {"requests": len(keys)}
+
+
+def read(folder: str) -> dict[str, float]:
+    """The replies, to the last verdict."""
+    began = time.perf_counter()
+    found = batch_replies.read(folder=Path(folder), clock=timezone.now)
+    measured = _measured(began, found.answered)
+    if Verdict.objects.filter(is_valid=True).count() != found.answered:
+        raise SystemExit("not every reply became a verdict")
+    return measured
+
+
+def _measured(began: float, n_requests: int) -> dict[str, float]:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB on Linux, bytes on macOS
+    mib = peak / 2**10 if sys.platform != "darwin" else peak / 2**20
+    return {"seconds": time.perf_counter() - began, "requests": n_requests, "mib": mib}

@@ -54,12 +54,12 @@ class Target:
 
 
 def most(bound: float) -> Target:
-    """At most so much."""
+    """A target that is met at or below the bound."""
     return Target(bound)
 
 
 def least(bound: float) -> Target:
-    """At least so much."""
+    """A target that is met at or above the bound."""
     return Target(bound, is_most=False)
 
 
@@ -81,7 +81,7 @@ class Measurement:
 
     @property
     def ratio(self) -> float | None:
-        """Value per floor."""
+        """The value as a multiple of its floor; None without a floor."""
         return self.value / self.floor if self.floor else None
 
     @property
@@ -90,7 +90,7 @@ class Measurement:
         return self.target.is_met(value=self.value, ratio=self.ratio) if self.target else None
 
     def as_json(self, *, case: str) -> dict[str, Any]:
-        """Plain values."""
+        """A row of the results file."""
         row = asdict(self)
         row["target"] = str(self.target) if self.target else None
         return {"case": case, **row, "ratio": self.ratio, "met": self.is_met}

@@ -1,28 +1,27 @@
-"""Dealing key points to people, database writes included: `python -m bench.dealing_questions`."""
+"""Dealing key points to people, database writes included."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.models import Annotator, Study, VerificationPlan
+from annotation.studies import lifecycle, members
+from annotation.verification import planning
+from bench import key_points
 from bench.cases import Measurement, case, most
 from bench.stage import Stage
 
-N_POINTS, N_QUESTIONS, N_PEOPLE = 8_457, 560, 4
-BATCH = 2_000
+N_PEOPLE = 4
 
 
 @case("dealing")
 def dealing(stage: Stage) -> Iterator[Measurement]:
     """8,457 key points of 560 questions for 4 annotators: the deal, and a fifth who joins."""
-
-    def one_round() -> dict[str, float]:
-        with stage.empty_database() as url:
-            found: dict[str, float] = stage.run_module("dealing_questions", database_url=url)
-        return found
-
-    found = stage.rounds(one_round)
+    found = stage.rounds(lambda: stage.alone(measure))
     yield Measurement("items of the study", found["items_s"], "s")
     yield Measurement("the deal", found["deal_s"], "s", most(2), found["rows_s"], "inserting as many bare rows")
     yield Measurement("somebody joins, and all is shared anew", found["again_s"], "s")
@@ -30,38 +29,12 @@ def dealing(stage: Stage) -> Iterator[Measurement]:
 
 def measure() -> dict[str, float]:
     """Seconds of making the items, of dealing them, of dealing anew, and of inserting as many plain rows."""
-    from django.db import connection, transaction
-    from django.utils import timezone
-
-    from annotation.models import Annotator, Study, VerificationPlan
-    from annotation.studies import lifecycle, members
-    from annotation.studies.lifecycle import new_study
-    from annotation.verification import planning
-    from benchmarks.models import KeyPoint, Question
-
     now = timezone.now()
-    questions = Question.objects.bulk_create(
-        Question(
-            dataset="bench",
-            key=f"q{at}",
-            text="What?",
-            category=f"c{at % 8}",
-            domain=f"d{at % 10}",
-            created_at=now,
-        )
-        for at in range(N_QUESTIONS)
-    )
-    points = (
-        KeyPoint(
-            question=questions[at % N_QUESTIONS], number=at // N_QUESTIONS + 1, key=f"k{at}", text=f"Fact {at}."
-        )
-        for at in range(N_POINTS)
-    )
-    KeyPoint.objects.bulk_create(points, batch_size=BATCH)
+    questions = key_points.make(now=now)
     people = Annotator.objects.bulk_create(
         Annotator(label=f"Person {at}", created_at=now) for at in range(N_PEOPLE + 1)
     )
-    study = new_study(
+    study = lifecycle.new_study(
         kind=Study.Kind.VERIFICATION,
         details=lifecycle.Details(name="Bench"),
         guidelines="Look.",
@@ -89,13 +62,3 @@ def measure() -> dict[str, float]:
         )
     rows_s = time.perf_counter() - began
     return {"items_s": items_s, "deal_s": deal_s, "again_s": again_s, "rows_s": rows_s}
-
-
-if __name__ == "__main__":
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", interactive=False, verbosity=0)
-    print(json.dumps(measure()))

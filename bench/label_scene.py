@@ -1,39 +1,32 @@
-"""People who link: `python -m bench.label_scene NAME CLIENTS EARLIER` prints what each has to send.
-
-EARLIER is how many answers each person has given before, on summaries of their own that come before the open ones.
-"""
+"""People who link, with earlier answers or none."""
 
 from __future__ import annotations
 
-import json
-import sys
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
-import django
+from django.utils import timezone
+
+from annotation.linking import planning
+from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.studies import lifecycle
+from annotation.studies.guidelines import default_guidelines
+from bench.scene import cookies, people_named
+from benchmarks.models import Subtopic, Summary, System
 
 N_OPEN = 12
 """Summaries that each person goes on working on."""
 
 
-def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[dict[str, Any]]:
-    """A study, its people with cookies, and the forms that each of them sends in turn."""
-    from annotation.linking import planning
-    from annotation.models import LabelTask, Study
-    from annotation.studies import lifecycle
-    from annotation.studies.guidelines import default_guidelines
-    from bench.scene import cookies
-    from benchmarks.models import Subtopic
-    from summhay_site import accounts
+def prepare(name: str, n_people: int, n_earlier: int) -> list[dict[str, Any]]:
+    """A study, its people with cookies, and the forms that each of them sends in turn.
 
-    subtopic = Subtopic.objects.order_by("pk")[0]
-    users = accounts.create_accounts(
-        actor=None,
-        rows=[accounts.NewAccount(username=f"{name}{n}", name=f"{name} {n}") for n in range(n_people)],
-        role="annotator",
-        now=now,
-    )
+    Each has given so many answers before, on summaries of their own that come before the open ones.
+    """
+    now, subtopic = timezone.now(), Subtopic.objects.order_by("pk")[0]
+    users = people_named(name, n_people, now=now)
     n_insights = subtopic.insights.count()
     study = planning.create_study(
         details=lifecycle.Details(name=f"Measured, {name}", contact="bench@example.org"),
@@ -61,10 +54,8 @@ def prepare(*, name: str, n_people: int, n_earlier: int, now: datetime) -> list[
     return found
 
 
-def _summaries(subtopic: Any, name: str, count: int, *, now: datetime) -> list[Any]:
+def _summaries(subtopic: Subtopic, name: str, count: int, *, now: datetime) -> list[Summary]:
     """New summaries of the subtopic, by systems of this name."""
-    from benchmarks.models import Summary, System
-
     text = subtopic.summaries.order_by("pk")[0].text
     systems = System.objects.bulk_create(
         System(key=f"{name}-{n}", summarizer=name, retriever=str(n)) for n in range(count)
@@ -84,8 +75,6 @@ def _summaries(subtopic: Any, name: str, count: int, *, now: datetime) -> list[A
 
 def _answer(tasks: list[Any], insights: list[int], *, now: datetime) -> None:
     """Every question of these tasks was answered some days ago."""
-    from annotation.models import CoverageLabel, LabelTask
-
     at = now - timedelta(days=3)
     CoverageLabel.objects.bulk_create(
         [
@@ -112,7 +101,7 @@ def _answer(tasks: list[Any], insights: list[int], *, now: datetime) -> None:
     )
 
 
-def _forms(tasks: list[Any], insights: list[Any]) -> list[list[str]]:
+def _forms(tasks: list[LabelTask], insights: list[UUID]) -> list[list[str]]:
     """Every question of every task in turn, and on the next way round with another answer."""
     answers: list[dict[str, Any]] = [
         {"coverage": "full", "line": 2},
@@ -125,11 +114,3 @@ def _forms(tasks: list[Any], insights: list[Any]) -> list[list[str]]:
         for task in tasks
         for insight in insights
     ]
-
-
-if __name__ == "__main__":
-    django.setup()
-    from django.utils import timezone
-
-    people = prepare(name=sys.argv[1], n_people=int(sys.argv[2]), n_earlier=int(sys.argv[3]), now=timezone.now())
-    print(json.dumps(people))

@@ -1,31 +1,38 @@
-"""Prepare a database to measure on: a haystack, a study, and people in the middle of their sessions.
-
-`python -m bench.scene CLIENTS` prints who they are. It runs on the temporary database only.
-"""
+"""Prepare a database to measure on: a haystack, a study, and people in the middle of their sessions."""
 
 from __future__ import annotations
 
 import io
-import json
-import sys
 from datetime import datetime
 from typing import Any
 
-import django
+import orjson
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.middleware.csrf import _get_new_csrf_string
+from django.utils import timezone
+
+from annotation import clock
+from annotation.models import Assignment, Session, Study
+from annotation.studies import lifecycle
+from annotation.studies.guidelines import default_guidelines
+from annotation.writing import planning
+from annotation.writing.locking import locked
+from annotation.writing.starting import frozen_settings
+from bench import corpus
+from benchmarks.exchange import summhay
+from benchmarks.importing.haystacks import import_topic
+from benchmarks.models import Haystack
+from summhay_site import accounts
+from summhay_site.models import User
 
 N_SHOWN = 15
 READERS = 2
 
 
-def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
+def prepare(n_writers: int) -> dict[str, Any]:
     """Make everything; gives sessions with cookies, by what they show."""
-    import orjson
-
-    from bench import corpus
-    from benchmarks.exchange import summhay
-    from benchmarks.importing.haystacks import import_topic
-    from benchmarks.models import Haystack
-
+    now = timezone.now()
     topic = corpus.topic(n_systems=6)
     import_topic(summhay.parse(io.BytesIO(orjson.dumps(topic)), name="bench"), actor=None, now=now)
     haystack = Haystack.objects.get(key=topic["topic_id"])
@@ -36,19 +43,15 @@ def prepare(*, n_writers: int, now: datetime) -> dict[str, Any]:
     }
 
 
-def _sessions(name: str, haystack: Any, shown: list[int], *, count: int, now: datetime) -> list[dict[str, Any]]:
-    from annotation.models import Study
-    from annotation.studies import lifecycle
-    from annotation.studies.guidelines import default_guidelines
-    from annotation.writing import planning
-    from summhay_site import accounts
+def people_named(name: str, count: int, *, now: datetime) -> list[User]:
+    rows = [accounts.NewAccount(username=f"{name}{n}", name=f"{name} {n}") for n in range(count)]
+    return accounts.create_accounts(actor=None, rows=rows, role="annotator", now=now)
 
-    people = accounts.create_accounts(
-        actor=None,
-        rows=[accounts.NewAccount(username=f"{name}{n}", name=f"{name} {n}") for n in range(count)],
-        role="annotator",
-        now=now,
-    )
+
+def _sessions(
+    name: str, haystack: Haystack, shown: list[int], *, count: int, now: datetime
+) -> list[dict[str, Any]]:
+    people = people_named(name, count, now=now)
     study = planning.create_study(
         details=lifecycle.Details(name=f"Measured, {len(shown)} documents", contact="bench@example.org"),
         plan=planning.PlanValues(),
@@ -61,17 +64,12 @@ def _sessions(name: str, haystack: Any, shown: list[int], *, count: int, now: da
     return [_session(user, study, haystack, shown, now=now) for user in people]
 
 
-def _session(user: Any, study: Any, haystack: Any, shown: list[int], *, now: datetime) -> dict[str, Any]:
+def _session(user: User, study: Study, haystack: Haystack, shown: list[int], *, now: datetime) -> dict[str, Any]:
     """A session that runs since now; who may begin one is another matter."""
-    from annotation import clock
-    from annotation.models import Assignment, Session
-    from annotation.writing.locking import locked
-    from annotation.writing.starting import frozen_settings
-
     task = Assignment.objects.create(
         study=study,
         annotator=user.annotator,
-        subtopic=haystack.subtopics.first(),
+        subtopic=haystack.subtopics.all()[0],
         document_numbers=shown,
         state=Assignment.State.STARTED,
         n_words=800 * len(shown),
@@ -84,22 +82,11 @@ def _session(user: Any, study: Any, haystack: Any, shown: list[int], *, now: dat
     return {"person": user.annotator.pk, "page": f"/work/sessions/{row.uid}/", **cookies(user)}
 
 
-def cookies(user: Any) -> dict[str, str]:
+def cookies(user: User) -> dict[str, str]:
     """The cookies of a browser in which this person is logged in."""
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-    from django.middleware.csrf import _get_new_csrf_string
-
     store = SessionStore()
     store[SESSION_KEY] = str(user.pk)
     store[BACKEND_SESSION_KEY] = "summhay_site.authentication.AccountBackend"
     store[HASH_SESSION_KEY] = user.get_session_auth_hash()
     store.save()
     return {"sessionid": str(store.session_key), "csrftoken": _get_new_csrf_string()}
-
-
-if __name__ == "__main__":
-    django.setup()
-    from django.utils import timezone
-
-    print(json.dumps(prepare(n_writers=int(sys.argv[1]), now=timezone.now())))

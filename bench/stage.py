@@ -20,10 +20,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import psycopg
+
+from bench import scene
 from bench.cases import Unmeasurable, medians
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,6 +35,7 @@ GIVE_UP_S = 600.0
 PRODUCTION = "summhay_site.wsgi"
 WITH_FLOOR = "bench.wsgi"
 BARE = "bench.bare_wsgi"
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Effort:
 
 @dataclass
 class Server:
-    """A running gunicorn."""
+    """A running gunicorn; `started_s` is how long it took to start."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -54,7 +58,6 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     def pss_mib(self) -> float:
@@ -100,7 +103,7 @@ class Stage:
         """The environment of every process here: production settings, data in the temporary folder."""
         ours = {
             "DATA_DIR": str(self.folder),
-            "DATABASE_URL": self._kept.enter_context(self.empty_database()),
+            "DATABASE_URL": self._kept.enter_context(self._empty_database()),
             "LOG_LEVEL": "WARNING",
         }
         kept = (
@@ -120,11 +123,10 @@ class Stage:
 
     @cached_property
     def scene(self) -> dict[str, Any]:
-        """Haystack, people and running sessions in the database, as `scene` printed them."""
+        """Haystack, people and running sessions in the database, as `scene.prepare` gave them."""
         self.say("preparing the database")
         self.manage("migrate", "--no-input", "-v0")
-        scene: dict[str, Any] = self.run_module("scene", str(self.effort.clients))
-        return scene
+        return self.elsewhere(scene.prepare, self.effort.clients)
 
     @property
     def server(self) -> Server:
@@ -136,12 +138,11 @@ class Stage:
         return self._server
 
     def static_files(self) -> None:
-        """Collect them, once."""
         if not self._has_static_files:
             self.manage("collectstatic", "--no-input", "-v0")
             self._has_static_files = True
 
-    def start_server(self, application: str, *, health: str = "/health/") -> Server:
+    def start_server(self, application: str) -> Server:
         """Start gunicorn with the configuration of production and wait for its first answer."""
         port = _free_port()
         log = self.folder / f"server-{port}.log"
@@ -153,7 +154,7 @@ class Stage:
                 command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT
             )
         server = Server(process=process, port=port, started_s=0.0, log=log)
-        while not _answers(port, health):
+        while not _answers(port):
             if process.poll() is not None or time.perf_counter() - began > READY_S:
                 server.stop()
                 raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
@@ -170,27 +171,58 @@ class Stage:
         finally:
             server.stop()
 
-    def manage(self, *arguments: str) -> str:
-        """Run a management command on the temporary database; gives what it prints."""
-        return self._run([sys.executable, "manage.py", *arguments])
+    def manage(self, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+        """Run a management command on the temporary database."""
+        self._run([sys.executable, "manage.py", *arguments], environment=environment)
 
     def run_module(
         self,
         name: str,
-        *arguments: str,
-        job: Any = None,
+        *,
+        job: Mapping[str, Any],
         cpus: Sequence[int] = (),
-        database_url: str = "",
         environment: Mapping[str, str] | None = None,
     ) -> Any:
         """Run a module of this package in a process of its own; gives the JSON that it prints last."""
-        command = [sys.executable, "-m", f"bench.{name}", *arguments]
-        given = {**(environment or {}), **({"DATABASE_URL": database_url} if database_url else {})}
-        printed = self._run(command, job=job, cpus=cpus, environment=given)
-        return json.loads(printed.strip().splitlines()[-1])
+        command = [sys.executable, "-m", f"bench.{name}"]
+        return json.loads(self._run(command, job=job, cpus=cpus, environment=environment).strip().splitlines()[-1])
+
+    def elsewhere(
+        self,
+        function: Callable[..., R],
+        *arguments: object,
+        cpus: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> R:
+        """Call a function of this package in a process of its own, where it may use the temporary database.
+
+        Its arguments and what it returns travel as JSON.
+        """
+        job = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
+        returned: R = self.run_module("elsewhere", job=job, cpus=cpus, environment=environment)
+        return returned
+
+    def alone(
+        self,
+        function: Callable[..., R],
+        *arguments: object,
+        cpus: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> R:
+        """The same on a database of its own."""
+        with self.fresh_database() as database:
+            return self.elsewhere(function, *arguments, cpus=cpus, environment={**(environment or {}), **database})
 
     @contextmanager
-    def empty_database(self) -> Iterator[str]:
+    def fresh_database(self) -> Iterator[dict[str, str]]:
+        """One more database with tables and no rows, soon gone; gives the environment that names it."""
+        with self._empty_database() as url:
+            database = {"DATABASE_URL": url}
+            self.manage("migrate", "--no-input", "-v0", environment=database)
+            yield database
+
+    @contextmanager
+    def _empty_database(self) -> Iterator[str]:
         """The address of one more database, empty and soon gone."""
         name = f"bench_{uuid4().hex[:12]}"
         if not self.database_url:
@@ -222,7 +254,7 @@ class Stage:
         self,
         command: Sequence[str],
         *,
-        job: Any = None,
+        job: Mapping[str, Any] | None = None,
         cpus: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
     ) -> str:
@@ -240,8 +272,6 @@ class Stage:
         return done.stdout.decode()
 
     def _on_server(self, statement: str) -> None:
-        import psycopg
-
         with psycopg.connect(self.database_url, autocommit=True) as connection:
             connection.execute(statement.encode())
 
@@ -285,10 +315,10 @@ def _free_port() -> int:
         return port
 
 
-def _answers(port: int, path: str) -> bool:
+def _answers(port: int) -> bool:
     connection = HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", path)
+        connection.request("GET", "/health/")
         return connection.getresponse().status == 200
     except (OSError, HTTPException):
         return False

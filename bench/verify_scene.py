@@ -1,20 +1,23 @@
-"""People who verify: `python -m bench.verify_scene NAME CLIENTS N_LONG` prints what they ask.
-
-Every annotator gets every key point: about as many key points as one of four people had in Long²RAG, N_LONG of its
-questions with long documents.
-"""
+"""People who verify: everybody gets every key point, about as many as one of four people had in Long²RAG."""
 
 from __future__ import annotations
 
-import json
 import random
-import sys
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
-import django
+from django.utils import timezone
+
+from annotation.models import LabelTask, Study
+from annotation.studies import consent, lifecycle
+from annotation.studies.guidelines import default_guidelines
+from annotation.verification import planning
+from bench.corpus import sentences
+from bench.scene import cookies, people_named
+from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
 
 N_DOCUMENTS, N_WORDS = 5, 5000
 N_QUESTIONS = 140
@@ -22,21 +25,13 @@ POINTS_EACH = 15
 N_CHOSEN = 40
 
 
-def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dict[str, Any]]:
-    """A study, its people with cookies, the pages that they open and the forms that they send."""
-    from annotation.models import LabelTask, Study
-    from annotation.studies import consent, lifecycle
-    from annotation.studies.guidelines import default_guidelines
-    from annotation.verification import planning
-    from bench.scene import cookies
-    from summhay_site import accounts
+def prepare(name: str, n_people: int, n_long: int) -> list[dict[str, Any]]:
+    """A study, its people with cookies, the pages that they open and the forms that they send.
 
-    users = accounts.create_accounts(
-        actor=None,
-        rows=[accounts.NewAccount(username=f"{name}{n}", name=f"{name} {n}") for n in range(n_people)],
-        role="annotator",
-        now=now,
-    )
+    Of its questions so many have long documents.
+    """
+    now = timezone.now()
+    users = people_named(name, n_people, now=now)
     long = _questions(f"{name}-long", n_long, N_WORDS, now=now)
     short = _questions(f"{name}-short", N_QUESTIONS - n_long, 200, now=now)
     study = planning.create_study(
@@ -71,11 +66,8 @@ def prepare(*, name: str, n_people: int, n_long: int, now: datetime) -> list[dic
     return found
 
 
-def _questions(name: str, count: int, n_words: int, *, now: datetime) -> list[Any]:
+def _questions(name: str, count: int, n_words: int, *, now: datetime) -> list[Question]:
     """Questions with documents of so many words each, and key points with a located span each."""
-    from bench.corpus import sentences
-    from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
-
     dice, pool = random.Random(name), sentences()  # noqa: S311 - filler
     questions = Question.objects.bulk_create(
         Question(
@@ -120,7 +112,7 @@ def _text(pool: list[str], n_words: int, dice: random.Random) -> str:
     return "\n\n".join(" ".join(chosen[at : at + 6]) for at in range(0, len(chosen), 6))
 
 
-def _forms(tasks: list[Any]) -> list[list[str]]:
+def _forms(tasks: list[UUID]) -> list[list[str]]:
     """A no, a yes and a complete answer to every task in turn."""
     answers = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
     return [
@@ -128,12 +120,3 @@ def _forms(tasks: list[Any]) -> list[list[str]]:
         for answer in answers
         for uid in tasks
     ]
-
-
-if __name__ == "__main__":
-    django.setup()
-    from django.utils import timezone
-
-    given = sys.argv[1:]
-    made = prepare(name=given[0], n_people=int(given[1]), n_long=int(given[2]), now=timezone.now())
-    print(json.dumps(made))

@@ -25,7 +25,7 @@ class BareHandler(WSGIHandler):
     request_class = BareRequest
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Load none."""
+        """Leave out all middleware."""
         self._view_middleware: list[Any] = []
         self._template_response_middleware: list[Any] = []
         self._exception_middleware: list[Any] = []

@@ -46,7 +46,10 @@ RELATED: dict[Any, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One answer; `passages` are the (number, text) of the bullets that it names, `cost` its part of the call."""
+    """One answer; `passages` are the (number, text) of the bullets that it names, `cost` its part of the call.
+
+    Where `is_hidden` its reader may not see the text that it is about, nor what was replied on it.
+    """
 
     answer: Answer
     system: str
@@ -54,11 +57,19 @@ class Row:
     place: str
     asked: str
     label: str
+    cost: Decimal | None
     passages: tuple[tuple[int, str], ...] = ()
-    problem: str = ""
-    cost: Decimal | None = None
-    replies: tuple[str, ...] = ()
     is_hidden: bool = False
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it."""
+        return str(self.answer.raw.get("problem", ""))
+
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """What the model said."""
+        return () if self.is_hidden else _replies(self.answer.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +120,8 @@ def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
 
 
 def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Row:
-    if isinstance(answer, Verdict):
+    if isinstance(answer, Verdict | SummaryRating):
         return _of_summary(answer, cost=cost, is_hidden=answer.summary_id in hidden)
-    if isinstance(answer, SummaryRating):
-        return _of_rating(answer, cost=cost, is_hidden=answer.summary_id in hidden)
     if isinstance(answer, KeyPointVerdict):
         return _of_key_point(answer, cost=cost)
     if isinstance(answer, DraftText):
@@ -126,9 +135,7 @@ def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Ro
         place=response.question.text,
         asked=asked.text if asked else "",
         label=_label(answer),
-        problem=answer.raw.get("problem", ""),
         cost=cost,
-        replies=_replies(answer.call),
     )
 
 
@@ -138,38 +145,23 @@ def _label(answer: Answer) -> str:
     return ngettext("%(n)d point", "%(n)d points", answer.n_points) % {"n": answer.n_points}
 
 
-def _of_summary(answer: Verdict, *, cost: Decimal | None, is_hidden: bool) -> Row:
-    summary = answer.summary
-    lines = summary.lines
+def _of_summary(answer: Verdict | SummaryRating, *, cost: Decimal | None, is_hidden: bool) -> Row:
+    summary, passages = answer.summary, list[tuple[int, str]]()
+    if isinstance(answer, Verdict):
+        asked, label, lines = answer.insight.text, answer.coverage, summary.lines
+        named = [number for number in answer.lines if 0 < number <= len(lines)]
+        passages = [(number, "" if is_hidden else lines[number - 1]) for number in named]
+    else:
+        asked, label = f"{answer.aspect}: {_(ENDS[answer.aspect][0])}", str(answer.value or "")
     return Row(
         answer=answer,
         system=str(summary.system),
         url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else "",
         place=summary.subtopic.name,
-        asked=answer.insight.text,
-        label=answer.coverage,
-        passages=tuple(
-            (number, "" if is_hidden else lines[number - 1]) for number in answer.lines if 0 < number <= len(lines)
-        ),
-        problem=answer.raw.get("problem", ""),
+        asked=asked,
+        label=label,
         cost=cost,
-        replies=() if is_hidden else _replies(answer.call),
-        is_hidden=is_hidden,
-    )
-
-
-def _of_rating(answer: SummaryRating, *, cost: Decimal | None, is_hidden: bool) -> Row:
-    summary = answer.summary
-    return Row(
-        answer=answer,
-        system=str(summary.system),
-        url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else "",
-        place=summary.subtopic.name,
-        asked=f"{answer.aspect}: {_(ENDS[answer.aspect][0])}",
-        label=str(answer.value or ""),
-        problem=answer.raw.get("problem", ""),
-        cost=cost,
-        replies=() if is_hidden else _replies(answer.call),
+        passages=tuple(passages),
         is_hidden=is_hidden,
     )
 
@@ -183,9 +175,7 @@ def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
         place=question.text,
         asked=f"{answer.get_judgment_display()} {answer.key_point.text}",
         label=answer.answer,
-        problem=answer.raw.get("problem", ""),
         cost=cost,
-        replies=_replies(answer.call),
     )
 
 
@@ -209,9 +199,7 @@ def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
         asked=asked,
         label=" · ".join([label, *remarks]),
         passages=tuple(enumerate(lines, 1)),
-        problem=answer.raw.get("problem", ""),
         cost=cost,
-        replies=_replies(answer.call),
     )
 
 

@@ -29,8 +29,8 @@ class Obstacle:
     count: int
 
 
-class HaystackInUse(Exception):
-    """The haystack is part of people's work."""
+class InUse(Exception):
+    """What should go is part of people's work."""
 
     def __init__(self, obstacles: list[Obstacle]) -> None:
         self.obstacles = obstacles
@@ -70,31 +70,27 @@ def _goes_along(relation: Any) -> bool:
 
 def contents(haystack: Haystack) -> list[Obstacle]:
     """Count what would go with the haystack."""
-    counted: list[tuple[models.QuerySet[Any], str]] = [
-        (haystack.documents.all(), "documents"),
-        (haystack.subtopics.all(), "subtopics"),
-        (Insight.objects.filter(subtopic__haystack=haystack), "insights"),
-        (haystack.summaries.all(), "summaries"),
-        (Verdict.objects.filter(summary__haystack=haystack), "verdicts"),
-    ]
-    return [Obstacle(label=label, count=rows.count()) for rows, label in counted]
+    return counted(
+        documents=haystack.documents.all(),
+        subtopics=haystack.subtopics.all(),
+        insights=Insight.objects.filter(subtopic__haystack=haystack),
+        summaries=haystack.summaries.all(),
+        verdicts=Verdict.objects.filter(summary__haystack=haystack),
+    )
+
+
+def counted(**rows: models.QuerySet[Any, Any]) -> list[Obstacle]:
+    """Count rows by what they are called."""
+    return [Obstacle(label=name.replace("_", " "), count=found.count()) for name, found in rows.items()]
 
 
 @transaction.atomic
-def archive(*, haystack: Haystack, actor: Any, now: datetime) -> None:
-    """Take a haystack out of lists and new studies; what runs on it goes on."""
-    changed = Haystack.objects.filter(pk=haystack.pk, archived_at=None).update(archived_at=now)
-    if changed:
-        audit.record(actor=actor, action="haystack.archived", target=haystack, now=now)
-    haystack.refresh_from_db(fields=["archived_at"])
-
-
-@transaction.atomic
-def restore(*, haystack: Haystack, actor: Any, now: datetime) -> None:
-    """Bring an archived haystack back."""
-    changed = Haystack.objects.filter(pk=haystack.pk, archived_at__isnull=False).update(archived_at=None)
-    if changed:
-        audit.record(actor=actor, action="haystack.restored", target=haystack, now=now)
+def set_archived(*, haystack: Haystack, is_archived: bool, actor: Any, now: datetime) -> None:
+    """Take a haystack out of lists and new studies, or bring it back; what runs on it goes on."""
+    rows = Haystack.objects.filter(pk=haystack.pk, archived_at__isnull=is_archived)
+    if rows.update(archived_at=now if is_archived else None):
+        act = "archived" if is_archived else "restored"
+        audit.record(actor=actor, action=f"haystack.{act}", target=haystack, now=now)
     haystack.refresh_from_db(fields=["archived_at"])
 
 
@@ -103,10 +99,10 @@ def delete(*, haystack: Haystack, actor: Any, now: datetime) -> None:
     """Delete a haystack with its documents, insights, summaries and verdicts.
 
     Raises:
-        HaystackInUse: work of people stands on it.
+        InUse: work of people stands on it.
     """
     if found := obstacles(haystack):
-        raise HaystackInUse(found)
+        raise InUse(found)
     gone = {row.label: row.count for row in contents(haystack)}
     audit.record(actor=actor, action="haystack.deleted", target=haystack, now=now, key=haystack.key, **gone)
     haystack.delete()

@@ -25,15 +25,13 @@ Further = Mapping[int, Sequence[tuple[TopicSystem, TopicSummary]]]
 """{subtopic pk: summaries that the database does not hold as those of systems}."""
 
 
-def topic_of(
-    haystack: Haystack, *, judge_name: str = PUBLISHED_JUDGE, further: Further | None = None
-) -> TopicFile:
-    """Read a haystack with the summaries of systems and one judge's verdicts, in seven queries.
+def topic_of(haystack: Haystack, *, further: Further | None = None) -> TopicFile:
+    """Read a haystack with the summaries of systems and the published verdicts, in seven queries.
 
     Texts written in sessions are people's work and stay out unless they are given as `further`; so do those of
     annotated summaries. Importing the printed result changes nothing.
     """
-    verdicts = _verdicts(haystack, judge_name)
+    verdicts = _verdicts(haystack)
     summaries: dict[int, list[TopicSummary]] = defaultdict(list)
     systems: dict[str, TopicSystem] = {}
     rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
@@ -93,11 +91,11 @@ def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> 
     )
 
 
-def _verdicts(haystack: Haystack, judge_name: str) -> dict[int, list[TopicVerdict]]:
+def _verdicts(haystack: Haystack) -> dict[int, list[TopicVerdict]]:
     found: dict[int, list[TopicVerdict]] = defaultdict(list)
     rows = (
         Verdict.objects.valid()
-        .filter(summary__haystack=haystack, judge__name=judge_name, repeat=0)
+        .filter(summary__haystack=haystack, judge__name=PUBLISHED_JUDGE, repeat=0)
         .order_by("summary", "-judge__version", "pk")
         .select_related("insight")
     )

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
 
 from benchmarks.engine import backgrounds, judging
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
-from benchmarks.judges.base import Background, Coverage, ItemRef, SummaryToJudge
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
 from benchmarks.models import Haystack, Judge
+from benchmarks.scoring.summhay import Coverage
 
-OFFLINE = "lexical"
 FITTED = "lexical-fitted"
 
 
@@ -42,8 +41,7 @@ def labelled_summaries(entries: Sequence[BenchmarkEntry]) -> list[LabelledSummar
                 insights=tuple(ItemRef(insight.key, insight.text) for insight in entry.insights),
             ),
             labels=tuple(
-                HumanLabel(label.insight_key, cast("Coverage", label.coverage), label.lines)
-                for label in entry.human
+                HumanLabel(label.insight_key, Coverage(label.coverage), label.lines) for label in entry.human
             ),
             topic=entry.haystack_key,
             subtopic=entry.subtopic_key,
@@ -68,8 +66,10 @@ def save_fitted(*, result: FitResult, name: str, now: datetime) -> Judge:
     Raises:
         NameTaken: the name belongs to the defaults or to a judge of another kind.
     """
-    if name == OFFLINE:
-        raise NameTaken(f"“{OFFLINE}” is the offline judge with its defaults; give the fitted one another name.")
+    if name == judging.OFFLINE:
+        raise NameTaken(
+            f"“{judging.OFFLINE}” is the offline judge with its defaults; give the fitted one another name."
+        )
     if Judge.objects.filter(name=name).exclude(kind=Judge.Kind.LEXICAL).exists():
         raise NameTaken(f"“{name}” is the name of a judge of another kind.")
     return judging.ensure_judge(

@@ -9,7 +9,7 @@ from django.db.models import Min
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine import juries, scopes
+from benchmarks.engine import judging, juries, scopes
 from benchmarks.engine.scopes import Scope
 from benchmarks.exchange.systems import setting_name
 from benchmarks.judges.prompts import default_prompt
@@ -19,7 +19,7 @@ from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Syste
 from benchmarks.scoring.summhay import Score
 
 MOST_BYTES = 1_000_000
-"""Of an uploaded list of ids."""
+"""Limit of an uploaded list of ids, in bytes."""
 
 
 def _datasets() -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ class ModelJudgeForm(ModelForm):
     def clean_name(self) -> str:
         """The names of judges of other kinds are taken."""
         name: str = self.cleaned_data["name"].strip()
-        if name == "lexical" or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
+        if name == judging.OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
             raise forms.ValidationError(_("A judge of another kind already has this name."))
         return name
 

@@ -12,7 +12,7 @@ from benchmarks.exchange.systems import is_people, setting_name
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.scores import coverage_verdicts, scored_texts
 from benchmarks.scoring.leaderboard import Scored
-from benchmarks.scoring.summhay import HALF, Score
+from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.text import words_per_bullet
 
 TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
@@ -56,7 +56,7 @@ def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
 
 
 def scored_summaries(
-    *, haystacks: QuerySet[Haystack], judge: Judge, half: float = HALF, score: Score = Score.LABEL
+    *, haystacks: QuerySet[Haystack], judge: Judge, score: Score = Score.LABEL
 ) -> tuple[list[Scored], dict[str, Entry]]:
     """The summaries of systems that the judge has judged, one of each on each subtopic.
 
@@ -72,7 +72,7 @@ def scored_summaries(
     }
     verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge, score=score)
     found = []
-    for pk, lines, scored in scored_texts(texts, verdicts, half=half):
+    for pk, lines, scored in scored_texts(texts, verdicts):
         subtopic, entry = of[pk]
         found.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value))
     return found, {str(entry): entry for _subtopic, entry in of.values()}

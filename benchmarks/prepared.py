@@ -131,7 +131,6 @@ class PreparedValues(_Prepared, Generic[T]):
     """A query for plain values, a tuple a row."""
 
     def all(self, **values: Any) -> list[tuple[T, ...]]:
-        """All rows."""
         return [tuple(row) for row in self._rows(values, connections["default"])]
 
 

@@ -1,4 +1,4 @@
-"""Named reads of corpora, summaries and verdicts."""
+"""Named queries of corpora, summaries and verdicts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Valu
 from django.db.models.functions import Coalesce, Concat
 
 from benchmarks.exchange.systems import PEOPLE
+from benchmarks.states import SummaryOrigin
 
 
 def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
@@ -21,8 +22,6 @@ def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
 
 
 class HaystackQuerySet(models.QuerySet[Any]):
-    """Reads of haystacks."""
-
     def current(self) -> HaystackQuerySet:
         """Leave out what was archived."""
         return self.filter(archived_at=None)
@@ -60,14 +59,12 @@ class HaystackQuerySet(models.QuerySet[Any]):
         rows: HaystackQuerySet = self.annotate(
             n_subtopics=_count("Subtopic", "haystack"),
             n_insights=_count("Insight", "subtopic__haystack"),
-            n_summaries=_count("Summary", "haystack", ~Q(origin="session")),
+            n_summaries=_count("Summary", "haystack", ~Q(origin=SummaryOrigin.SESSION)),
         )
         return rows
 
 
 class DocumentQuerySet(models.QuerySet[Any]):
-    """Reads of documents."""
-
     def lengths(self, haystacks: Iterable[Any]) -> dict[int, list[tuple[int, int]]]:
         """(number, words) of each document in the order of numbers, by haystack."""
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -78,23 +75,19 @@ class DocumentQuerySet(models.QuerySet[Any]):
 
 
 class SubtopicQuerySet(models.QuerySet[Any]):
-    """Reads of subtopics."""
-
     def with_counts(self) -> SubtopicQuerySet:
         """Add n_insights and n_summaries (of systems)."""
         rows: SubtopicQuerySet = self.annotate(
             n_insights=_count("Insight", "subtopic"),
-            n_summaries=_count("Summary", "subtopic", ~Q(origin="session")),
+            n_summaries=_count("Summary", "subtopic", ~Q(origin=SummaryOrigin.SESSION)),
         )
         return rows
 
 
 class SummaryQuerySet(models.QuerySet[Any]):
-    """Reads of summaries."""
-
     def of_systems(self) -> SummaryQuerySet:
         """Leave out the drafts and finals of writing sessions."""
-        return self.exclude(origin="session")
+        return self.exclude(origin=SummaryOrigin.SESSION)
 
     def counted(self) -> SummaryQuerySet:
         """One text of each system on each subtopic, as leaderboards count and haystack files hold them.
@@ -102,23 +95,19 @@ class SummaryQuerySet(models.QuerySet[Any]):
         People's texts that came back with a file are those of their sessions.
         """
         of_session = self.model.objects.filter(
-            origin="session", subtopic=OuterRef("subtopic"), text_sha256=OuterRef("text_sha256")
+            origin=SummaryOrigin.SESSION, subtopic=OuterRef("subtopic"), text_sha256=OuterRef("text_sha256")
         )
         came_back = Q(system__summarizer__startswith=PEOPLE) & Exists(of_session)
-        return self.exclude(origin__in=["session", "annotated"]).exclude(came_back)
+        return self.exclude(origin__in=[SummaryOrigin.SESSION, SummaryOrigin.ANNOTATED]).exclude(came_back)
 
 
 class VerdictQuerySet(models.QuerySet[Any]):
-    """Reads of verdicts."""
-
     def valid(self) -> VerdictQuerySet:
         """Leave out answers that could not be used; they are counted elsewhere."""
         return self.filter(is_valid=True)
 
 
 class ImportJobQuerySet(models.QuerySet[Any]):
-    """Reads of uploaded files."""
-
     def for_user(self, user: Any) -> ImportJobQuerySet:
         """One's own; whoever may delete corpora sees everybody's."""
         if user.has_perm("benchmarks.delete_haystack"):
@@ -127,8 +116,6 @@ class ImportJobQuerySet(models.QuerySet[Any]):
 
 
 class QuestionQuerySet(models.QuerySet[Any]):
-    """Reads of questions."""
-
     def search(self, text: str) -> QuestionQuerySet:
         """Those whose text or id holds `text`, whatever its case."""
         return self.filter(Q(text__icontains=text) | Q(key__icontains=text)) if text else self
@@ -153,8 +140,6 @@ class QuestionQuerySet(models.QuerySet[Any]):
 
 
 class RankingQuerySet(models.QuerySet[Any]):
-    """Reads of retrievers' scores."""
-
     def imported(self) -> RankingQuerySet:
         """Only those that came with a file."""
         return self.filter(version="")

@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.db.models import Count
 
 from benchmarks import audit
-from benchmarks.corpora import Obstacle, dependants
+from benchmarks.corpora import InUse, Obstacle, counted, dependants
 from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
 
 PATHS: dict[type[models.Model], str] = {
@@ -31,14 +31,6 @@ class QuestionSet:
     is_archived: bool
 
 
-class QuestionSetInUse(Exception):
-    """The question set is part of people's work."""
-
-    def __init__(self, obstacles: list[Obstacle]) -> None:
-        self.obstacles = obstacles
-        super().__init__(", ".join(f"{row.count} {row.label}" for row in obstacles))
-
-
 def sets() -> list[QuestionSet]:
     """All sets by name. One query."""
     return _sets(Question.objects.all())
@@ -50,8 +42,8 @@ def find(name: str) -> QuestionSet | None:
 
 
 def _sets(rows: models.QuerySet[Any]) -> list[QuestionSet]:
-    counted = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"))
-    return [QuestionSet(name, n, n == n_archived) for name, n, n_archived in counted]
+    found = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"))
+    return [QuestionSet(name, n, n == n_archived) for name, n, n_archived in found]
 
 
 def obstacles(name: str) -> list[Obstacle]:
@@ -61,28 +53,22 @@ def obstacles(name: str) -> list[Obstacle]:
 
 def contents(name: str) -> list[Obstacle]:
     """Count what would go with the set."""
-    counted: list[tuple[models.QuerySet[Any], str]] = [
-        (Question.objects.filter(dataset=name), "questions"),
-        (QuestionDocument.objects.filter(question__dataset=name), "documents"),
-        (KeyPoint.objects.filter(question__dataset=name), "key points"),
-        (Response.objects.filter(question__dataset=name), "responses"),
-        (PointVerdict.objects.filter(response__question__dataset=name), "verdicts"),
-    ]
-    return [Obstacle(label=label, count=rows.count()) for rows, label in counted]
+    return counted(
+        questions=Question.objects.filter(dataset=name),
+        documents=QuestionDocument.objects.filter(question__dataset=name),
+        key_points=KeyPoint.objects.filter(question__dataset=name),
+        responses=Response.objects.filter(question__dataset=name),
+        verdicts=PointVerdict.objects.filter(response__question__dataset=name),
+    )
 
 
 @transaction.atomic
-def archive(*, dataset: str, actor: Any, now: datetime) -> None:
-    """Take a set out of lists and new studies; what runs on it goes on."""
-    if Question.objects.filter(dataset=dataset, archived_at=None).update(archived_at=now):
-        audit.record(actor=actor, action="questions.archived", target=None, now=now, dataset=dataset)
-
-
-@transaction.atomic
-def restore(*, dataset: str, actor: Any, now: datetime) -> None:
-    """Bring an archived set back."""
-    if Question.objects.filter(dataset=dataset, archived_at__isnull=False).update(archived_at=None):
-        audit.record(actor=actor, action="questions.restored", target=None, now=now, dataset=dataset)
+def set_archived(*, dataset: str, is_archived: bool, actor: Any, now: datetime) -> None:
+    """Take a set out of lists and new studies, or bring it back; what runs on it goes on."""
+    rows = Question.objects.filter(dataset=dataset, archived_at__isnull=is_archived)
+    if rows.update(archived_at=now if is_archived else None):
+        act = "archived" if is_archived else "restored"
+        audit.record(actor=actor, action=f"questions.{act}", target=None, now=now, dataset=dataset)
 
 
 @transaction.atomic
@@ -90,10 +76,10 @@ def delete(*, dataset: str, actor: Any, now: datetime) -> None:
     """Delete the questions of a set with documents, key points, responses and verdicts.
 
     Raises:
-        QuestionSetInUse: work of people stands on it.
+        InUse: work of people stands on it.
     """
     if found := obstacles(dataset):
-        raise QuestionSetInUse(found)
+        raise InUse(found)
     gone = {row.label.replace(" ", "_"): row.count for row in contents(dataset)}
     audit.record(actor=actor, action="questions.deleted", target=None, now=now, dataset=dataset, **gone)
     Question.objects.filter(dataset=dataset).delete()

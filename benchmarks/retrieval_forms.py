@@ -6,9 +6,9 @@ from dataclasses import Field, fields
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.model_forms import addresses
 from benchmarks.models import Haystack
 from benchmarks.retrieval.base import Retriever, Served
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
@@ -94,7 +94,7 @@ def _field(one: Field[Any]) -> forms.Field:
     }
     if one.name == "base_url":
         del common["initial"]
-        return forms.ChoiceField(choices=[(address, address) for address in settings.OPENAI_BASE_URLS], **common)
+        return forms.ChoiceField(choices=addresses(), **common)
     if one.type == "bool":
         return forms.BooleanField(required=False, **common)
     if one.type == "int":

@@ -20,7 +20,6 @@ def scores_of(
     *,
     summaries: Iterable[int],
     judge: Judge,
-    half: float = summhay.HALF,
     shown: Mapping[int, Collection[int]] | None = None,
     score: summhay.Score = summhay.Score.LABEL,
 ) -> dict[int, summhay.SummaryScore]:
@@ -32,14 +31,13 @@ def scores_of(
     Args:
         summaries: primary keys.
         judge: whose verdicts count.
-        half: what a partial coverage is worth.
         shown: {summary pk: document numbers}; then only insights present in those documents are scored.
         score: whether coverage takes labels, or what the judge expects where it says.
     """
     wanted = set(summaries)
     texts = list(Summary.objects.filter(pk__in=wanted).values_list("pk", "subtopic", "text"))
     verdicts = coverage_verdicts(summaries=wanted, judge=judge, score=score)
-    return {pk: scored for pk, _lines, scored in scored_texts(texts, verdicts, half=half, shown=shown)}
+    return {pk: scored for pk, _lines, scored in scored_texts(texts, verdicts, shown=shown)}
 
 
 Verdicts = Mapping[int, Mapping[str, summhay.Verdict | None]]
@@ -50,7 +48,6 @@ def scored_texts(
     texts: Collection[tuple[int, int, str]],
     verdicts: Verdicts,
     *,
-    half: float = summhay.HALF,
     shown: Mapping[int, Collection[int]] | None = None,
 ) -> Iterator[tuple[int, Sequence[text.Line], summhay.SummaryScore]]:
     """Score texts, given as (summary pk, subtopic pk, text), with their lines. One query; see `scores_of`."""
@@ -64,7 +61,7 @@ def scored_texts(
             insights = summhay.present_insights(insights, shown[pk])
         lines = text.lines_from_list(body.split("\n") if body else [])
         usable = {key: verdict for key, verdict in given.items() if verdict is not None}
-        yield pk, lines, summhay.score_summary(insights, usable, lines, half=half)
+        yield pk, lines, summhay.score_summary(insights, usable, lines)
 
 
 def gold_documents(*, subtopics: Collection[int]) -> dict[int, list[tuple[str, frozenset[int]]]]:

@@ -217,12 +217,10 @@ class SummarizeForm(_RunForm):
         return Source.named(chosen) if "@" in chosen else Source(order=chosen)
 
     def subjects(self) -> list[Subtopic]:
-        """The subtopics."""
         rows = Subtopic.objects.filter(haystack=self.cleaned_data["haystack"])
         return list(rows.select_related("haystack").order_by("number"))
 
     def about(self) -> str:
-        """The haystack."""
         return str(self.cleaned_data["haystack"].title)
 
 
@@ -285,7 +283,6 @@ class SourcesForm(_RunForm):
         return list(self.shown().fitting(list(rows.order_by("haystack"))))
 
     def about(self) -> str:
-        """The dataset."""
         return str(self.cleaned_data["sources"])
 
 
@@ -347,11 +344,9 @@ class RespondForm(_RunForm):
         return Documents(Condition.named(name))
 
     def subjects(self) -> list[Question]:
-        """The questions."""
         return list(
             Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None).order_by("pk")
         )
 
     def about(self) -> str:
-        """The question set."""
         return str(self.cleaned_data["dataset"])

@@ -62,7 +62,9 @@ def disagreements(studies: Mapping[int, Study]) -> list[Waiting]:
     )
     coverage = (
         CoverageLabel.objects.for_figures()
-        .filter(~Exists(decided), study__in=[pk for pk, study in studies.items() if study.kind == "linking"])
+        .filter(
+            ~Exists(decided), study__in=[pk for pk, study in studies.items() if study.kind == Study.Kind.LINKING]
+        )
         .order_by()
         .values_list("study", "summary", "insight")
         .annotate(n=Count("coverage", distinct=True))
@@ -73,7 +75,10 @@ def disagreements(studies: Mapping[int, Study]) -> list[Waiting]:
     )
     points = (
         PointLabel.objects.for_figures()
-        .filter(~Exists(ruled), study__in=[pk for pk, study in studies.items() if study.kind == "verification"])
+        .filter(
+            ~Exists(ruled),
+            study__in=[pk for pk, study in studies.items() if study.kind == Study.Kind.VERIFICATION],
+        )
         .order_by()
         .values_list("study", "key_point")
         .annotate(
@@ -83,7 +88,10 @@ def disagreements(studies: Mapping[int, Study]) -> list[Waiting]:
     )
     found = Counter(study for study, *_rest in coverage)
     found.update(study for study, *_rest in points)
-    pages = {"linking": "annotation:disagreements", "verification": "annotation:verification-disagreements"}
+    pages: dict[str, str] = {
+        Study.Kind.LINKING: "annotation:disagreements",
+        Study.Kind.VERIFICATION: "annotation:verification-disagreements",
+    }
     return [
         Waiting(
             ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},

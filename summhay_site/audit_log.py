@@ -1,4 +1,4 @@
-"""Reads of the audit log for its page and its download."""
+"""Queries of the audit log, for its page and its download."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event in words."""
+class EventInWords:
+    """An event of the audit log: who did what as a sentence, and its details as (name, value)."""
 
     event: AuditEvent
     who: Named | None
@@ -155,14 +155,14 @@ def kind_name(action: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def tell(events: Iterable[AuditEvent]) -> list[Told]:
+def events_in_words(events: Iterable[AuditEvent]) -> list[EventInWords]:
     """Events in words; one query for each kind of thing that they are about."""
     rows = list(events)
     known = _known(rows)
-    return [_told(event, known) for event in rows]
+    return [_in_words(event, known) for event in rows]
 
 
-def _told(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> Told:
+def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> EventInWords:
     what = known.get((event.object_type, event.object_uid)) or Named(event.object_name or event.object_uid)
     text = str(SENTENCES.get(event.action, ""))
     if not text:
@@ -173,7 +173,7 @@ def _told(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> Told:
     before, _mark, after = text.partition("%(what)s")
     sentence = format_html("{}{}{}", before, shown if _mark else "", after)
     actor: Any = event.actor
-    return Told(
+    return EventInWords(
         event=event,
         who=Named(actor.username, reverse("person", args=[actor.uid])) if actor else None,
         from_command_line=event.detail.get("via") == "command line",

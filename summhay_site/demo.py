@@ -106,21 +106,10 @@ def load(*, now: datetime, say: Say) -> None:
     _import_corpora(actor=cast.researcher, now=start)
     say("a study with nine past sessions")
     study = _make_study(cast, now=start)
-    for number, (writer, past) in enumerate(zip(cast.past_writers, demo_drafts(), strict=True)):
-        began = start + (2 + 2 * number) * DAY
-        _get_ready(writer, now=began - timedelta(hours=2))
-        subtopic = Subtopic.objects.get(key=past["subtopic_id"])
-        task = assigning.assign_one(
-            study=study, annotator=writer, subtopic=subtopic, by=cast.researcher, now=began - timedelta(hours=1)
-        )
-        _write(task, past, began=began)
+    _write_past_sessions(study, cast, since=start)
     _give_open_tasks(study, cast, now=now)
     say("scores by the offline judge")
-    runs = scoring.score_snapshots(now=now)
-    while scoring.check_copying(now=now):
-        pass
-    for run in runs:
-        judging.run_pending(run=run, clock=lambda: now)
+    _score(now=now)
     _judge_systems(now=now)
     demo_recall.load(dataset="demo", now=now)
     say("scores of documents by the offline retrievers")
@@ -210,6 +199,25 @@ def _make_study(cast: Cast, *, now: datetime) -> Study:
         annotators=[*cast.past_writers, *cast.annotators],
     )
     return lifecycle.open_study(study=study, by=cast.researcher, now=now)
+
+
+def _write_past_sessions(study: Study, cast: Cast, *, since: datetime) -> None:
+    for number, (writer, past) in enumerate(zip(cast.past_writers, demo_drafts(), strict=True)):
+        began = since + (2 + 2 * number) * DAY
+        _get_ready(writer, now=began - timedelta(hours=2))
+        subtopic = Subtopic.objects.get(key=past["subtopic_id"])
+        task = assigning.assign_one(
+            study=study, annotator=writer, subtopic=subtopic, by=cast.researcher, now=began - timedelta(hours=1)
+        )
+        _write(task, past, began=began)
+
+
+def _score(*, now: datetime) -> None:
+    runs = scoring.score_snapshots(now=now)
+    while scoring.check_copying(now=now):
+        pass
+    for run in runs:
+        judging.run_pending(run=run, clock=lambda: now)
 
 
 def _get_ready(annotator: Annotator, *, now: datetime) -> None:

@@ -90,7 +90,7 @@ def _play(
         linked: set[int] = set()
         for insight in task.item.summary.subtopic.insights.order_by("number"):
             at += timedelta(seconds=dice.randint(12, 55))
-            answer = expected.get((task.item.summary.pk, insight.pk), ("none", ()))
+            answer = expected.get((task.item.summary.pk, insight.pk), (Coverage.NONE.value, ()))
             coverage, lines = _moved(answer, known, dice) if dice.random() < share else answer
             usable = [line for line in lines if line in known][:1]
             if usable and dice.random() < share / 2:
@@ -100,7 +100,9 @@ def _play(
                 kind=LINK,
                 tasks=own,
                 question=insight.uid,
-                answer=LinkingAnswer(coverage if usable else "none", tuple(usable), dice.random() < 0.04),
+                answer=LinkingAnswer(
+                    coverage if usable else Coverage.NONE.value, tuple(usable), dice.random() < 0.04
+                ),
                 op_id=uuid5(NAMESPACE_URL, f"{task.uid}/{insight.uid}").hex,
                 now=at,
             )

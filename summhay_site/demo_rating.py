@@ -77,11 +77,11 @@ def _expected(summary: Summary, *, judge: int) -> list[int]:
     """A rating for each aspect, in their order."""
     labels = Verdict.objects.valid().filter(summary=summary, judge=judge).values_list("coverage", flat=True)
     found = [worth()[label] for label in labels]
-    told = LOWEST + round((HIGHEST - LOWEST) * sum(found) / (len(found) or 1))
+    informativeness = LOWEST + round((HIGHEST - LOWEST) * sum(found) / (len(found) or 1))
     words = words_per_bullet(lines_from_list(summary.lines)).value or 0
     clear = HIGHEST if words < 25 else HIGHEST - 1 if words < 35 else LOWEST + 2
-    borne_out = min(HIGHEST, told + 1)
-    return [round((told + clear + borne_out) / 3), told, clear, clear, borne_out]
+    borne_out = min(HIGHEST, informativeness + 1)
+    return [round((informativeness + clear + borne_out) / 3), informativeness, clear, clear, borne_out]
 
 
 def _near(value: int, rate: float, dice: random.Random) -> int:

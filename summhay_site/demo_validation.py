@@ -20,6 +20,7 @@ from annotation.validation import planning
 from annotation.validation.exports import verdicts_on
 from annotation.validation.recording import PAIR, PairAnswer
 from benchmarks.engine import judging
+from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from summhay_site.models import User
 
 NAME = "Does the offline judge see what responses say?"
@@ -66,14 +67,14 @@ def _near(verdict: str, rate: float, lot: random.Random) -> str:
     """What an annotator answers where the judge's verdict is this one."""
     if lot.random() >= rate:
         return verdict
-    return lot.choice([answer for answer in ("yes", "neutral", "no") if answer != verdict])
+    return lot.choice([answer for answer in ENTAILMENTS if answer != verdict])
 
 
 def _why_not(answer: str, lot: random.Random) -> str:
     """The reason for an answer; some give none. What a response mentions is incomplete or too general."""
-    if answer == "yes" or lot.random() < 0.15:
+    if answer == Entailment.YES or lot.random() < 0.15:
         return ""
-    return WhyNot.MISSING if answer == "no" else lot.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
+    return WhyNot.MISSING if answer == Entailment.NO else lot.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
 
 
 def _answer(task: LabelTask, answer: str, lot: random.Random, *, at: datetime) -> datetime:

@@ -13,7 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from annotation.labelling import handling
 from annotation.labelling.recording import record
-from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.models import Annotator, Keyness, LabelItem, LabelTask, Study
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.verification import planning
@@ -30,7 +30,7 @@ RATES = (
     Rates(grounded=0.3, keyness=0.4, seconds=2),
     Rates(grounded=0.04, keyness=0.08, seconds=31),
 )
-"""Of the people in their order: the third hardly looks."""
+"""The error rates of the people, in their order: the third hardly looks."""
 SHARE_BEGUN = 0.4
 """How much the last of those who work has done."""
 
@@ -93,5 +93,5 @@ def _truth(item: LabelItem, flaws: dict[str, str]) -> Truth:
     """What is known of a key point; the text of an attention check cannot hold its point."""
     flaw = flaws.get(item.key_point.key, "")
     if item.role == LabelItem.Role.GOLD or flaw == "not grounded":
-        return Truth(False, "agree")
-    return Truth(True, "disagree" if flaw else "agree")
+        return Truth(False, Keyness.AGREE.value)
+    return Truth(True, (Keyness.DISAGREE if flaw else Keyness.AGREE).value)

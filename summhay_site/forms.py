@@ -101,7 +101,6 @@ class AccountForm(forms.Form):
         return username
 
     def row(self) -> NewAccount:
-        """What was entered."""
         data = self.cleaned_data
         return NewAccount(
             username=data["username"], name=data["name"], email=data["email"], language=data["language"]
@@ -136,8 +135,6 @@ class DetailsForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Another role."""
-
     role = forms.ChoiceField(label=_("Role"), choices=ROLES)
 
 
@@ -192,7 +189,7 @@ class EraseForm(forms.Form):
         self.fields["username"].widget.attrs.update(autocomplete="off", autocapitalize="none")
 
     def clean_username(self) -> str:
-        """It must be the one on the page."""
+        """Raise an error unless it is the user name on the page."""
         username: str = self.cleaned_data["username"].strip()
         if username != self.person.username:
             raise ValidationError(_("That is not the user name of this person."))

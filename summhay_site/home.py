@@ -39,7 +39,6 @@ class ResearcherHome:
     haystacks: int
     question_sets: int
     has_corpus: bool
-    newest_haystack: str
     annotators: int
     studies: int
     lines: list[StudyLine]
@@ -128,7 +127,6 @@ def read_researcher(user: Any) -> ResearcherHome:
         haystacks=len(haystacks),
         question_sets=n_sets,
         has_corpus=bool(n_sets or for_work),
-        newest_haystack=str(for_work[0]) if for_work else "",
         annotators=Annotator.objects.active().count(),
         studies=len(studies),
         lines=[StudyLine(study, pace[study.pk]) for study in worked if study.state in under_way],
@@ -149,16 +147,12 @@ def read_researcher(user: Any) -> ResearcherHome:
 
 def _results(studies: list[Study]) -> list[tuple[str, str]]:
     newest = sorted(studies, key=lambda study: study.created_at, reverse=True)[:RESULTS_SHOWN]
-    found = []
-    for study in newest:
-        tab = next((tab for tab in kind_named(study.kind).all_tabs if tab.part == "results"), None)
-        if tab is not None:
-            found.append((study.name, reverse(tab.page, args=[study.uid])))
-    return found
+    pages = [(study, kind_named(study.kind).results_page) for study in newest]
+    return [(study.name, reverse(place, args=[study.uid])) for study, place in pages if place]
 
 
 def read_admin() -> AdminHome:
-    """One query."""
+    """How many accounts there are, by state; one query."""
     counts = User.objects.aggregate(
         people=Count("pk", filter=Q(is_active=True)),
         inactive=Count("pk", filter=Q(is_active=False)),

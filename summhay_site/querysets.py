@@ -1,4 +1,4 @@
-"""Named reads of accounts."""
+"""Named queries of accounts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from summhay_site import roles
 
 
 class UserQuerySet(models.QuerySet[Any]):
-    """Reads of accounts; `role` of a row is cheap after `with_role`."""
+    """Accounts; `role` of a row costs no query after `with_role`."""
 
     def with_role(self) -> UserQuerySet:
         """Fetch the groups too, so that the role of each row costs no query."""

@@ -31,12 +31,12 @@ class Disk:
 
     @property
     def free_share(self) -> float:
-        """From 0 to 1."""
+        """The share of the disk that is free, from 0 to 1."""
         return self.free / self.total if self.total else 0.0
 
     @property
     def is_low(self) -> bool:
-        """Below 5 %."""
+        """Whether less than 5 % is free."""
         return self.free_share < LEAST_FREE_SHARE
 
 

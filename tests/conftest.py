@@ -6,6 +6,7 @@ ada is a researcher, ben and cleo are annotators, dot is a stranger to every stu
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import sqlite3
@@ -17,7 +18,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -38,10 +41,19 @@ ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+LONGEST = ("test_bench", "test_demo", "test_model_crash", "test_upgrade", "test_frozen_broker", "test_backup")
+"""Begun with, so that no worker is left alone with one in the end. Those that empty the database come last."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests also wait, for the database, for other processes, for the clock."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
     if ON_POSTGRESQL:
         left_out = [item for item in items if not _needs_services(item)]
         config.hook.pytest_deselected(items=left_out)
@@ -54,6 +66,13 @@ def _needs_services(item: pytest.Item) -> bool:
         return False
     database = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     return bool(database or item.get_closest_marker("django_db") or item.get_closest_marker("broker"))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded now stays to the end: the garbage collector need not walk through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -138,6 +157,18 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     return made
 
 
+def _migrate(database_url: str, *, folder: Path) -> None:
+    """Make all tables, in a process of its own with its data folder."""
+    env = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": database_url,
+        "DEBUG": "1",  # nothing was collected here
+    }
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
+
+
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with all tables and no data, made once; copy it.
@@ -145,28 +176,54 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Its folder is a data folder that others may enter, as folders mostly are.
     """
 
-    def migrate(folder: Path) -> None:
+    def make(folder: Path) -> None:
         folder.chmod(0o755)
-        env = os.environ | {
-            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-            "DATA_DIR": str(folder),
-            "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3",
-            "DEBUG": "1",  # nothing was collected here
-        }
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
+        _migrate(f"sqlite:///{folder}/db.sqlite3", folder=folder)
 
-    return made_once(tmp_path_factory, "empty", migrate) / "db.sqlite3"
+    return made_once(tmp_path_factory, "empty", make) / "db.sqlite3"
+
+
+def _template_of(controller: int) -> str:
+    """The name of the database that workers of one run copy."""
+    return f"test_template_{controller}"
+
+
+def _on_server(statement: str) -> None:
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute(statement.encode())
+
+
+@pytest.fixture(scope="session")
+def template_database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a PostgreSQL database with all tables and no data, made once for all workers of this run."""
+    name = _template_of(os.getppid())
+
+    def make(folder: Path) -> None:
+        _on_server(f'DROP DATABASE IF EXISTS "{name}"')  # a run that was killed may have left it
+        _on_server(f'CREATE DATABASE "{name}"')
+        _migrate(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl(), folder=folder)
+
+    made_once(tmp_path_factory, name, make)
+    return name
+
+
+def pytest_sessionfinish() -> None:
+    """Once all workers have ended, the database that they copied can go."""
+    if ON_POSTGRESQL and not IN_WORKER:
+        _on_server(f'DROP DATABASE IF EXISTS "{_template_of(os.getpid())}"')
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, request: pytest.FixtureRequest
 ) -> Iterator[None]:
-    """Make what each worker does to its database cheap: migrating on SQLite, emptying on PostgreSQL."""
+    """Make what each worker does to its database cheap: migrating, and on PostgreSQL emptying."""
     with pytest.MonkeyPatch.context() as patch:
         if ON_POSTGRESQL:
             patch.setattr(type(connection.ops), "sql_flush", _delete_all)
+            if IN_WORKER:
+                template = request.getfixturevalue("template_database")
+                patch.setitem(connection.settings_dict["TEST"], "TEMPLATE", template)
         elif IN_WORKER:
             empty = request.getfixturevalue("empty_database")
             connection_created.connect(partial(_fill, empty=empty), weak=False, dispatch_uid="fill")

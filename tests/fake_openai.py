@@ -117,12 +117,10 @@ class FakeServer:
 
     @property
     def address(self) -> str:
-        """The base URL."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
     @property
     def n_asked(self) -> int:
-        """Requests so far."""
         return len(self.bodies)
 
     def start(self) -> None:
@@ -223,7 +221,6 @@ def completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 @contextmanager
 def serving(*, delay_s: float = 0.0, behaviour: Behaviour | None = None) -> Iterator[FakeServer]:
-    """A running server."""
     server = FakeServer(delay_s=delay_s, behaviour=behaviour)
     server.start()
     try:

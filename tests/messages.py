@@ -157,7 +157,6 @@ def _flags(ids: str | tuple[str, ...]) -> set[str]:
 
 
 def catalog_of(folder: Path, language: str) -> Catalog:
-    """A stored catalog."""
     with (folder / "django.po").open("rb") as file:
         return read_po(file, locale=language)
 

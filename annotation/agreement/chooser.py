@@ -13,27 +13,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotation.figures.page import Source
-from annotation.figures.people import agreement
-from annotation.figures.table import SUBTOPICS
-from annotation.models import CoverageLabel, EntailmentLabel, ExternalLabel, PointLabel, RatingLabel, Study
-from annotation.rating.results import judges_of
-from annotation.verification.research_page import looked
+from annotation import kinds
+from annotation.kinds import Headline
+from annotation.labelling.kind import LabelWork
+from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.exchange.plain_labels import POINT_TASKS
-from benchmarks.scoring.retention import Task
-from benchmarks.scoring.stat import Stat
-from benchmarks.web.memory import remembered
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """A set of labels: how many items and people, how far people agree, how many judges stand beside them."""
-
-    n_items: int
-    n_people: int
-    n_judges: int | None
-    percent: Stat | None = None
-    kappa: Stat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +41,11 @@ class LabelledDataset:
 def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
     """Those of the studies that have labels to compare, the newest first."""
 
-    def has(model: type[Any]) -> Exists:
-        return Exists(model.objects.filter(study=OuterRef("pk")))
-
-    labelled = Q()
-    for model in (CoverageLabel, ExternalLabel, PointLabel, EntailmentLabel, RatingLabel):
-        labelled |= Q(has(model))
+    labelled = Q(Exists(ExternalLabel.objects.filter(study=OuterRef("pk"))))
+    for kind in kinds.kinds():
+        if isinstance(kind, LabelWork):
+            model: Any = Study._meta.get_field(kind.answers).related_model
+            labelled |= Q(Exists(model.objects.filter(study=OuterRef("pk"))))
     return studies.filter(labelled).order_by("-created_at", "-pk")
 
 
@@ -88,44 +71,11 @@ def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
 
 
 def _row(study: Study) -> Comparable:
-    if study.kind == Study.Kind.VALIDATION:
-        items = EntailmentLabel.objects.filter(study=study).for_figures()
-        counts = items.aggregate(n=Count("task__item", distinct=True), who=Count("annotator", distinct=True))
-        url = reverse("annotation:validation-results", args=[study.uid])
-        return Comparable(study, url, Headline(counts["n"], counts["who"], 1))
-    if study.kind == Study.Kind.RATING:
-        items = RatingLabel.objects.filter(study=study).for_figures()
-        counts = items.aggregate(n=Count("summary", distinct=True), who=Count("annotator", distinct=True))
-        url = reverse("annotation:rating-results", args=[study.uid])
-        return Comparable(study, url, Headline(counts["n"], counts["who"], judges_of(study)))
-    if study.kind == Study.Kind.VERIFICATION or _judges_points(study):
-        url = reverse("annotation:verification-agreement", args=[study.uid])
-        return Comparable(study, url, _of_points(study))
-    source = Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
-    url = reverse("annotation:study-agreement", args=[study.uid])
-    key = (source.key, source.version(), source.names())
-    return Comparable(study, url, remembered("headline", key, lambda: _of_coverage(source)))
+    """A study as its kind sums it up; judgments made elsewhere as those made here."""
+    kind = kinds.kind_named(Study.Kind.VERIFICATION if judges_points(study) else study.kind)
+    return Comparable(study, reverse(kind.results_page, args=[study.uid]), kind.headline(study))
 
 
-def _judges_points(study: Study) -> bool:
-    return (
-        study.kind == Study.Kind.EXTERNAL
-        and ExternalLabel.objects.filter(Q(study=study), task__in=POINT_TASKS).exists()
-    )
-
-
-def _of_points(study: Study) -> Headline:
-    found = looked(study, scope="")
-    keep = next((one.people for one in found.tasks if one.task == Task.KEEP), None)
-    if keep is None:
-        return Headline(found.n_items, len(found.people), None)
-    return Headline(found.n_items, len(found.people), None, keep.cards["percent"], keep.cards["randolph"])
-
-
-def _of_coverage(source: Source) -> Headline:
-    table = source.table()
-    n_judges = None if table.items else len(table.judges)
-    if not len(table.codes):
-        return Headline(0, 0, n_judges)
-    found = agreement(table.clustered(SUBTOPICS))
-    return Headline(found.n_items, len(table.people), n_judges, found.cards["percent"], found.cards["randolph"])
+def judges_points(study: Study) -> bool:
+    """Whether labels made elsewhere are judgments on key points, which have a page of their own."""
+    return study.kind == Study.Kind.EXTERNAL and study.external_labels.filter(task__in=POINT_TASKS).exists()

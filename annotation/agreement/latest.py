@@ -18,12 +18,12 @@ from benchmarks.web.plots import Plot
 STANDS_FOR = timedelta(minutes=10)
 """How long a plot is kept while people go on working."""
 TRIED = 3
-"""So many studies are asked for results, those worked in last first."""
+"""At most this many studies are searched for results, those worked in last first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """A study with results: a plot of them, when somebody last finished a task, and the page where they are."""
+    """A study with results: a plot of them, when somebody last finished a task in it, and the page of results."""
 
     study: Study
     at: datetime
@@ -32,9 +32,9 @@ class Latest:
 
 
 def latest_of(user: Any, now: datetime) -> Latest | None:
-    """Of this researcher's studies with results the one that was worked in last; None where none has any.
+    """The study that was worked in last, among those of this researcher that have results; None if there is none.
 
-    Three queries, and those of the results, which are read again after ten minutes at the earliest.
+    Three queries, and those for the results, which are kept for ten minutes.
     """
     own = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED)
     studies = {study.pk: study for study in own}
@@ -65,5 +65,4 @@ def _plot(study: Study, now: datetime) -> Plot | None:
 
 def _results_page(study: Study) -> str:
     kind = kind_named(study.kind)
-    tab = next((tab for tab in kind.all_tabs if tab.part == "results"), None)
-    return reverse(tab.page if tab else kind.study_page, args=[study.uid])
+    return reverse(kind.results_page or kind.study_page, args=[study.uid])

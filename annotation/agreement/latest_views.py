@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.agreement.latest import latest_of
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import inline_svg
 
 
 @requires("annotation.view_session")
 @require_safe
-def latest(request: HttpRequest) -> HttpResponse:
+def latest(request: HtmxHttpRequest) -> HttpResponse:
     """A small plot of the study that was worked in last; empty where no study has results."""
     found = latest_of(request.user, timezone.now())
     context = {"latest": found, "svg": inline_svg(found.plot) if found else ""}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, number
+from annotation.agreement.reports import Report, aligned, number
 from annotation.agreement.scope import add_reference, add_scope, judged_table
 from annotation.figures.biases import as_json, bias_report
-from annotation.figures.judges import UnknownReference
 
 
 def _arguments(parser: Any) -> None:
@@ -17,10 +16,7 @@ def _arguments(parser: Any) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> Any:
-    try:
-        return as_json(bias_report(judged_table(options), reference=options["reference"]))
-    except UnknownReference as unknown:
-        raise ReportRefused(str(unknown)) from unknown
+    return as_json(bias_report(judged_table(options), reference=options["reference"]))
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:

@@ -43,7 +43,7 @@ def _make(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "n_points": len(found.points),
         "n_questions": found.n_questions,
-        "people": {"n_points": found.n_said, **stat_json(found.people)},
+        "people": {"n_points": found.n_labelled, **stat_json(found.people)},
         "lexical": {"n_points": len(found.points), **stat_json(found.lexical)},
         "agreement": stat_json({"accuracy": found.agreement}),
         "points": [_row(one) for one in found.points],

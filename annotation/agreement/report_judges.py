@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, number, with_interval
+from annotation.agreement.reports import Report, aligned, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
 from annotation.figures.collect import repeated
 from annotation.figures.files import judges_json
-from annotation.figures.judges import UnknownReference, as_json, consistency, judge_report
+from annotation.figures.judges import as_json, consistency, judge_report
 from annotation.figures.page import judged_summaries
 from annotation.figures.systems import corrected, rankings
 from annotation.models import CoverageLabel
@@ -34,10 +34,7 @@ def _arguments(parser: Any) -> None:
 def _make(options: Mapping[str, Any]) -> Any:
     table, reference = judged_table(options), options["reference"]
     table = replace(table, is_random=table.is_random or options["random_labels"])
-    try:
-        report = judge_report(table, reference=reference, with_differences=options["full"])
-    except UnknownReference as unknown:
-        raise ReportRefused(str(unknown)) from unknown
+    report = judge_report(table, reference=reference, with_differences=options["full"])
     if not options["full"]:
         return as_json(report)
     labels = CoverageLabel.objects.filter(summary__in=[info.pk for info in table.summaries])

@@ -12,8 +12,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.agreement.reports import ReportRefused
 from annotation.figures.collect import coverage_table, external_table
-from annotation.figures.judges import MEAN
 from annotation.figures.page import external_tasks
+from annotation.figures.references import MEAN
 from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from annotation.importing.annotated_summaries import study_name
 from annotation.models import CoverageLabel, ExternalLabel, Study

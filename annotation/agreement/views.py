@@ -19,17 +19,16 @@ from annotation.agreement import chooser
 from annotation.agreement.forms import LookForm, filter_words, view_of
 from annotation.agreement.scope import labels_of_dataset
 from annotation.figures import files, plots, present, rows
-from annotation.figures.judges import UnknownReference
 from annotation.figures.page import WITH_COVERAGE, Figures, Source, View, chosen_table, figures, readable
+from annotation.figures.references import UnknownReference
 from annotation.figures.rows import RowView
 from annotation.figures.tables import PAIRS, WITHOUT
-from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.models import CoverageLabel, Study
 from annotation.studies import lifecycle
-from benchmarks.exchange.plain_labels import POINT_TASKS
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
@@ -76,20 +75,14 @@ def _addresses(uid: uuid.UUID | None) -> dict[str, str]:
     }
 
 
-def _judges_points(study: Study) -> bool:
-    """Whether labels made elsewhere are judgments on key points, which have a page of their own."""
-    rows = ExternalLabel.objects.filter(study=study, task__in=POINT_TASKS)
-    return study.kind == Study.Kind.EXTERNAL and rows.exists()
-
-
 @requires("annotation.view_session")
 @require_safe
-def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
+def agreement(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """People first, judges below, on the same items; without a study or a data set, what there is to compare."""
     if uid is None and not request.GET.get("dataset"):
         return _choose(request)
     source, view, found = _figures(request, uid)
-    if source.study is not None and _judges_points(source.study):
+    if source.study is not None and chooser.judges_points(source.study):
         return redirect("annotation:verification-agreement", uid=source.study.uid)
     _expose(request, found.options.haystack_pks)
     context: dict[str, Any] = {
@@ -116,7 +109,7 @@ def agreement(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRespons
     return page(request, "annotation/agreement.html", context, part="figures")
 
 
-def _choose(request: HttpRequest) -> HttpResponse:
+def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = readable(request.user)
     found = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
@@ -184,14 +177,14 @@ def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.view_session")
 @require_safe
-def agreement_rows(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
+def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """The rows behind a figure, most disputed first."""
     source, view = _source(request, uid), view_of(request.GET)
     table = chosen_table(source, view)
     chosen = rows.RowFilter(
         against=request.GET.get("between") or rows.PEOPLE,
         human=request.GET.get("human", ""),
-        judge=request.GET.get("said", ""),
+        judge=request.GET.get("verdict", ""),
     )
     positions = rows.positions(table, chosen) if len(table.codes) else []
     shown = Paginator(positions, ROWS_PER_PAGE).get_page(request.GET.get("page"))

@@ -39,7 +39,6 @@ class Described:
     kind: Text
     made_at: datetime
     n_people: int
-    n_left: int
     guideline_versions: tuple[int, ...]
     consent_versions: tuple[int, ...]
     corpora: tuple[Corpus, ...]
@@ -86,7 +85,7 @@ class Described:
 
 
 def described(study: Study, *, now: datetime) -> Described:
-    """Read all of it."""
+    """Collect what the data sheet, the manifest and the methods paragraph say of a study."""
     kind = kind_named(study.kind)
     overview = kind.overview(study, now) if isinstance(kind, Work) else None
     members = study.memberships.all()
@@ -95,7 +94,6 @@ def described(study: Study, *, now: datetime) -> Described:
         kind=kind.label,
         made_at=now,
         n_people=len(members),
-        n_left=sum(member.left_at is not None for member in members),
         guideline_versions=tuple(study.guidelines.order_by("version").values_list("version", flat=True)),
         consent_versions=tuple(text.version for text in agreed_texts(study)),
         corpora=tuple(_corpora(study)),
@@ -108,7 +106,8 @@ def described(study: Study, *, now: datetime) -> Described:
 
 def methods(about: Described) -> str:
     """A paragraph for a paper, in Markdown."""
-    return render_to_string("annotation/methods.md", {"about": about})
+    written = render_to_string("annotation/methods.md", {"about": about})
+    return " ".join(written.split()) + "\n"
 
 
 def data_sheet(about: Described, *, files: Sequence[Any], licence: str) -> str:

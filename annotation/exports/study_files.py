@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile, kind_named
 from annotation.models import ConsentText, Study
 from annotation.studies.kind import Work
-from benchmarks.web.downloads import csv_lines, json_lines
+from annotation.studies.rows import csv_file, jsonl_file
+from benchmarks.web.downloads import csv_lines
 from benchmarks.web.parquet import is_available, parquet
 
-Rows = Callable[[], Iterator[tuple[Any, ...]]]
 ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
 
 
@@ -62,15 +61,8 @@ def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
         name = f"labels-{which}" if place else "labels"
 
         rows = partial(rows_of, study, which)
-
-        def table(rows: Rows = rows) -> Iterator[str]:
-            return csv_lines(kind.label_columns, kind.label_cells(rows()))
-
-        def objects(rows: Rows = rows) -> Iterator[bytes]:
-            return json_lines(dict(zip(kind.label_columns, row, strict=True)) for row in rows())
-
-        yield StudyFile(f"{name}.csv", title, table, kind.label_columns, rows)
-        yield StudyFile(f"{name}.jsonl", title, objects)
+        yield csv_file(f"{name}.csv", title, kind.label_columns, rows, kind.label_cells)
+        yield jsonl_file(f"{name}.jsonl", title, kind.label_columns, rows)
 
 
 def _annotators(study: Study) -> Iterator[tuple[str, str, str]]:

@@ -29,7 +29,7 @@ from benchmarks.exporting import topic_of
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 EVERYTHING = "annotation.delete_study"
@@ -39,7 +39,7 @@ ON_A_PAGE = 50
 
 @requires(EVERYTHING)
 @require_safe
-def exports(request: HttpRequest) -> HttpResponse:
+def exports(request: HtmxHttpRequest) -> HttpResponse:
     """All studies and corpora with their downloads."""
     studies = Study.objects.with_progress().order_by("-created_at", "-pk")
     context = {
@@ -52,14 +52,14 @@ def exports(request: HttpRequest) -> HttpResponse:
 
 @requires("annotation.view_study")
 @require_safe
-def study_archive(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_archive(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """What the archive of a study holds, and under which licence it is to be given."""
     return _archive_page(request, _study(request, uid), LicenceForm())
 
 
 @requires("annotation.view_study")
 @require_safe
-def archive_file(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     """The archive as a zip, made in a temporary file."""
     study = _study(request, uid)
     form = LicenceForm(request.GET)
@@ -103,7 +103,7 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
     return study
 
 
-def _archive_page(request: HttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
+def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
     about = describing.described(study, now=now)
     context: dict[str, Any] = {

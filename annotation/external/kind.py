@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
-from annotation.figures.page import small_plot
-from annotation.kinds import StudyKind, Tab, register
+from annotation.figures.page import headline, small_plot
+from annotation.kinds import StudyKind, register, results_tab
 from annotation.models import Study
 
 KIND = register(
@@ -14,15 +14,8 @@ KIND = register(
         value=Study.Kind.EXTERNAL,
         label=gettext_lazy("labels made elsewhere"),
         study_page="annotation:study-agreement",
-        tabs=(
-            Tab(
-                "agreement",
-                gettext_lazy("Agreement"),
-                "annotation:study-agreement",
-                "results",
-                "annotation.view_session",
-            ),
-        ),
+        headline=headline,
+        tabs=(results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),),
         files=files_of,
         latest=small_plot,
     )

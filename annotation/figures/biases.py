@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.judges import MEAN, reference_columns
+from annotation.figures.references import MEAN, reference_columns
 from annotation.figures.table import LabelTable, SummaryInfo
 from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.draws import DEFAULT, shared_draws
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.sums import Floats, mean_of_defined
@@ -45,33 +45,33 @@ class BiasReport:
     n_reference: int
 
 
-def bias_report(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> BiasReport:
+def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
     """Judge minus human coverage per summary, on the insights that both labelled."""
     human = human_worth(table, reference)
     rows = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            own = _of_judge(table, judge.name, human, table.worth_of_judge(index), resampling)
+            own = _of_judge(table, judge.name, human, table.worth_of_judge(index))
             rows.append(replace(own, score=table.score_of(index)))
     names = sorted({info.summarizer for info in table.summaries})
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
 
-def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats, resampling: Resampling) -> JudgeBias:
+def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats) -> JudgeBias:
     pairs, infos = summary_pairs(table, human, judge)
     by_length = {
-        name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)], resampling)
+        name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)])
         for name, words in LENGTHS.items()
     }
-    return JudgeBias(name, bias(pairs, resampling=resampling), by_length, len(pairs))
+    return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs))
 
 
-def _with_length(rows: Sequence[tuple[SummaryPair, float | None]], resampling: Resampling) -> tuple[Stat, Stat]:
+def _with_length(rows: Sequence[tuple[SummaryPair, float | None]]) -> tuple[Stat, Stat]:
     """Pearson's r of a length with the judge's score, and with judge minus human."""
     known = [(pair, words) for pair, words in rows if words is not None]
     lengths, clusters = [words for _, words in known], [pair.cluster for pair, _ in known]
     sides = [pair.judge for pair, _ in known], [pair.judge - pair.human for pair, _ in known]
-    score, difference = (pearson(lengths, side, clusters=clusters, resampling=resampling) for side in sides)
+    score, difference = (pearson(lengths, side, clusters=clusters, resampling=DEFAULT) for side in sides)
     return score, difference
 
 

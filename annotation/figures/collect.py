@@ -30,7 +30,7 @@ from annotation.models import (
     Study,
 )
 from benchmarks.engine.costs import Cost, cost_by_judge
-from benchmarks.engine.juries import fitted_haystacks
+from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -211,7 +211,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 words_per_bullet=length.words_per_bullet,
                 words_per_line=length.words_per_line,
                 words_with_citations=length.words_with_citations,
-                haystack_keys=frozenset({key, (source or key).removeprefix("topic_")}),
+                haystack_keys=names_of_haystack(key, source),
             ),
         )
     return result
@@ -320,10 +320,7 @@ def _assemble(
         codes[cell], links[cell] = CODES[coverage], mask
         if partial is not None:
             expected[item, cell[1] - len(columns)] = HALF * partial + full
-        published = {} if raw == EMPTY else orjson.loads(raw)
-        is_single[cell] = (
-            isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
-        )
+        is_single[cell] = _names_one(raw, mask)
     summary_of = np.array([summaries[summary][0] for summary, _ in items], dtype=np.int64)
     kept, clusters = np.unique(summary_of, return_inverse=True)
     return LabelTable(
@@ -344,6 +341,12 @@ def _assemble(
         n_invalid=tuple(n_invalid.values()),
         expected=expected,
     )
+
+
+def _names_one(raw: Any, mask: int) -> bool:
+    """Whether a verdict names one line, by its published form where it has one."""
+    published = {} if raw == EMPTY else orjson.loads(raw)
+    return isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
 
 
 def _with_gold(table: LabelTable, gold: Gold, items: Mapping[tuple[int, int], int]) -> LabelTable:

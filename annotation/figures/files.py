@@ -115,7 +115,7 @@ def _confusion(found: Figures) -> Iterator[Row]:
 
 
 def _differences(found: Figures) -> Iterator[Row]:
-    for difference in found.judges.differences if found.judges else ():
+    for difference in found.judges.all_differences if found.judges else ():
         for name, stat in difference.stats.items():
             yield (difference.first, difference.second, name, *stat_cells(stat))
 
@@ -199,7 +199,7 @@ def judges_json(
         "judges": judges.as_json(report),
         "people": people_row,
         "differences": [
-            {"first": one.first, "second": one.second, **stat_json(one.stats)} for one in report.differences
+            {"first": one.first, "second": one.second, **stat_json(one.stats)} for one in report.all_differences
         ],
         "consistency": [
             {

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from annotation.figures.among_people import AmongPeople, among_people, labelled_twice
+from annotation.figures.differences import Difference, against_people, between_judges, no_difference_to_people
+from annotation.figures.references import MAJORITY, MEAN, Reference, reference_columns
 from annotation.figures.table import LabelTable, Rater
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
-from benchmarks.scoring.expected import PEARSON, moment_sums
-from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure
-from benchmarks.scoring.linking import CHANCE, LINKING, Column
-from benchmarks.scoring.pairs import add_pair, confusion_of, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.draws import DEFAULT, Resampling, people_of, shared_draws
+from benchmarks.scoring.intervals import SHARE, Batch, Estimate
+from benchmarks.scoring.linking import LINKING
+from benchmarks.scoring.pairs import Blocks, confusion_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
 
-MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
 AMONG_THEMSELVES, AGAINST_REST = "people", "people-against-rest"
 """Keys of the people's row."""
 FIGURES = (
@@ -33,15 +33,6 @@ FIGURES = (
     "alpha_ordinal",
 )
 COVERED = ("covered.accuracy", "covered.kappa", "covered.tpr", "covered.tnr")
-COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
-"""Figures whose differences between judges are shown."""
-NOTHING_COMMON = Stat.undefined("no labelled item in common", method="paired difference")
-MAX_IN_CEILING = 12
-"""People who are compared with each other; more pairs would take long and change little."""
-
-
-class UnknownReference(ValueError):
-    """Nobody of this name labelled anything here, or nothing was adjudicated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +60,6 @@ class JudgeRow:
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
         return self.stats.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One judge minus another on the items that both judged, drawn in pairs."""
-
-    first: str
-    second: str
-    stats: Mapping[str, Stat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +102,18 @@ class JudgeReport:
     ceiling: JudgeRow | None
     rows: tuple[JudgeRow, ...]
     differences: tuple[Difference, ...]
+    against_people: tuple[Difference, ...]
     n_clusters: int
     cluster_unit: str
     n_ties: int
     n_reference: int
     n_items: int
     highest: Stat | None = None
+
+    @property
+    def all_differences(self) -> tuple[Difference, ...]:
+        """Judges minus people, then judges minus each other."""
+        return self.against_people + self.differences
 
     @property
     def is_against_rest(self) -> bool:
@@ -151,94 +139,45 @@ def judge_report(
     each = [(at,) for at in range(table.n_people)]
     people = people_of(each, table.n_people, resampling) if reference == MEAN else None
     figures = pair_figures(table.worth, has_covered=table.has_covered)
+    against = Reference(table, humans, figures, resampling, people)
+    by_majority = reference == MAJORITY
+    to_people: tuple[Difference, ...] = ()
+    differences: tuple[Difference, ...] = ()
     with shared_draws():
-        ceiling, highest = _ceiling(table, figures, resampling, by_majority=reference == MAJORITY)
-        rows, estimates = [], []
-        for index, judge in enumerate(table.judges):
-            row, found = _row(table, judge, index, humans, figures, resampling, people)
-            rows.append(row)
-            estimates.append(found)
-        differences = (
-            _differences(table, humans, figures, estimates, resampling, people) if with_differences else ()
-        )
+        among = among_people(table, figures, resampling, by_majority=by_majority)
+        ceiling, highest = _ceiling(table, among) if among else (None, None)
+        made = [against.estimates(index) for index in range(len(table.judges))]
+        rows = tuple(_row(against, index, *found) for index, found in enumerate(made))
+        if with_differences:
+            estimates = [found for *_, found in made]
+            differences = between_judges(against, estimates)
+            if among and reference in {MEAN, MAJORITY}:
+                to_people = against_people(against, estimates, among, by_majority=by_majority)
+            elif among:
+                to_people = no_difference_to_people(against, estimates)
     return JudgeReport(
         reference=reference,
         reference_note=note,
         ceiling=ceiling,
-        rows=tuple(rows),
+        rows=rows,
         differences=differences,
+        against_people=to_people,
         n_clusters=table.n_clusters,
         cluster_unit=table.cluster_unit,
         n_ties=n_ties,
-        n_reference=int(_any_human(humans).sum()),
+        n_reference=int(against.covered.sum()),
         n_items=len(table.codes),
         highest=highest,
     )
 
 
-def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], str, int]:
-    """The human columns that judges are compared with, what they are in words, and the ties left out."""
-    columns = table.columns_of_people()
-    if reference == MEAN:
-        note = "the only annotator" if len(columns) == 1 else f"each of {len(columns)} annotators, then their mean"
-        return columns, note, 0
-    if reference == MAJORITY:
-        chosen, n_ties = _majority(table, range(table.n_people))
-        return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
-    if reference == ADJUDICATED:
-        return [_adjudicated(table)], _adjudicated_note(table), 0
-    for person, one in zip(table.people, columns, strict=True):
-        if reference in {person.name, person.pseudonym, person.key}:
-            return [one], f"annotator {person.name}", 0
-    known = ", ".join([MEAN, MAJORITY, ADJUDICATED, *(person.name for person in table.people)])
-    raise UnknownReference(f"There is no reference “{reference}” here; use one of: {known}.")
-
-
-def _adjudicated(table: LabelTable) -> Column:
-    """What researchers decided, where they did."""
-    if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
-        raise UnknownReference("Nothing is adjudicated among these labels yet.")
-    return Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
-
-
-def _adjudicated_note(table: LabelTable) -> str:
-    n = 0 if table.gold_codes is None else int((table.gold_codes >= 0).sum())
-    return f"the adjudicated label, which {n} of {len(table.codes)} items have"
-
-
-def _majority(table: LabelTable, people: Sequence[int]) -> tuple[Column, int]:
-    """The label that most of some people gave each item, and the lines that most of these linked; and the ties."""
-    codes, links = table.codes[:, people], table.links[:, people]
-    counts = np.stack([(codes == code).sum(axis=1) for code in range(len(table.categories))], axis=1)
-    best = counts.max(axis=1)
-    tied = (counts == best[:, None]).sum(axis=1) > 1
-    chosen = np.where((best > 0) & ~tied, counts.argmax(axis=1), -1)
-    masks = np.zeros(len(codes), dtype=object)
-    for item in np.flatnonzero(chosen >= 0):
-        given = [
-            mask for code, mask in zip(codes[item], links[item], strict=True) if code == chosen[item] and mask
-        ]
-        if given:
-            masks[item] = max(given, key=given.count)
-    return Column(chosen, masks, masks.astype(bool)), int((tied & (best > 0)).sum())
-
-
 def _row(
-    table: LabelTable,
-    judge: Rater,
-    index: int,
-    humans: Sequence[Column],
-    figures: Mapping[str, Figure],
-    resampling: Resampling | None,
-    people: People | None,
-) -> tuple[JudgeRow, dict[str, Estimate]]:
-    batch = Batch(table.n_clusters, resampling)
-    items, own = table.pair_items(), table.column_of_judge(index)
-    pairs = [add_pair(batch, items, human, own, rules=(*LINKING, CHANCE)) for human in humans]
-    found = estimates_of(batch, pairs, figures, people=people)
-    found |= _on_expected(batch, table, humans, index, own, people)
-    n_insights = int(((own.codes != MISSING) & _any_human(humans)).sum())
-    row = JudgeRow(
+    against: Reference, index: int, batch: Batch, pairs: Sequence[Blocks], found: Mapping[str, Estimate]
+) -> JudgeRow:
+    """A judge with its figures."""
+    table, judge = against.table, against.table.judges[index]
+    n_insights = int(((table.column_of_judge(index).codes != MISSING) & against.covered).sum())
+    return JudgeRow(
         name=judge.name,
         key=judge.key,
         kind=judge.kind,
@@ -252,54 +191,28 @@ def _row(
         is_fitted_here=table.is_fitted_here(judge),
         colour=index,
     )
-    return row, found
 
 
-def _ceiling(
-    table: LabelTable, figures: Mapping[str, Figure], resampling: Resampling | None, *, by_majority: bool
-) -> tuple[JudgeRow | None, Stat | None]:
-    """People against each other by the judges' formulas, and the highest correlation that a judge can have.
-
-    Each pair both ways round, then the mean; where judges meet a majority of three people or more, each person
-    against the majority of the others, so that both stand before the same kind of reference.
-    """
-    batch = Batch(table.n_clusters, resampling)
-    items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
-    against_rest = by_majority and len(columns) > 2
-    if against_rest:
-        everyone = range(len(columns))
-        who: list[tuple[int, ...]] = [(own,) for own in everyone]
-        sides = [(_majority(table, [at for at in everyone if at != own])[0], columns[own]) for own in everyone]
-    else:
-        sides = [pair for one, other in combinations(columns, 2) for pair in ((one, other), (other, one))]
-        who = [pair for pair in combinations(range(len(columns)), 2) for _both_ways in range(2)]
-    added = [add_pair(batch, items, first, second, rules=LINKING) for first, second in sides]
-    kept = [at for at, blocks in enumerate(added) if blocks.n_items]
-    if not kept:
-        return None, None
-    pairs = [added[at] for at in kept]
-    people = people_of([who[at] for at in kept], len(columns), resampling)
-    found = estimates_of(batch, pairs, figures, people=people)
-    each_twice = 1 if against_rest else 2
-    counts = (table.codes[:, : table.n_people] != MISSING).sum(axis=1)
+def _ceiling(table: LabelTable, among: AmongPeople) -> tuple[JudgeRow, Stat | None]:
+    """The people's row, and the highest correlation that a judge can have."""
+    each_twice = 1 if among.is_against_rest else 2
     row = JudgeRow(
         name="people",
-        key=AGAINST_REST if against_rest else AMONG_THEMSELVES,
+        key=AGAINST_REST if among.is_against_rest else AMONG_THEMSELVES,
         kind="person",
-        stats=stats_of(batch, pairs, found),
+        stats=stats_of(among.batch, among.pairs, among.found),
         hits={
             name: (one.counts[0] // each_twice, one.counts[1] // each_twice)
-            for name, one in found.items()
+            for name, one in among.found.items()
             if one.counts is not None
         },
-        n_insights=int((counts >= 2).sum()),
+        n_insights=int(labelled_twice(table).sum()),
         n_invalid=0,
-        confusion=confusion_of(batch, pairs[::each_twice], table.categories),
+        confusion=confusion_of(among.batch, among.pairs[::each_twice], table.categories),
         cost=Stat.undefined("paid time of labelling is not part of these labels"),
     )
-    if against_rest:
-        return row, None
-    return row, _square_root(found["pearson"]).stat(n_items=row.stats["pearson"].n_items)
+    highest = _square_root(among.found["pearson"]).stat(n_items=row.stats["pearson"].n_items)
+    return row, None if among.is_against_rest else highest
 
 
 def _square_root(correlation: Estimate) -> Estimate:
@@ -320,76 +233,6 @@ def _cost(judge: Rater, n_insights: int) -> Stat:
     if judge.cost is None:
         return Stat.undefined(judge.cost_reason or "unknown", n_items=n_insights, method=judge.cost_method)
     return Stat(judge.cost, n_items=n_insights, method=judge.cost_method)
-
-
-def _any_human(humans: Sequence[Column]) -> Any:
-    return np.any([human.codes != MISSING for human in humans], axis=0)
-
-
-def _differences(
-    table: LabelTable,
-    humans: Sequence[Column],
-    figures: Mapping[str, Figure],
-    estimates: Sequence[Mapping[str, Estimate]],
-    resampling: Resampling | None,
-    people: People | None,
-) -> tuple[Difference, ...]:
-    """Every two judges on common items; where both judged the same ones, the estimates made before are used."""
-    judged = [table.column_of_judge(index).codes != MISSING for index in range(len(table.judges))]
-    anybody = _any_human(humans)
-    found = []
-    for a, b in combinations(range(len(table.judges)), 2):
-        common = judged[a] & judged[b]
-        n_items = int((common & anybody).sum())
-        names = table.judges[a].name, table.judges[b].name
-        if not n_items:
-            shown = [name for name in COMPARED if name in estimates[a]]
-            found.append(Difference(*names, dict.fromkeys(shown, NOTHING_COMMON)))
-            continue
-        first, second = estimates[a], estimates[b]
-        if (judged[a] != judged[b]).any():
-            first, second = (
-                _on_common(table, humans, figures, index, common, resampling, people) for index in (a, b)
-            )
-        stats = {name: first[name].minus(second[name]).stat(n_items=n_items) for name in COMPARED if name in first}
-        found.append(Difference(*names, stats))
-    return tuple(found)
-
-
-def _on_common(
-    table: LabelTable,
-    humans: Sequence[Column],
-    figures: Mapping[str, Figure],
-    index: int,
-    common: Any,
-    resampling: Resampling | None,
-    people: People | None,
-) -> dict[str, Estimate]:
-    batch = Batch(table.n_clusters, resampling)
-    items, own = table.pair_items(), table.column_of_judge(index)
-    part = replace(own, codes=np.where(common, own.codes, MISSING))
-    pairs = [add_pair(batch, items, human, part, rules=("linking",)) for human in humans]
-    found = estimates_of(batch, pairs, figures, names=COMPARED, people=people)
-    return found | _on_expected(batch, table, humans, index, part, people)
-
-
-def _on_expected(
-    batch: Batch,
-    table: LabelTable,
-    humans: Sequence[Column],
-    index: int,
-    own: Column,
-    people: People | None,
-) -> dict[str, Estimate]:
-    """Pearson on what a judge expects of the items it has in `own`, where that is asked for and it says it."""
-    if table.score_of(index) is Score.LABEL:
-        return {}
-    judged = np.where(own.codes == MISSING, np.nan, table.worth_of_judge(index))
-    blocks = [
-        batch.add(moment_sums(table.worth_of(human.codes), judged, table.clusters, table.n_clusters))
-        for human in humans
-    ]
-    return {"pearson": batch.estimate(PEARSON, blocks, people=people)}
 
 
 def as_json(report: JudgeReport) -> list[dict[str, Any]]:

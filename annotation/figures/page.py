@@ -20,6 +20,7 @@ from annotation.figures.plots import scatter, small_agreement
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
+from annotation.kinds import Headline
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.scoring.draws import shared_draws
@@ -84,7 +85,7 @@ class Source:
         return external_tasks(self.study) if self.study is not None and self.is_external else []
 
     def version(self) -> str:
-        """The data version."""
+        """Changes whenever the labels do; the key under which figures are cached."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
             return hashlib.sha256(
@@ -172,6 +173,7 @@ class Figures:
                 self.judges,
                 rows=tuple(row for row in self.judges.rows if row.name in names),
                 differences=tuple(one for one in self.judges.differences if {one.first, one.second} <= names),
+                against_people=tuple(one for one in self.judges.against_people if one.first in names),
             ),
             bias=self.bias and replace(self.bias, rows=tuple(one for one in self.bias.rows if one.judge in names)),
             consistency=tuple(one for one in self.consistency if one.judge in names),
@@ -233,6 +235,21 @@ def small_plot(study: Study) -> Plot | None:
     labels = CoverageLabel.objects.filter(study=study)
     found = figures(Source(labels, study, f"study {study.pk}"), View(Filters()))
     return small_agreement(found.people, found.judges)
+
+
+def headline(study: Study) -> Headline:
+    """How many labels of coverage, or made elsewhere, a study has, and how far people agree; from memory."""
+    source = Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
+    return remembered("headline", (source.key, source.version(), source.names()), lambda: _headline(source))
+
+
+def _headline(source: Source) -> Headline:
+    table = source.table()
+    n_judges = None if table.items else len(table.judges)
+    if not len(table.codes):
+        return Headline(0, 0, n_judges)
+    found = agreement(table.clustered(SUBTOPICS))
+    return Headline(found.n_items, len(table.people), n_judges, found.cards["percent"], found.cards["randolph"])
 
 
 def _look(view: View) -> tuple[Any, ...]:

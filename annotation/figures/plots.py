@@ -26,7 +26,7 @@ MEASURES = {
 }
 
 SMALL_ROWS = 5
-"""So many judges, the best, are drawn in a card."""
+"""At most this many judges, the best, are drawn in a card."""
 
 
 def forest(report: JudgeReport, measure: str) -> Plot | None:
@@ -49,19 +49,7 @@ def forest(report: JudgeReport, measure: str) -> Plot | None:
             Series(_("people among themselves"), [ceiling.value] * 2, ends, is_human=True, is_across=True)
         )
     for place, (row, stat) in enumerate(known, 1):
-        bounds = ([stat.low], [stat.high]) if stat.low is not None else ((), ())
-        series.append(
-            Series(
-                row.name,
-                [stat.value or 0.0],
-                [place],
-                kind="points",
-                lows=bounds[0],
-                highs=bounds[1],
-                colour=row.colour,
-                is_across=True,
-            )
-        )
+        series.append(_point(row.name, stat, place, colour=row.colour))
     values = [number for _, stat in known for number in (stat.value, stat.low) if number is not None]
     return Plot(
         title=_("%(figure)s with people") % {"figure": MEASURES[measure]},
@@ -73,6 +61,22 @@ def forest(report: JudgeReport, measure: str) -> Plot | None:
         caption=_("Points with 95 %% intervals over %(n)d %(unit)s.")
         % {"n": report.n_clusters, "unit": report.cluster_unit},
         alt="; ".join(f"{row.name} {stat.value:.3f}" for row, stat in known),
+    )
+
+
+def _point(name: str, stat: Stat, place: int, *, colour: int, is_human: bool = False) -> Series:
+    """A figure with its interval, in a row of its own."""
+    lows, highs = ([stat.low], [stat.high]) if stat.low is not None else ((), ())
+    return Series(
+        name,
+        [stat.value or 0.0],
+        [place],
+        kind="points",
+        lows=lows,
+        highs=highs,
+        colour=colour,
+        is_human=is_human,
+        is_across=True,
     )
 
 
@@ -92,17 +96,7 @@ def small_dots(
         x_label=x_label,
         y_label="",
         series=[
-            Series(
-                name,
-                [stat.value or 0.0],
-                [place],
-                kind="points",
-                lows=[stat.low] if stat.low is not None else (),
-                highs=[stat.high] if stat.high is not None else (),
-                colour=at,
-                is_human=at < n_human,
-                is_across=True,
-            )
+            _point(name, stat, place, colour=at, is_human=at < n_human)
             for place, (at, name, stat) in enumerate(known, 1)
         ],
         x_range=(min(0.0, math.floor(lowest * 10) / 10), 1.0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.figures.judges import COMPARED, JudgeReport, JudgeRow
+from annotation.figures.differences import COMPARED, Difference
+from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.page import Figures
 from annotation.figures.people import Agreement
 from benchmarks.scoring.correction import NOT_RANDOM
@@ -167,16 +168,23 @@ def confusion_rows(row: JudgeRow) -> list[tuple[str, list[tuple[str, int]], int]
 
 
 def differences(report: JudgeReport) -> dict[str, Any]:
-    """Heads and rows of the differences between judges."""
-    names = [name for name in COMPARED if any(name in one.stats for one in report.differences)]
+    """Heads and rows of the differences between judges, and of those to the people's row."""
+    names = [name for name in COMPARED if any(name in one.stats for one in report.all_differences)]
     titles = {
         "pearson": _("Pearson"),
         "exact_agreement": _("Exact"),
         "covered.kappa": _("Covered: κ"),
         "linking": _("Linking"),
     }
-    rows = [(one.first, one.second, [one.stats.get(name) for name in names]) for one in report.differences]
-    return {"heads": [titles[name] for name in names], "rows": rows}
+
+    def rows(found: Sequence[Difference]) -> list[tuple[str, str, list[Stat | None]]]:
+        return [(one.first, one.second, [one.stats.get(name) for name in names]) for one in found]
+
+    return {
+        "heads": [titles[name] for name in names],
+        "rows": rows(report.differences),
+        "against_people": rows(report.against_people),
+    }
 
 
 def bias_table(found: Figures) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.figures.biases import human_worth, summary_pairs
-from annotation.figures.judges import MEAN
+from annotation.figures.references import MEAN
 from annotation.figures.table import SUMMARIES, LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct

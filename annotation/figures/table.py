@@ -114,7 +114,7 @@ class LabelTable:
 
     @property
     def n_people(self) -> int:
-        """Columns of people."""
+        """How many of the first columns are people; judges come after them."""
         return len(self.people)
 
     @property

@@ -59,6 +59,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.summaries: dict[tuple[UUID, str, str], Summary] = {}
         self.have_text: set[tuple[UUID, str]] = set()
         self.judges: dict[str, Judge] = {}
+        self.fitted_on: dict[str, set[str]] = defaultdict(set)
         self.counted: set[UUID] = set()
         self.labels: dict[str, dict[Place, Answer]] = defaultdict(dict)
         self.verdicts: dict[tuple[UUID, UUID], dict[Place, Answer]] = {}
@@ -75,6 +76,9 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         names = {name for entry in rows for name in entry.people}
         for name in sorted(names, key=lambda name: (len(name), name)):  # annotator2 comes before annotator10
             self.annotator(name)
+        for entry in rows:
+            for name in entry.fitted:
+                self.fitted_on[name].add(self._haystack(entry).key)
         for index, entry in enumerate(rows):
             self._take(entry, f"[{index}]")
 
@@ -238,7 +242,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         if name not in self.judges:
             versions = Judge.objects.filter(name=name)
             latest = versions.aggregate(latest=Max("version"))["latest"] or 0
-            new = new_judge(name, config={}, version=latest + 1, now=self.now)
+            config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
+            new = new_judge(name, config=config, version=latest + 1, now=self.now)
             found = versions.filter(kind=Judge.Kind.IMPORTED, config_sha256=new.config_sha256).first()
             if found is None:
                 found = new

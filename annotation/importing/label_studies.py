@@ -100,7 +100,6 @@ class LabelPlan(Plan[Rows]):
             self.study.researchers.add(*owners)
 
     def results(self) -> list[Result]:
-        """The study."""
         return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []
 
 

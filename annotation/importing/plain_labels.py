@@ -22,7 +22,7 @@ from benchmarks.exchange.systems import PREFIX
 from benchmarks.importing.formats import File, Format, Option
 from benchmarks.importing.plan import ImportRequest
 from benchmarks.models import Insight, Summary
-from benchmarks.scoring.summhay import COVERAGES
+from benchmarks.scoring.summhay import COVERAGES, Coverage
 
 CHUNK = 500
 Place = tuple[Summary, int]
@@ -110,7 +110,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             lines=list(lines),
             is_linked=bool(lines),
             is_imported=True,
-            breaks_rule=(row.label == "none") == bool(lines),
+            breaks_rule=(row.label == Coverage.NONE) == bool(lines),
             raw={"item": row.item, "links": list(row.links)},
             made_at=self.now,
         )

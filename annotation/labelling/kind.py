@@ -62,7 +62,7 @@ def opening_problems(study: Study) -> list[str]:
 
 
 def deletion_problems(study: Study) -> list[str]:
-    """What people labelled stays."""
+    """Why a study cannot be deleted: somebody has labelled in it."""
     kind = work_of(study)
     n_labels = getattr(study, kind.answers).count() if isinstance(kind, LabelWork) else 0
     if not n_labels:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from benchmarks.engine import judging, overview
+from benchmarks.engine.scopes import Scope
 from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.models import Judge
 from benchmarks.views.judges import estimated
@@ -51,8 +52,6 @@ class MachineRun:
     form: type[MachineRunForm]
     tasks: Sequence[str]
     subjects: Sequence[Any]
-    address: str
-    scope: dict[str, Any] | None = None
 
 
 def machine_run(request: HtmxHttpRequest, run: MachineRun) -> HttpResponse:
@@ -66,8 +65,8 @@ def machine_run(request: HtmxHttpRequest, run: MachineRun) -> HttpResponse:
             subjects=run.subjects,
             options=form.options(),
             reason="person",
-            back=f"{run.address}?{request.POST.urlencode()}",
-            scope=run.scope,
+            back=f"{request.path}?{request.POST.urlencode()}",
+            scope=Scope(study=(str(run.study.uid), run.study.name)).as_json(),
         )
     context: dict[str, Any] = {
         "study": run.study, "here": run.here, "run": run, "form": form, "has_models": bool(_models()),

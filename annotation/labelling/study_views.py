@@ -7,15 +7,17 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Case, Value, When
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.kind import LabelWork
 from annotation.models import LabelTask, Study
 from annotation.studies.kind import work_of
+from annotation.studies.narrowing import NarrowedForm, without_stale
 from annotation.studies.scope import study_of
-from benchmarks.web.pages import page
+from annotation.studies.views import form_page, work_named
+from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Choice, Column, Search, Table
 
@@ -24,7 +26,7 @@ ON_A_PAGE = 100
 
 @requires("annotation.view_study")
 @require_safe
-def study_work(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_work(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Every task of a study, sorted and filtered by the address."""
     study = study_of(request, uid)
     kind = work_of(study)
@@ -48,6 +50,21 @@ def study_work(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "rows": [kind.about(task) for task in shown],
     }
     return page(request, "annotation/study_work.html", context)
+
+
+@requires("annotation.change_study")
+@require_POST
+def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
+    """What a form that is being filled in chooses from, and how many; without htmx the page of a new study."""
+    work = work_named(kind)
+    narrowed = work.items_form
+    if not (isinstance(narrowed, type) and issubclass(narrowed, NarrowedForm)):
+        raise Http404
+    form = without_stale(narrowed, request)
+    count = form.count() if form.is_valid() else None
+    if wants_fragment(request):
+        return page(request, narrowed.COUNTED, {"form": form, "count": count})
+    return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, count=count)
 
 
 def tasks_table(study: Study) -> Table[LabelTask]:

@@ -11,14 +11,19 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation import clock
-from annotation.models import Assignment, LabelItem, Session, Snapshot, Study
+from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
 from annotation.studies.dealing import Pair
+from annotation.studies.overview_page import Remark
 from annotation.studies.sampling import Item, sample
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic, Summary, System
+
+ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
+"""What `about` reads of a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +219,10 @@ def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> set[P
         for item in items
         if (person, item.summary_id) in own or (person, item.summary.haystack_id) in writing
     }
+
+
+def about(task: LabelTask) -> Remark:
+    """What a task is about, for pages of researchers."""
+    summary = task.item.summary
+    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
+    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

@@ -42,6 +42,7 @@ class SummariesForm(NarrowedForm):
     """
 
     NARROWED_BY = ("subtopics", "systems", "retrievers")
+    COUNTED = "annotation/_summaries_count.html"
 
     haystacks = forms.ModelMultipleChoiceField(
         label=_("Haystacks"),

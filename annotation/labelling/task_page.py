@@ -54,7 +54,6 @@ class TaskPage:
     """Texts to put in place of the page's marker, made from the context."""
 
     def asked_in(self, data: QueryDict) -> TaskPage | Beside:
-        """What a form answers."""
         return self.beside if self.beside and data.get("beside") == "1" else self
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from annotation.labelling import study_views, summary_views, views
+from annotation.labelling import study_views, views
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.task_page import TaskPage
 
@@ -22,7 +22,6 @@ class LabelKind:
         return page
 
     def to_url(self, value: str) -> str:
-        """The value itself."""
         return value
 
 
@@ -38,5 +37,5 @@ urlpatterns = [
     path("work/studies/<uuid:uid>/go/", views.go, name="label-go"),
     path("work/studies/<uuid:uid>/finished/", views.finished, name="label-finished"),
     path("studies/<uuid:uid>/tasks/", study_views.study_work, name="study-work"),
-    path("studies/<str:kind>/summaries/", summary_views.summaries, name="label-summaries"),
+    path("studies/<str:kind>/summaries/", study_views.items, name="label-summaries"),
 ]

@@ -13,6 +13,7 @@ from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -31,8 +32,9 @@ from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
 from annotation.studies.earnings import pay
+from annotation.studies.exposures import record_exposure
 from annotation.studies.scope import annotator_behind
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_OP_ID = 64
@@ -162,7 +164,7 @@ def go(request: HttpRequest, uid: UUID) -> HttpResponse:
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def finished(request: HttpRequest, uid: UUID) -> HttpResponse:
+def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Nothing is left to answer, or what was skipped."""
     study, tasks = _own_tasks(request, uid)
     rows = listed(tasks)
@@ -210,3 +212,15 @@ def _onward(study: Study, tasks: LabelTaskQuerySet, at: LabelTask | None) -> str
 
 def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 8 else None
+
+
+def barred(request: HttpRequest, task: LabelTask, *, reason: str) -> HttpResponse | None:
+    """A page that says why the task cannot be shown yet; otherwise note that the haystack was seen, and why.
+
+    Whoever has seen what a haystack says never writes on it again, so what is still to be written comes first.
+    """
+    haystack = task.item.summary.haystack
+    if LabelTask.objects.filter(pk=task.pk).with_blocked().filter(is_blocked=True).exists():
+        return render(request, "annotation/label_later.html", {"study": task.study}, status=409)
+    record_exposure(user=request.user, haystack=haystack, reason=reason, now=timezone.now())
+    return None

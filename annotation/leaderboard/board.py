@@ -88,7 +88,6 @@ class Board:
     n_sessions: int
     n_writers: int
     n_subtopics: int
-    people_subtopics: frozenset[int]
     citation_ceiling: float | None
     """The best mean citation F1, 0 to 1, that the documents allow which people were shown."""
 
@@ -170,7 +169,6 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
         n_sessions=len(texts),
         n_writers=len({result.session.annotator_id for result in sessions}),
         n_subtopics=len({one.subtopic for one in texts}),
-        people_subtopics=frozenset(one.subtopic for one in texts),
         citation_ceiling=fmean(ceilings) if ceilings else None,
     )
 

@@ -16,7 +16,7 @@ from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.arrangements import ALL, ENDS, FILLED, POSITION, Arrangement
 from benchmarks.web.downloads import json_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, Plot, Series, inline_svg, plot_download, ticks
 
@@ -76,7 +76,7 @@ def _table(one: Experiment) -> dict[str, Any]:
 
 @requires("annotation.view_session")
 @require_safe
-def experiments_page(request: HttpRequest) -> HttpResponse:
+def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
     """Curves by place, and a table for each system and experiment."""
     form, rows = _found(request)
     plots = _plots(rows)

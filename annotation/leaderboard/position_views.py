@@ -16,7 +16,7 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
 from benchmarks.web.downloads import json_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 from benchmarks.web.tables import Column, Table
@@ -84,7 +84,7 @@ ROWS: Table[dict[str, Any]] = Table(
 
 @requires("annotation.view_session")
 @require_safe
-def positions_page(request: HttpRequest) -> HttpResponse:
+def positions_page(request: HtmxHttpRequest) -> HttpResponse:
     """Curves and figures, or how far the work is; opening the page asks for what is missing."""
     form, texts, rows = _found(request)
     context: dict[str, Any] = {"form": form, "texts": texts, "rows": rows}

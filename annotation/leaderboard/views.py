@@ -15,7 +15,7 @@ from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.web.downloads import download, json_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Column, Table
 
@@ -43,7 +43,7 @@ ROWS: Table[Line] = Table(
 
 @requires("annotation.view_session")
 @require_safe
-def leaderboard(request: HttpRequest) -> HttpResponse:
+def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     """Systems and people by retriever, then every row with its intervals."""
     form, view, found = _found(request)
     context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": FORMAT_NAMES}
@@ -80,7 +80,7 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 
 @requires("annotation.view_session")
 @require_safe
-def compared(request: HttpRequest) -> HttpResponse:
+def compared(request: HtmxHttpRequest) -> HttpResponse:
     """Two entries insight by insight."""
     form, view, found = _found(request)
     names = [str(line.entry) for line in found.lines] if found else []

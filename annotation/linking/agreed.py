@@ -8,6 +8,7 @@ from typing import Any
 from annotation.figures.collect import gold_of
 from annotation.labelling.summaries import labellable
 from annotation.models import CoverageLabel, Study
+from benchmarks.scoring.summhay import Coverage
 
 
 def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
@@ -32,7 +33,7 @@ def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ..
                 continue
             shared = set.intersection(*(lines for _coverage, lines in labels))
             coverages = {coverage for coverage, _lines in labels}
-            if len(coverages) == 1 and (coverages == {"none"} or shared):
+            if len(coverages) == 1 and (coverages == {Coverage.NONE} or shared):
                 answers[insight] = (coverages.pop(), tuple(sorted(shared)))
         if asked.get(summary) == len(answers):
             agreed[summary] = answers

@@ -6,7 +6,7 @@ People appear as annotator1, annotator2 …, stable within the study; of a singl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -16,6 +16,8 @@ from django.utils.translation import gettext as _
 from annotation.kinds import StudyFile
 from annotation.linking import exports
 from annotation.models import LinkingPlan, Study
+from annotation.studies.rows import csv_file, pseudonyms_of
+from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.exchange import eval_benchmark, systems
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
@@ -63,11 +65,14 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
         .values_list("subtopic", "key", "name", "text")
     ):
         insights[subtopic].append(TopicInsight(key=key, name=name, text=text))
-    predictions = _predictions(study)
+    known = {str(judge): judge for judge in Judge.objects.filter(archived_at=None)}
+    fitted_on = fitted_haystacks(list(known.values()))
+    predictions = _predictions(study, {judge.pk: name for name, judge in known.items()})
     judges = sorted({name for given in predictions.values() for name in given})
     for pk, given in people.items():
         row = rows[pk]
         haystack, subtopic = row.haystack, row.subtopic
+        keys = names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
         yield BenchmarkEntry(
             haystack_key=haystack.key,
             haystack_title=haystack.metadata.get("source_title", haystack.title),
@@ -79,6 +84,7 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
             human=() if is_named else tuple(next(iter(given.values()))),
             predictions={name: tuple(predictions[pk][name]) for name in judges if name in predictions[pk]},
             people={name: tuple(given[name]) for name in sorted(given, key=_in_order)} if is_named else {},
+            fitted=frozenset(name for name in predictions[pk] if fitted_on[known[name].pk] & keys),
         )
 
 
@@ -86,18 +92,18 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """Annotated summaries, and what was decided: what an archive holds beside the labels."""
 
     def decisions() -> Iterator[str]:
-        return csv_lines(exports.DECISION_COLUMNS, exports.decision_cells(exports.decision_rows(study)))
+        return csv_lines(tuple(exports.DECISION_COLUMNS), exports.decision_cells(exports.decision_rows(study)))
 
-    unlinked = partial(exports.unlinked_rows, study)
     files = [
         StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
         StudyFile("adjudicated.csv", _("Decisions"), decisions),
     ]
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
     if plan is not None and plan.asks_unlinked:
-        columns = exports.UNLINKED_COLUMNS
-        title = _("Bullets that cover no insight")
-        files.append(StudyFile("bullets.csv", title, lambda: csv_lines(columns, unlinked()), columns, unlinked))
+        unlinked = partial(exports.unlinked_rows, study)
+        files.append(
+            csv_file("bullets.csv", _("Bullets that cover no insight"), exports.UNLINKED_COLUMNS, unlinked)
+        )
     return files
 
 
@@ -115,7 +121,7 @@ def _in_order(name: str) -> tuple[int, str]:
 
 
 def _labels(study: Study, annotator: str) -> Answers:
-    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+    names = pseudonyms_of(study)
     rows = study.coverage_labels.for_figures().order_by("made_at", "pk")
     if annotator:
         rows = rows.filter(annotator__in=[pk for pk, name in names.items() if name == annotator])
@@ -127,9 +133,8 @@ def _labels(study: Study, annotator: str) -> Answers:
     return found
 
 
-def _predictions(study: Study) -> dict[int, dict[str, list[TopicVerdict]]]:
-    """The first valid answers of every judge that is not archived."""
-    names = {judge.pk: str(judge) for judge in Judge.objects.filter(archived_at=None)}
+def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, list[TopicVerdict]]]:
+    """The first valid answers of the judges that are named, by summary and name."""
     labelled = study.coverage_labels.for_figures().order_by().values("summary")
     rows = Verdict.objects.valid().filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
     found: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))

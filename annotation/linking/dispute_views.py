@@ -24,10 +24,12 @@ from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.annotated import haystacks_of
 from annotation.models import Study
 from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.studies.rows import objects
+from annotation.studies.scope import uid_in
 from benchmarks.models import Haystack, Insight, Summary
 from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 A_PAGE = 25
@@ -38,7 +40,7 @@ MAX_LINES = 200
 
 @requires("annotation.view_session")
 @require_safe
-def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Items in dispute, most disputed first; `between` sets a judge against people, `summarizer` keeps one.
 
     With `blind=1` open items have letters instead of names, and no judges.
@@ -77,7 +79,7 @@ def queue(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def dispute(request: HttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: uuid.UUID) -> HttpResponse:
+def dispute(request: HtmxHttpRequest, uid: uuid.UUID, summary: uuid.UUID, insight: uuid.UUID) -> HttpResponse:
     """One item: everybody's label beside the bullets, and the decision."""
     study = _study(request, uid)
     about = _item(study, summary, insight)
@@ -112,7 +114,7 @@ def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study, which = _study(request, uid), _which(request)
     after = None
     if "summary" in request.GET:
-        about = _item(study, _uuid(request.GET["summary"]), _uuid(request.GET.get("insight", "")))
+        about = _item(study, uid_in(request.GET["summary"]), uid_in(request.GET.get("insight", "")))
         after = (about["summary"].pk, about["insight"].pk)
     queued = disputes.queue_of(_narrowed(_table(study), which), between=which.get("between", ""))
     place = disputes.next_open(queued, after=after)
@@ -135,11 +137,10 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     rows = exports.decision_rows(study, with_history=with_history)
     if kind == "csv":
         return csv_download(
-            exports.DECISION_COLUMNS, exports.decision_cells(rows), name=f"{name}.csv", about=study
+            tuple(exports.DECISION_COLUMNS), exports.decision_cells(rows), name=f"{name}.csv", about=study
         )
     if kind == "jsonl":
-        found = (dict(zip(exports.DECISION_COLUMNS, row, strict=True)) for row in rows)
-        return jsonl_download(found, name=f"{name}.jsonl", about=study)
+        return jsonl_download(objects(exports.DECISION_COLUMNS, rows), name=f"{name}.jsonl", about=study)
     raise Http404
 
 
@@ -214,10 +215,3 @@ def _given(request: HttpRequest, found: disputes.Dispute) -> dict[str, Any]:
         "lines": found.chosen_lines,
         "note": current.note if current else "",
     }
-
-
-def _uuid(text: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(text)
-    except ValueError as problem:
-        raise Http404 from problem

@@ -8,19 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.linking.unlinked import unlinked_of
-from annotation.models import CoverageLabel, LabelItem, LabelKey, LabelTask, LinkingPlan, Study, UnlinkedReason
-from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.models import CoverageLabel, LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
+from annotation.studies.overview import Answering, Overview, Share, counts_of, people_of, remarks_of, shares_of
 from annotation.studies.overview_page import (
     Card,
     Cell,
     Column,
     OverviewPage,
-    Remark,
-    Share,
     Table,
     cost_column,
     progress_columns,
@@ -31,15 +29,11 @@ from annotation.studies.overview_page import (
 from annotation.templatetags.work import duration, percent
 from benchmarks.scoring.summhay import COVERAGES
 
-ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow(Person):
+class PersonRow(Answering):
     """One annotator: their answers by coverage (current, complete answers), and the hidden gold."""
 
-    labels: dict[str, int]
-    n_unsure: int
     n_incomplete: int
     n_gold: int = 0
     n_gold_right: int = 0
@@ -52,24 +46,13 @@ class PersonRow(Person):
         return self.n_gold_right / self.n_gold if self.n_gold else None
 
     @property
-    def n_labels(self) -> int:
-        """All answers that count."""
-        return sum(self.labels.values())
-
-    @property
-    def shares(self) -> list[tuple[str, int, float | None]]:
-        """Coverage, how often it was chosen, and its share of the answers."""
-        n = self.n_labels
-        return [(name, self.labels[name], self.labels[name] / n if n else None) for name in COVERAGES]
-
-    @property
     def ms_per_done(self) -> int | None:
         """Mean active time of a summary that is done; None where none is."""
         return self.active_ms // self.n_done if self.n_done else None
 
 
 def overview_of(study: Study) -> Overview:
-    """Read it all."""
+    """Progress, labels and times of a linking study and of each person in it."""
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     odd: dict[int, Counter[str]] = defaultdict(Counter)
     rows = CoverageLabel.objects.filter(study=study, is_current=True, is_training=False).exclude(coverage="")
@@ -87,7 +70,7 @@ def overview_of(study: Study) -> Overview:
         people.append(
             PersonRow(
                 **fields,
-                labels={name: labels[pk][name] for name in COVERAGES},
+                answers={name: labels[pk][name] for name in COVERAGES},
                 n_unsure=odd[pk]["unsure"],
                 n_incomplete=odd[pk]["incomplete"],
                 n_gold=sum(gold[pk].values()),
@@ -137,9 +120,7 @@ def _unlinked_table(plan: LinkingPlan | None, found: Overview) -> list[Table]:
         return []
 
     def shares(row: PersonRow) -> list[Share]:
-        n = sum(row.unlinked.values())
-        counts = [(reason, row.unlinked.get(reason, 0)) for reason in (*UnlinkedReason.values, "")]
-        return [(reason, count, count / n if n else None) for reason, count in counts]
+        return shares_of({reason: row.unlinked.get(reason, 0) for reason in (*UnlinkedReason.values, "")})
 
     headings = (_("Another subtopic"), _("Too general"), _("Unsupported"), _("No reason"))
     columns = [
@@ -211,10 +192,3 @@ def _facts(plan: LinkingPlan, found: Overview) -> list[tuple[str, Any]]:
         mark = "" if plan.pass_mark is None else ", " + _("pass mark") + f" {percent(float(plan.pass_mark))}"
         facts.append((_("Hidden gold"), f"{found.n_gold}{mark}"))
     return [*facts, (_("Bullets for an insight"), _("several") if plan.allow_several_lines else _("one"))]
-
-
-def about(task: LabelTask) -> Remark:
-    """What a task is about, for pages of researchers."""
-    summary = task.item.summary
-    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
-    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

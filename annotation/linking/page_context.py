@@ -29,7 +29,7 @@ class Question:
 
     @property
     def is_answered(self) -> bool:
-        """Whether it counts."""
+        """Whether the answer is complete, so that it counts as done."""
         return LINK.counts(self.answer)
 
 

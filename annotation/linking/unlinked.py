@@ -44,8 +44,7 @@ def parse(data: QueryDict) -> UnlinkedReasons:
 def in_words(task: Any, answer: UnlinkedReasons) -> str:
     """The reasons with the letters of their bullets."""
     names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
-    said = [f"{names.get(line, line)} {reason_in_words(reason)}" for line, reason in answer.reasons]
-    return ", ".join(said)
+    return ", ".join(f"{names.get(line, line)} {reason_in_words(reason)}" for line, reason in answer.reasons)
 
 
 def reason_in_words(reason: str) -> str:

@@ -36,14 +36,13 @@ from annotation.models.unlinked import UnlinkedLabel, UnlinkedReason
 from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,
-    Grounded,
-    Keyness,
     PointAdjudication,
     PointLabel,
     SpotCheck,
     SpotCheckMark,
     VerificationPlan,
 )
+from benchmarks.states import Grounded, Keyness
 
 __all__ = [
     "ActivePeriod",

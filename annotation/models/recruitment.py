@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.studies import Annotator, Study
+from annotation.states import PanelName
 
 NAME = r"^[A-Za-z][A-Za-z0-9_.-]{0,39}$"
 
@@ -27,10 +28,7 @@ def new_key() -> str:
 class RecruitmentLink(models.Model):
     """An address that makes accounts for people of a panel, closed until a researcher opens it."""
 
-    class Panel(models.TextChoices):
-        PROLIFIC = "prolific", "Prolific"
-        MTURK = "mturk", "Amazon Mechanical Turk"
-        OTHER = "other", "another panel"
+    Panel = PanelName
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="recruitment_links")
@@ -52,7 +50,7 @@ class RecruitmentLink(models.Model):
     class Meta:
         ordering = ["study", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(panel__in=["prolific", "mturk", "other"]), name="link_panel_known"),
+            models.CheckConstraint(condition=Q(panel__in=PanelName.values), name="link_panel_known"),
             models.CheckConstraint(condition=Q(max_places__gte=1), name="link_has_places"),
             models.CheckConstraint(condition=Q(max_tasks=None) | Q(max_tasks__gte=1), name="link_gives_tasks"),
             models.CheckConstraint(

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.studies import Annotator, Study
+from annotation.states import RemovalMode
 
 
 class Removal(models.Model):
@@ -17,9 +18,7 @@ class Removal(models.Model):
     The same is in a file outside the database, so that it can be done again after an older backup is restored.
     """
 
-    class Mode(models.TextChoices):
-        ANONYMOUS = "anonymous", "made anonymous"
-        DELETED = "deleted", "deleted"
+    Mode = RemovalMode
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     annotator = models.ForeignKey(
@@ -34,7 +33,7 @@ class Removal(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(mode__in=["anonymous", "deleted"]), name="removal_mode_known"),
+            models.CheckConstraint(condition=Q(mode__in=RemovalMode.values), name="removal_mode_known"),
         ]
 
     def __str__(self) -> str:

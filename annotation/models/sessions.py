@@ -12,23 +12,17 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.studies import Annotator, Assignment, Guideline
 from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
+from annotation.states import SessionState, SnapshotKind, WritingDisconnectPolicy
 from benchmarks.models import Summary
 
 
 class Session(models.Model):
     """One person writing one summary against the server's clock."""
 
-    class State(models.TextChoices):
-        READY = "ready", _("ready")
-        RUNNING = "running", _("running")
-        PAUSED = "paused", _("paused")
-        SUBMITTED = "submitted", _("submitted")
-        EXPIRED = "expired", _("time is over")
-        VOIDED = "voided", _("voided")
+    State = SessionState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="session")
@@ -39,7 +33,7 @@ class Session(models.Model):
     limit_ms = models.PositiveIntegerField(help_text="With credits.")
     mark_every_ms = models.PositiveIntegerField()
     grace_ms = models.PositiveIntegerField(default=10_000)
-    disconnect_policy = models.CharField(max_length=12, default="keep_running")
+    disconnect_policy = models.CharField(max_length=12, default=WritingDisconnectPolicy.KEEP_RUNNING.value)
     lease_ms = models.PositiveIntegerField(default=180_000)
     config: models.JSONField[Any, Any] = models.JSONField(
         default=dict, help_text="Frozen copy of the plan: preset, aids, paste policy, guideline version …"
@@ -82,21 +76,22 @@ class Session(models.Model):
         permissions = [("void_session", "Can void a session")]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["ready", "running", "paused", "submitted", "expired", "voided"]),
+                condition=Q(state__in=SessionState.values),
                 name="session_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(state="running", run_started_at__isnull=False)
-                | (~Q(state="running") & Q(run_started_at=None)),
+                condition=Q(state=SessionState.RUNNING.value, run_started_at__isnull=False)
+                | (~Q(state=SessionState.RUNNING.value) & Q(run_started_at=None)),
                 name="session_open_period_iff_running",
             ),
             models.CheckConstraint(condition=Q(acc_ms__lte=F("limit_ms")), name="session_never_over_limit"),
             models.CheckConstraint(
-                condition=Q(disconnect_policy__in=["keep_running", "auto_pause"]),
+                condition=Q(disconnect_policy__in=WritingDisconnectPolicy.values),
                 name="session_disconnect_known",
             ),
             models.CheckConstraint(
-                condition=Q(late_text=None) | Q(state__in=["submitted", "expired"], ended_at__isnull=False),
+                condition=Q(late_text=None)
+                | Q(state__in=[SessionState.SUBMITTED.value, SessionState.EXPIRED.value], ended_at__isnull=False),
                 name="session_late_text_only_after_end",
             ),
         ]
@@ -177,9 +172,7 @@ class DraftRevision(models.Model):
 class Snapshot(models.Model):
     """The text at a mark of active time, or the final one; never updated except for its link to the summary."""
 
-    class Kind(models.TextChoices):
-        MARK = "mark", "mark"
-        FINAL = "final", "final"
+    Kind = SnapshotKind
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="snapshots")
     mark_ms = models.PositiveIntegerField()
@@ -202,8 +195,10 @@ class Snapshot(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(fields=["session", "mark_ms"], name="snapshot_mark_unique"),
-            models.UniqueConstraint(fields=["session"], condition=Q(kind="final"), name="snapshot_one_final"),
-            models.CheckConstraint(condition=Q(kind__in=["mark", "final"]), name="snapshot_kind_known"),
+            models.UniqueConstraint(
+                fields=["session"], condition=Q(kind=SnapshotKind.FINAL.value), name="snapshot_one_final"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=SnapshotKind.values), name="snapshot_kind_known"),
         ]
 
     def __str__(self) -> str:

@@ -20,7 +20,15 @@ from annotation.querysets import (
     MembershipQuerySet,
     StudyQuerySet,
 )
-from annotation.states import AssignmentState, StudyState
+from annotation.states import (
+    AssignmentState,
+    ExposureReason,
+    StudyState,
+    WritingDisconnectPolicy,
+    WritingPastePolicy,
+    WritingPreset,
+    WritingSetting,
+)
 from benchmarks.models import Haystack, Subtopic
 
 
@@ -160,22 +168,10 @@ class Study(models.Model):
 class WritingPlan(models.Model):
     """The settings of a writing study. They freeze with its first session, which keeps its own copy."""
 
-    class Setting(models.TextChoices):
-        ORACLE = "oracle", "oracle within a token budget"
-        FULL = "full", "full haystack"
-        RANKING = "ranking", "a retriever's ranking"
-
-    class Preset(models.TextChoices):
-        PAPER = "paper", "paper protocol"
-        ASSISTED = "assisted", "assisted"
-
-    class PastePolicy(models.TextChoices):
-        BLOCK = "block", "block text from elsewhere"
-        FLAG = "flag", "flag text from elsewhere"
-
-    class DisconnectPolicy(models.TextChoices):
-        KEEP_RUNNING = "keep_running", "the clock keeps running"
-        AUTO_PAUSE = "auto_pause", "pause after 3 minutes without contact"
+    Setting = WritingSetting
+    Preset = WritingPreset
+    PastePolicy = WritingPastePolicy
+    DisconnectPolicy = WritingDisconnectPolicy
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="writing_plan")
     subtopics = models.ManyToManyField(Subtopic, related_name="writing_plans")
@@ -188,9 +184,9 @@ class WritingPlan(models.Model):
     limit_ms = models.PositiveIntegerField(default=7_200_000)
     mark_every_ms = models.PositiveIntegerField(default=600_000)
     grace_ms = models.PositiveIntegerField(default=10_000)
-    paste_policy = models.CharField(max_length=5, choices=PastePolicy, default=PastePolicy.BLOCK)
+    paste_policy = models.CharField(max_length=5, choices=WritingPastePolicy, default=WritingPastePolicy.BLOCK)
     disconnect_policy = models.CharField(
-        max_length=12, choices=DisconnectPolicy, default=DisconnectPolicy.KEEP_RUNNING
+        max_length=12, choices=WritingDisconnectPolicy, default=WritingDisconnectPolicy.KEEP_RUNNING
     )
     lease_ms = models.PositiveIntegerField(default=180_000)
     preset = models.CharField(max_length=8, choices=Preset, default=Preset.ASSISTED)
@@ -203,17 +199,18 @@ class WritingPlan(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(condition=Q(setting__in=WritingSetting.values), name="plan_setting_known"),
+            models.CheckConstraint(condition=Q(preset__in=WritingPreset.values), name="plan_preset_known"),
             models.CheckConstraint(
-                condition=Q(setting__in=["oracle", "full", "ranking"]), name="plan_setting_known"
+                condition=Q(paste_policy__in=WritingPastePolicy.values), name="plan_paste_known"
             ),
-            models.CheckConstraint(condition=Q(preset__in=["paper", "assisted"]), name="plan_preset_known"),
-            models.CheckConstraint(condition=Q(paste_policy__in=["block", "flag"]), name="plan_paste_known"),
             models.CheckConstraint(
-                condition=Q(disconnect_policy__in=["keep_running", "auto_pause"]),
+                condition=Q(disconnect_policy__in=WritingDisconnectPolicy.values),
                 name="plan_disconnect_known",
             ),
             models.CheckConstraint(
-                condition=~Q(setting="ranking") | ~Q(retriever=""), name="plan_ranking_names_retriever"
+                condition=~Q(setting=WritingSetting.RANKING.value) | ~Q(retriever=""),
+                name="plan_ranking_names_retriever",
             ),
             models.CheckConstraint(condition=Q(limit_ms__gte=60_000), name="plan_limit_at_least_a_minute"),
             models.CheckConstraint(condition=Q(mark_every_ms__gte=10_000), name="plan_mark_at_least_10_s"),
@@ -340,15 +337,7 @@ class Assignment(models.Model):
 class Exposure(models.Model):
     """A user has seen reference insights of a haystack, and since when."""
 
-    class Reason(models.TextChoices):
-        PAGE = "page", "opened a page that shows insights"
-        RESEARCH = "research", "has a research role on it"
-        LINKING = "linking", "linked summaries of it"
-        RATING = "rating", "rated summaries of it"
-        ADJUDICATION = "adjudication", "adjudicated on it"
-        SYNTHESIS = "synthesis", "reviewed its synthesis"
-        IMPORTED = "imported", "labels were imported"
-        WRITING = "writing", "has written on it"
+    Reason = ExposureReason
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="exposures")
     haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="exposures")
@@ -362,18 +351,7 @@ class Exposure(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["user", "haystack", "reason"], name="exposure_once_per_reason"),
             models.CheckConstraint(
-                condition=Q(
-                    reason__in=[
-                        "page",
-                        "research",
-                        "linking",
-                        "rating",
-                        "adjudication",
-                        "synthesis",
-                        "imported",
-                        "writing",
-                    ]
-                ),
+                condition=Q(reason__in=ExposureReason.values),
                 name="exposure_reason_known",
             ),
         ]

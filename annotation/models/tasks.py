@@ -13,7 +13,7 @@ from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
-from annotation.states import LabelTaskState
+from annotation.states import ItemRole, LabelTaskState
 from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
 from benchmarks.scoring.summhay import COVERAGES
 
@@ -64,10 +64,7 @@ class LabelItem(models.Model):
     attention check.
     """
 
-    class Role(models.TextChoices):
-        ORDINARY = "ordinary", "ordinary"
-        TRAINING = "training", "training"
-        GOLD = "gold", "hidden gold"
+    Role = ItemRole
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="label_items")
     summary: models.ForeignKey[Any, Any] = models.ForeignKey(
@@ -104,11 +101,10 @@ class LabelItem(models.Model):
                 name="labelitem_one_subject",
             ),
             models.CheckConstraint(condition=Q(n_questions__gte=1), name="labelitem_asks_something"),
+            models.CheckConstraint(condition=Q(role__in=ItemRole.values), name="labelitem_role_known"),
             models.CheckConstraint(
-                condition=Q(role__in=["ordinary", "training", "gold"]), name="labelitem_role_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(role="ordinary") | Q(is_overlap=True), name="labelitem_checks_are_for_everyone"
+                condition=Q(role=ItemRole.ORDINARY.value) | Q(is_overlap=True),
+                name="labelitem_checks_are_for_everyone",
             ),
         ]
 

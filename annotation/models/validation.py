@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from annotation.models.answers import Answer
 from annotation.models.studies import Study
 from benchmarks.models import Judge, KeyPoint, Response
+from benchmarks.scoring.keypoints import Entailment
 
 
 class WhyNot(models.TextChoices):
@@ -55,13 +56,16 @@ class EntailmentLabel(Answer):
         constraints = [
             *Answer.Meta.constraints,
             models.CheckConstraint(
-                condition=Q(is_complete=True, answer__in=["yes", "no", "neutral"])
+                condition=Q(
+                    is_complete=True,
+                    answer__in=[Entailment.YES.value, Entailment.NO.value, Entailment.NEUTRAL.value],
+                )
                 | Q(is_complete=False, answer=""),
                 name="entailmentlabel_complete_iff_answered",
             ),
             models.CheckConstraint(
                 condition=Q(why_not="")
-                | Q(why_not__in=["incomplete", "general", "missing"], answer__in=["no", "neutral"]),
+                | Q(why_not__in=WhyNot.values, answer__in=[Entailment.NO.value, Entailment.NEUTRAL.value]),
                 name="entailmentlabel_why_after_no",
             ),
             models.CheckConstraint(

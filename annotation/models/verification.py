@@ -9,22 +9,9 @@ from django.db.models import Q
 from annotation.models.adjudication import Adjudication
 from annotation.models.answers import Answer
 from annotation.models.studies import Annotator, Study
+from annotation.states import DatasetRule
 from benchmarks.models import KeyPoint
-
-
-class Grounded(models.TextChoices):
-    """Can the point be found in the text?"""
-
-    YES = "yes", "yes"
-    NO = "no", "no"
-
-
-class Keyness(models.TextChoices):
-    """Is it a key point? Asked after a yes only."""
-
-    AGREE = "agree", "agree"
-    NEUTRAL = "neutral", "neutral"
-    DISAGREE = "disagree", "disagree"
+from benchmarks.states import Grounded, Keyness
 
 
 class VerificationPlan(models.Model):
@@ -68,17 +55,19 @@ class PointLabel(Answer):
     class Meta(Answer.Meta):
         constraints = [
             *Answer.Meta.constraints,
-            models.CheckConstraint(condition=Q(grounded__in=["", "yes", "no"]), name="pointlabel_grounded_known"),
             models.CheckConstraint(
-                condition=Q(keyness__in=["", "agree", "neutral", "disagree"]), name="pointlabel_keyness_known"
+                condition=Q(grounded__in=["", *Grounded.values]), name="pointlabel_grounded_known"
             ),
             models.CheckConstraint(
-                condition=Q(keyness="") | Q(grounded="yes"), name="pointlabel_keyness_after_yes"
+                condition=Q(keyness__in=["", *Keyness.values]), name="pointlabel_keyness_known"
             ),
             models.CheckConstraint(
-                condition=Q(is_complete=True, grounded="no")
-                | (Q(is_complete=True, grounded="yes") & ~Q(keyness=""))
-                | (Q(is_complete=False, keyness="") & ~Q(grounded="no")),
+                condition=Q(keyness="") | Q(grounded=Grounded.YES.value), name="pointlabel_keyness_after_yes"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_complete=True, grounded=Grounded.NO.value)
+                | (Q(is_complete=True, grounded=Grounded.YES.value) & ~Q(keyness=""))
+                | (Q(is_complete=False, keyness="") & ~Q(grounded=Grounded.NO.value)),
                 name="pointlabel_complete_iff_answered",
             ),
         ]
@@ -101,8 +90,8 @@ class PointAdjudication(Adjudication):
                 fields=["study", "key_point"], condition=Q(is_current=True), name="pointadjudication_one_current"
             ),
             models.CheckConstraint(
-                condition=Q(grounded="no", keyness="")
-                | Q(grounded="yes", keyness__in=["agree", "neutral", "disagree"]),
+                condition=Q(grounded=Grounded.NO.value, keyness="")
+                | Q(grounded=Grounded.YES.value, keyness__in=Keyness.values),
                 name="pointadjudication_whole_answer",
             ),
         ]
@@ -114,10 +103,7 @@ class PointAdjudication(Adjudication):
 class DatasetVersion(models.Model):
     """Whose labels make the dataset of a study, and how: a choice on record, the newest number applies."""
 
-    class Rule(models.TextChoices):
-        UNANIMOUS = "unanimous", "all chosen people keep it"
-        MAJORITY = "majority", "more than half of the chosen people keep it"
-        ADJUDICATED = "adjudicated", "as adjudicated, else unanimous"
+    Rule = DatasetRule
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="dataset_versions")
     number = models.PositiveIntegerField()
@@ -139,9 +125,7 @@ class DatasetVersion(models.Model):
         ordering = ["study", "-number"]
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="datasetversion_number_unique"),
-            models.CheckConstraint(
-                condition=Q(rule__in=["unanimous", "majority", "adjudicated"]), name="datasetversion_rule_known"
-            ),
+            models.CheckConstraint(condition=Q(rule__in=DatasetRule.values), name="datasetversion_rule_known"),
             models.CheckConstraint(
                 condition=Q(autods_threshold=None) | (Q(autods_threshold__gte=0) & Q(autods_threshold__lte=1)),
                 name="datasetversion_threshold_is_share",

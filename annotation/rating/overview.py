@@ -8,18 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Avg, Count, Q
-from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from annotation.models import LabelTask, RatingLabel, Study
+from annotation.labelling.summaries import ABOUT_ROWS, about
+from annotation.models import RatingLabel, Study
 from annotation.rating.aspects import name_of
 from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
 from annotation.studies.overview_page import (
     Card,
     Column,
     OverviewPage,
-    Remark,
     Table,
     cost_column,
     fast_column,
@@ -29,8 +28,6 @@ from annotation.studies.overview_page import (
     work_cards,
 )
 from benchmarks.scoring.likert import ASPECTS
-
-ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +99,3 @@ def _mean_column(aspect: str) -> Column:
         return "–" if mean is None else number_format(mean, 2)
 
     return Column(aspect, name_of(aspect), cell, group=_("Mean rating"), by=lambda row: row.means[aspect])
-
-
-def about(task: LabelTask) -> Remark:
-    """What a task is about, for pages of researchers."""
-    summary = task.item.summary
-    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
-    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

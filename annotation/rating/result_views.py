@@ -6,7 +6,6 @@ import uuid
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
@@ -17,7 +16,6 @@ from annotation.models import Study
 from annotation.rating.aspects import name_of
 from annotation.rating.results import FIGURE_COLUMNS, as_json, figure_rows, results_of
 from annotation.studies.scope import study_of
-from benchmarks.engine.scopes import Scope
 from benchmarks.models import JudgeRun, Summary
 from benchmarks.scoring.likert import MEAN, MEASURES
 from benchmarks.views.runs import RUN
@@ -41,7 +39,7 @@ class RatingRunForm(machines.MachineRunForm):
 
 @requires("annotation.view_session")
 @require_safe
-def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """People among themselves, judges beside them, systems, and where people differ."""
     study = study_of(request, uid, kind=Study.Kind.RATING)
     found = results_of(study)
@@ -90,7 +88,5 @@ def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         form=RatingRunForm,
         tasks=(JudgeRun.Task.RATINGS,),
         subjects=summaries,
-        address=reverse("annotation:rating-machine-run", args=[study.uid]),
-        scope=Scope(study=(str(study.uid), study.name)).as_json(),
     )
     return machines.machine_run(request, run)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import Count
 
+from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
 from annotation.studies.members import names_of
 from benchmarks.models import Judge, Summary, SummaryRating
@@ -199,7 +201,9 @@ def _rows(measure: str, of: str, name: str, stats: Mapping[str, Stat]) -> Iterat
         yield (*where, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.reason)
 
 
-def judges_of(study: Study) -> int:
-    """How many judges have rated summaries of a study."""
+def headline(study: Study) -> Headline:
+    """How many summaries were rated, by how many people and judges. Two queries."""
+    given = RatingLabel.objects.filter(study=study).for_figures()
+    counts = given.aggregate(n=Count("summary", distinct=True), who=Count("annotator", distinct=True))
     rated = SummaryRating.objects.filter(summary__label_items__study=study)
-    return Judge.objects.filter(pk__in=rated.values("judge")).count()
+    return Headline(counts["n"], counts["who"], Judge.objects.filter(pk__in=rated.values("judge")).count())

@@ -63,7 +63,7 @@ class LinkForm(forms.Form):
         return url
 
     def values(self) -> LinkValues:
-        """What was entered."""
+        """The link as it is stored; without a parameter the one that its panel uses."""
         data: dict[str, Any] = self.cleaned_data
         usual, _others = PARAMETERS[RecruitmentLink.Panel(data["panel"])]
         return LinkValues(**{**data, "id_parameter": data["id_parameter"] or usual})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ PARAMETERS = {
     RecruitmentLink.Panel.MTURK: ("workerId", ("assignmentId", "hitId")),
     RecruitmentLink.Panel.OTHER: ("participant", ()),
 }
-"""Of each panel the parameter that holds a person's id, and what else it puts into the address."""
+"""For each panel, the parameter with a person's id, and what else it puts into the address."""
 PLACEHOLDERS = {
     RecruitmentLink.Panel.PROLIFIC: "{{%%%s%%}}",
     RecruitmentLink.Panel.MTURK: "${%s}",
@@ -39,17 +39,9 @@ class LinkValues:
 
 @transaction.atomic
 def create_link(*, study: Study, values: LinkValues, by: Any, now: datetime) -> RecruitmentLink:
-    """Make a link, closed."""
+    """Make a link, which stays closed until a researcher opens it."""
     link: RecruitmentLink = RecruitmentLink.objects.create(
-        study=study,
-        panel=values.panel,
-        id_parameter=values.id_parameter,
-        max_places=values.max_places,
-        max_tasks=values.max_tasks,
-        completion_code=values.completion_code,
-        return_url=values.return_url,
-        created_at=now,
-        created_by=by,
+        study=study, created_at=now, created_by=by, **asdict(values)
     )
     audit.record(actor=by, action="recruitment.link_made", target=study, now=now)
     return link

@@ -19,13 +19,13 @@ from annotation.recruitment.forms import LinkForm
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.downloads import csv_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def recruitment(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The links with their places, and a form for another one."""
     study = study_of(request, uid)
     if not has_plan(study):

@@ -1,4 +1,4 @@
-"""Addresses of reminders."""
+"""URLs of reminders."""
 
 from __future__ import annotations
 

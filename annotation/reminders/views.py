@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import ngettext, ngettext_lazy
@@ -20,7 +20,7 @@ from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks import audit
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 REASONS: dict[Why, Any] = {
@@ -37,7 +37,7 @@ REASONS: dict[Why, Any] = {
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_remind(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Say who would get a mail and who would not, and send it when asked; a worker does the sending."""
     study = study_of(request, uid)
     if not has_plan(study):

@@ -19,23 +19,20 @@ from annotation.models import (
     CoverageAdjudication,
     CoverageLabel,
     DraftRevision,
-    EntailmentLabel,
     ExternalLabel,
     LabelTask,
     LateDecision,
-    PointLabel,
-    RatingLabel,
     Session,
     SessionEvent,
     Snapshot,
-    UnlinkedLabel,
 )
+from annotation.models.answers import Answer
 from benchmarks.models import JudgeCall, JudgeRunItem, Summary, SummaryRating, Verdict
 
 Counts = Counter[tuple[int | None, str]]
 """How many of what, by (study pk, what); None where it belongs to no study."""
-ANSWERS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, PointLabel, EntailmentLabel, RatingLabel, ExternalLabel)
-ON_TEXTS: tuple[Any, ...] = (CoverageLabel, UnlinkedLabel, RatingLabel)
+ANSWERS: tuple[Any, ...] = (CoverageLabel, ExternalLabel, *Answer.__subclasses__())
+ON_TEXTS: tuple[Any, ...] = tuple(model for model in ANSWERS if hasattr(model, "summary"))
 """Answers about summaries, which go with them."""
 VERDICTS: tuple[Any, ...] = (Verdict, SummaryRating)
 """What judges say of summaries."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
@@ -60,13 +61,7 @@ class DetailsForm(FoldedForm):
 
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""
-        name: str = self.cleaned_data["name"]
-        others = Study.objects.filter(name=name)
-        if self.instance is not None:
-            others = others.exclude(pk=self.instance.pk)
-        if others.exists():
-            raise forms.ValidationError(_("Another study has this name."))
-        return name
+        return unique_name(self.cleaned_data["name"], but=self.instance)
 
     def details(self) -> Details:
         """The values for the verbs."""
@@ -160,11 +155,7 @@ class CloneForm(forms.Form):
     with_annotators = forms.BooleanField(label=_("Keep its annotators"), required=False, initial=True)
 
     def clean_name(self) -> str:
-        """Names are unique."""
-        name: str = self.cleaned_data["name"]
-        if Study.objects.filter(name=name).exists():
-            raise forms.ValidationError(_("Another study has this name."))
-        return name
+        return unique_name(self.cleaned_data["name"])
 
 
 class BodyForm(forms.Form):
@@ -193,6 +184,13 @@ class ConsentForm(forms.Form):
     )
 
 
+def unique_name(name: str, *, but: Study | None = None) -> str:
+    """The name, unless another study has it; raises ValidationError."""
+    if Study.objects.filter(name=name).exclude(pk=but and but.pk).exists():
+        raise forms.ValidationError(_("Another study has this name."))
+    return name
+
+
 def initial_from(study: Study) -> dict[str, Any]:
     """What the form of a new study shows when it starts from the settings of another."""
     newest = current_guideline(study)
@@ -219,6 +217,12 @@ def name_for(kind: Any, about: str) -> str:
 def copy_name(study: Study) -> str:
     """What a copy of a study is called at first."""
     return gettext("%(name)s (copy)") % {"name": study.name[:110]}
+
+
+def short(number: Decimal) -> Decimal:
+    """A number with two digits after the point, or none where they are zeros."""
+    value = Decimal(number).quantize(Decimal("0.01"))
+    return value.to_integral() if value == value.to_integral() else value
 
 
 def plain_breaks(text: str) -> str:

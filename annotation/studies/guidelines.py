@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -19,6 +20,11 @@ from benchmarks import audit
 def unwrapped(text: str) -> str:
     """Markdown with each paragraph and list item on one line, as it is pleasant to edit."""
     return re.sub(r"(?<!\n)\n(?!\n|#|- |\d+\. |\Z) *", " ", text)
+
+
+def wording(module: str, name: str = "guidelines.md") -> str:
+    """Our own Markdown, from a file beside a module."""
+    return unwrapped(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def default_guidelines(kind: str) -> str:

@@ -18,14 +18,14 @@ from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
 from annotation.studies.kind import Work, has_plan, work_of
 from annotation.studies.scope import study_of
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Column, Search, Table
 
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_annotators(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Members, those who left, people and items that could be added. Work that was begun stays where it is.
 
     The forms are sent with action "people" (also where none is named), "items" or "deal".
@@ -68,7 +68,7 @@ def members_table(work: Work) -> Table[dict[str, Any]]:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def annotator_remove(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
+def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
     """Let somebody leave; their tasks that nobody has begun are withdrawn."""
     member = member_of(study_of(request, uid), annotator)
     form = ReasonForm(request.POST or None)

@@ -14,6 +14,8 @@ class NarrowedForm(forms.Form):
     """A form with fields that narrow what is chosen from; their choices are set with what is above them."""
 
     NARROWED_BY: ClassVar[tuple[str, ...]]
+    COUNTED: ClassVar[str]
+    """The part of the page with these fields, and how many items that is."""
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -23,6 +25,10 @@ class NarrowedForm(forms.Form):
     def narrowing(self) -> list[forms.BoundField]:
         """The fields that narrow, where there is more than one value to choose from."""
         return [self[name] for name in self.NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
+
+    def count(self) -> Any:
+        """How many items a form that is right chooses, as its part of the page shows it."""
+        raise NotImplementedError
 
 
 Form = TypeVar("Form", bound=NarrowedForm)

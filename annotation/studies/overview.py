@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from statistics import median
@@ -18,8 +18,10 @@ MS_PER_HOUR = 3_600_000
 TOO_FAST_MS = 5_000
 """An item that took less active time deserves a look, on every page that shows speed."""
 FAST_SHARE = 0.1
-"""So many items under that time, at least, are pointed out."""
+"""Where at least this share of the items took less time than that, it is pointed out."""
 MAX_REMARKS = 200
+Share = tuple[str, int, float | None]
+"""An answer, how often it was given, and its share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,36 @@ class Person:
 
     @property
     def n_tasks(self) -> int:
-        """All tasks."""
         return sum(self.tasks.values())
 
     @property
     def n_done(self) -> int:
         """Tasks that are done."""
         return self.tasks.get(LabelTask.State.DONE, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering(Person):
+    """One annotator with their answers, each with how often it was given, in the order of tables."""
+
+    answers: Mapping[str, int]
+    n_unsure: int
+
+    @property
+    def n_labels(self) -> int:
+        """All answers that count."""
+        return sum(self.answers.values())
+
+    @property
+    def shares(self) -> list[Share]:
+        """Each answer, how often it was given, and its share."""
+        return shares_of(self.answers)
+
+
+def shares_of(counts: Mapping[str, int]) -> list[Share]:
+    """Answers with their counts, and the share of each."""
+    n = sum(counts.values())
+    return [(name, count, count / n if n else None) for name, count in counts.items()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +115,6 @@ class Overview:
 
     @property
     def n_tasks(self) -> int:
-        """Tasks of all."""
         return sum(row.n_tasks for row in self.people)
 
     @property
@@ -100,12 +124,12 @@ class Overview:
 
     @property
     def active_ms(self) -> int:
-        """Active time of all."""
+        """Active time of all people, in milliseconds."""
         return sum(row.active_ms for row in self.people)
 
     @property
     def cost(self) -> Decimal:
-        """What that comes to."""
+        """What the work of all people costs."""
         return sum((row.cost for row in self.people), Decimal(0))
 
     @property

@@ -15,14 +15,12 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import Text
 from annotation.models import LabelTask, Membership
-from annotation.studies.overview import TOO_FAST_MS
+from annotation.studies.overview import TOO_FAST_MS, Share
 from annotation.templatetags.work import duration, money, percent
 from benchmarks.web.tables import Column as SortColumn
 from benchmarks.web.tables import Table as SortedTable
 
 NAME = "name"
-Share = tuple[str, int, float | None]
-"""An answer, how often it was given, and its share."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,11 @@ from annotation.models import Assignment, LabelTask, Study
 WINDOW_DAYS = 7
 """The pace is that of so many days, today included, or of fewer where work began later."""
 NEEDS = 3
-"""So many tasks have to be done in those days."""
+"""At least this many tasks must be done in those days for a pace to be given."""
 SHOWN_DAYS = 14
+DONE = LabelTask.State.DONE
+"""Writing tasks call it the same."""
+OPEN = (LabelTask.State.TODO, LabelTask.State.BEGUN, Assignment.State.ASSIGNED, Assignment.State.STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,14 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
         for study, state, n in rows.values_list("study", "state").annotate(n=Count("pk")):
             states[study][state] += n
     for rows, ended in ((labels, "done_at"), (texts, "session__ended_at")):
-        recent = rows.filter(state="done", **{f"{ended}__gte": since}).annotate(day=TruncDate(ended))
+        recent = rows.filter(state=DONE, **{f"{ended}__gte": since}).annotate(day=TruncDate(ended))
         for study, day, n in recent.values_list("study", "day").annotate(n=Count("pk")):
             days[study][day] += n
     return {
         pk: Pace(
             n_tasks=states[pk].total(),
-            n_done=states[pk]["done"],
-            n_open=sum(states[pk][name] for name in ("todo", "begun", "assigned", "started")),
+            n_done=states[pk][DONE],
+            n_open=sum(states[pk][name] for name in OPEN),
             by_day=dict(days[pk]),
             today=today,
         )

@@ -20,6 +20,14 @@ def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:
     return study
 
 
+def uid_in(text: str) -> uuid.UUID:
+    """A public id in an address; 404 for anything else."""
+    try:
+        return uuid.UUID(text)
+    except ValueError as problem:
+        raise Http404 from problem
+
+
 def annotator_behind(request: HttpRequest) -> Annotator:
     """The annotator that this user is; 404 for an account that is none."""
     annotator: Any = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True).first()

@@ -27,10 +27,9 @@ IN_A_QUERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What a deal gave: new tasks, groups that everyone has, and groups that still lack people."""
+    """What a deal gave: new tasks, and how many groups still lack people."""
 
     n_new: int
-    n_for_everyone: int
     n_short: int
 
 
@@ -87,11 +86,7 @@ def deal(
     n_new = _write_tasks(study, group, groups, people, given, held=held, now=now)
     if given or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
-    return Dealt(
-        n_new,
-        sum(items.is_for_everyone for items in groups.values()),
-        n_short(study, group=group, wanted=wanted, barred=barred),
-    )
+    return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))
 
 
 def _cap(study: Study) -> int | None:
@@ -156,7 +151,7 @@ def _groups(study: Study, group: str) -> dict[int, _Items]:
 
 
 def _held(study: Study, group: str) -> dict[Pair, _Held]:
-    """{(person, group): tasks}."""
+    """The tasks of each person in each group, by (person, group)."""
     found: dict[Pair, _Held] = defaultdict(_Held)
     rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
     for person, key, begun_at in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,13 +15,13 @@ from annotation.models import ConsentText
 from annotation.studies import consent, guidelines
 from annotation.studies.forms import BodyForm
 from annotation.studies.scope import study_of
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def guidelines_edit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Write a new version of a study's guidelines; the older ones stay readable."""
     study = study_of(request, uid)
     newest = guidelines.current_guideline(study)
@@ -45,8 +45,8 @@ def guidelines_edit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.view_study")
 @require_safe
-def guidelines_version(request: HttpRequest, uid: uuid.UUID, version: int) -> HttpResponse:
-    """Read one version."""
+def guidelines_version(request: HtmxHttpRequest, uid: uuid.UUID, version: int) -> HttpResponse:
+    """One version of the guidelines."""
     study = study_of(request, uid)
     guideline = get_object_or_404(study.guidelines.select_related("created_by"), version=version)
     context = {
@@ -59,7 +59,7 @@ def guidelines_version(request: HttpRequest, uid: uuid.UUID, version: int) -> Ht
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def consent_edit(request: HttpRequest) -> HttpResponse:
+def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
     """Write a new version of the consent page, which everybody is then asked to agree to."""
     newest = consent.current_text()
     is_outdated = consent.has_former_wording(newest)
@@ -83,7 +83,7 @@ def consent_edit(request: HttpRequest) -> HttpResponse:
 
 @requires("annotation.view_study")
 @require_safe
-def consent_version(request: HttpRequest, version: int) -> HttpResponse:
+def consent_version(request: HtmxHttpRequest, version: int) -> HttpResponse:
     """Read one version of the consent page."""
     text = get_object_or_404(ConsentText.objects.with_counts(), version=version)
     context = {"text": text, "html": guidelines.render_markdown(text.body)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -19,7 +19,8 @@ from annotation.studies.forms import CloneForm, copy_name, initial_from, name_fo
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, label_formats, work_of, works
 from annotation.studies.pace import paces
-from annotation.studies.scope import study_of
+from annotation.studies.rows import objects
+from annotation.studies.scope import study_of, uid_in
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import csv_download, download, jsonl_download
 from benchmarks.web.exposure import saw_insights
@@ -40,7 +41,7 @@ VERBS = {
 
 @requires("annotation.view_study")
 @require_safe
-def study_list(request: HttpRequest) -> HttpResponse:
+def study_list(request: HtmxHttpRequest) -> HttpResponse:
     """Studies of this researcher; the archive apart."""
     shows_archive = request.GET.get("archived") == "1"
     rows = Study.objects.for_user(request.user).with_progress()
@@ -55,7 +56,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
 
 @requires("annotation.add_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_create(request: HttpRequest, kind: str) -> HttpResponse:
+def study_create(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     """Set up a study of a kind; `from` names a study whose settings it starts with."""
     work = work_named(kind)
     form = work.new_form(
@@ -76,7 +77,7 @@ def study_create(request: HttpRequest, kind: str) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_settings(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Change a study; what is frozen is shown and cannot be changed."""
     study = study_of(request, uid)
     work = work_of(study)
@@ -94,7 +95,7 @@ def study_settings(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.view_study")
 @require_safe
-def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How a study goes: progress, answers, time and cost of each annotator."""
     study = study_of(request, uid)
     work = work_of(study)
@@ -118,7 +119,7 @@ def study_detail(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),
     }
-    template = LIVE if wants_fragment(cast("HtmxHttpRequest", request)) else work.overview_template
+    template = LIVE if wants_fragment(request) else work.overview_template
     return page(request, template, context)
 
 
@@ -143,7 +144,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_delete(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Delete a study that nobody has worked in, after a look at what goes with it."""
     study = study_of(request, uid)
     if request.method == "POST":
@@ -165,7 +166,7 @@ def study_delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.add_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_clone(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_clone(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Copy the settings of a study into a new one."""
     study = study_of(request, uid)
     form = CloneForm(request.POST or None, initial={"name": copy_name(study)})
@@ -203,8 +204,7 @@ def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> Http
     rows = rows_of(study, which)
     if file_format == "csv":
         return csv_download(work.label_columns, work.label_cells(rows), name=name, about=study)
-    objects = (dict(zip(work.label_columns, row, strict=True)) for row in rows)
-    return jsonl_download(objects, name=name, about=study)
+    return jsonl_download(objects(work.label_columns, rows), name=name, about=study)
 
 
 @requires("annotation.view_study")
@@ -216,7 +216,7 @@ def moved(request: HttpRequest, uid: uuid.UUID, kind: str, to: str) -> HttpRespo
 
 
 def form_page(
-    request: HttpRequest,
+    request: HtmxHttpRequest,
     work: Work,
     form: Any,
     *,
@@ -243,10 +243,7 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
     if not source:
         usual = {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
         return usual | _initial_on(request, work)
-    try:
-        study = study_of(request, uuid.UUID(source), kind=work.value)
-    except ValueError as problem:
-        raise Http404 from problem
+    study = study_of(request, uid_in(source), kind=work.value)
     return initial_from(study) | (work.initial_of(study) if work.initial_of is not None else {})
 
 
@@ -260,10 +257,7 @@ def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
     rows = Haystack.objects.for_work()
     uid = request.GET.get("haystack", "")
     if uid:
-        try:
-            haystack = get_object_or_404(rows, uid=uuid.UUID(uid))
-        except ValueError as problem:
-            raise Http404 from problem
+        haystack = get_object_or_404(rows, uid=uid_in(uid))
         return {"name": name_for(work.label, haystack.title), **work.initial_on(haystack)}
     only = list(rows[:2])
     return work.initial_on(only[0]) if len(only) == 1 else {}

@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.studies.forms import NewStudyForm
+from annotation.studies.narrowing import seed_of_draw
 from annotation.validation.planning import ValidationValues
 from benchmarks.models import Judge, PointVerdict, Question
 
@@ -59,13 +60,7 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
         required=False,
         help_text=_("Incomplete, too general or missing: an optional choice after neutral and no."),
     )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        required=False,
-        help_text=_("The same seed draws and assigns the same. Blank: taken from the name of the study."),
-    )
+    seed = seed_of_draw(_("The same seed draws and assigns the same. Blank: taken from the name of the study."))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.urls import reverse
@@ -11,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import EntailmentLabel, LabelTask, Study
-from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview import Answering, Overview, counts_of, people_of, remarks_of
 from annotation.studies.overview_page import (
     Card,
     Column,
@@ -26,28 +25,9 @@ from annotation.studies.overview_page import (
     time_column,
     work_cards,
 )
-from benchmarks.models import Entailment
+from benchmarks.scoring.keypoints import ENTAILMENTS
 
 ABOUT_ROWS = ("item__response__question", "item__key_point")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow(Person):
-    """One annotator; counts are of current answers."""
-
-    answers: dict[str, int]
-    n_unsure: int
-
-    @property
-    def n_labels(self) -> int:
-        """All answers that count."""
-        return sum(self.answers.values())
-
-    @property
-    def shares(self) -> list[tuple[str, int, float | None]]:
-        """Each answer, how often it was given, and its share."""
-        n = self.n_labels
-        return [(name, self.answers[name], self.answers[name] / n if n else None) for name in Entailment.values]
 
 
 def overview_of(study: Study) -> Overview:
@@ -59,9 +39,9 @@ def overview_of(study: Study) -> Overview:
         answers[person][answer] += 1
         unsure[person] += is_unsure
     people = [
-        PersonRow(
+        Answering(
             **fields,
-            answers=dict.fromkeys(Entailment.values, 0) | answers[fields["member"].annotator_id],
+            answers=dict.fromkeys(ENTAILMENTS, 0) | answers[fields["member"].annotator_id],
             n_unsure=unsure[fields["member"].annotator_id],
         )
         for fields in people_of(study)

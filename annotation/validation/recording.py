@@ -12,7 +12,7 @@ from annotation.labelling.acts import BadAct, number_in, unsure_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
 from annotation.models import EntailmentLabel, WhyNot
-from benchmarks.models import Entailment
+from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 
 CLEARED = ""
 
@@ -82,7 +82,7 @@ def answer_of(label: EntailmentLabel | None) -> PairAnswer:
 def _checked(task: Any, answer: PairAnswer) -> PairAnswer:
     if task.item.response_id is None:
         raise TaskRefused("not_asked", _("This is no pair to validate."))
-    if answer.answer not in {CLEARED, *Entailment.values}:
+    if answer.answer not in {CLEARED, *ENTAILMENTS}:
         raise TaskRefused("invalid", _("Answers are yes, no or neutral."))
     if answer.answer == CLEARED:
         return PairAnswer()

@@ -18,7 +18,7 @@ from annotation.studies.scope import study_of
 from annotation.validation.results import FIGURE_COLUMNS, Item, Results, as_json, figure_rows, results_of
 from benchmarks.scoring.evaluator import AgainstPerson, Pair
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Choice, Column, Search, Table
 
@@ -74,7 +74,7 @@ DISPUTED: Table[Item] = Table(
 
 @requires("annotation.view_session")
 @require_safe
-def results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The judge against people, people among themselves, and where they differ."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
     found = results_of(study)

@@ -12,12 +12,13 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from annotation.figures.plots import small_dots
+from annotation.kinds import Headline
 from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.studies.members import names_of
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
-from benchmarks.models import Entailment
-from benchmarks.scoring.evaluator import ANSWERS, JUDGE, Evaluation, accuracy_where, evaluate
+from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
+from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.web.plots import Plot
@@ -45,7 +46,9 @@ class Item:
     @property
     def n_differing(self) -> int:
         """How many people differ from the judge, entailed or not."""
-        return sum((answer == "yes") != (self.verdict == "yes") for answer in self.answers.values())
+        return sum(
+            (answer == Entailment.YES) != (self.verdict == Entailment.YES) for answer in self.answers.values()
+        )
 
     @property
     def is_disputed(self) -> bool:
@@ -133,7 +136,7 @@ def results_of(study: Study, *, public: bool = False) -> Results:
         items=tuple(items),
         evaluation=evaluate(ratings, verdicts=everywhere),
         parts={part: _by(part, items, ratings) for part in PARTS},
-        verdicts={answer: everywhere.get(answer, 0) for answer in ANSWERS},
+        verdicts={answer: everywhere.get(answer, 0) for answer in ENTAILMENTS},
         n_sampled=len(items),
         n_answered=sum(bool(item.answers) for item in items),
         reasons=_reason_rows(reasons) if study.validation_plan.asks_why_not else (),
@@ -142,6 +145,13 @@ def results_of(study: Study, *, public: bool = False) -> Results:
 
 def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
     return tuple(ReasonRow(of, name, counts) for (of, name), counts in sorted(found.items()))
+
+
+def headline(study: Study) -> Headline:
+    """How many verdicts people checked, and how many people; the judge is one."""
+    given = EntailmentLabel.objects.filter(study=study).for_figures()
+    counts = given.aggregate(n=Count("task__item", distinct=True), who=Count("annotator", distinct=True))
+    return Headline(counts["n"], counts["who"], 1)
 
 
 def small_plot(study: Study) -> Plot | None:
@@ -220,13 +230,13 @@ FIGURE_COLUMNS = ("of", "name", "figure", "value", "low", "high", "n", "clusters
 
 
 def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratings:
-    code = {answer: number for number, answer in enumerate(ANSWERS)}
+    code = {answer: number for number, answer in enumerate(ENTAILMENTS)}
     codes = np.full((len(items), len(people) + 1), -1, dtype=np.int64)
     for row, item in enumerate(items):
         codes[row, 0] = code.get(item.verdict, -1)
         for column, name in enumerate(people, 1):
             codes[row, column] = code.get(item.answers.get(name, ""), -1)
-    return Ratings(codes, ANSWERS, (JUDGE, *people), tuple(clusters))
+    return Ratings(codes, ENTAILMENTS, (JUDGE, *people), tuple(clusters))
 
 
 def _by(part: str, items: list[Item], ratings: Ratings) -> dict[str, Stat]:

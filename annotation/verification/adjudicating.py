@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.models import LabelItem, PointAdjudication, Study
+from annotation.models import Grounded, LabelItem, PointAdjudication, Study
 from annotation.verification.labels import PointTable
 from benchmarks import audit
 from benchmarks.models import KeyPoint
@@ -16,7 +16,7 @@ from benchmarks.scoring.agreement import disagreement
 from benchmarks.scoring.retention import Task
 
 
-class NotWhole(ValueError):
+class InvalidDecision(ValueError):
     """A decision is a no, or a yes with one of agree, neutral, disagree."""
 
 
@@ -63,11 +63,11 @@ def adjudicate(
     `is_blind` says that the page hid names; only a first decision counts as blind.
 
     Raises:
-        NotWhole: a yes without the second judgment, or a no with one.
+        InvalidDecision: a yes without the second judgment, or a no with one.
         NotOfStudy: the study does not verify this key point.
     """
-    if (grounded, bool(keyness)) not in {("yes", True), ("no", False)}:
-        raise NotWhole("After a yes, say whether it is a key point. After a no, leave that open.")
+    if (grounded, bool(keyness)) not in {(Grounded.YES, True), (Grounded.NO, False)}:
+        raise InvalidDecision("After a yes, say whether it is a key point. After a no, leave that open.")
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         items = LabelItem.objects.filter(study=study, key_point=key_point, role=LabelItem.Role.ORDINARY)

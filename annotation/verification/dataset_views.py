@@ -21,7 +21,7 @@ from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 TRIED = ("annotators", "rule", "autods_threshold")
@@ -29,7 +29,7 @@ TRIED = ("annotators", "rule", "autods_threshold")
 
 @requires("annotation.view_study")
 @require_safe
-def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """What is kept under the newest choice, or under one that is tried in the form."""
     study = verification_study(request, uid)
     table = collect(study)
@@ -46,7 +46,7 @@ def dataset(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
+    request: HtmxHttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
 ) -> HttpResponse:
     decided = datasets.adjudications(study)
     found = datasets.build(table, choice, adjudicated=decided)
@@ -119,7 +119,7 @@ def _sample(found: Dataset, n: int = 12) -> list[dict[str, Any]]:
 
 @requires("annotation.change_study")
 @require_POST
-def choose(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Record a choice as the next version."""
     study = verification_study(request, uid)
     table = collect(study)

@@ -15,7 +15,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.models import Annotator, DatasetVersion, PointAdjudication, Study
+from annotation.models import Annotator, DatasetVersion, Grounded, Keyness, PointAdjudication, Study
 from annotation.verification.labels import PointTable, collect
 from benchmarks import audit
 from benchmarks.scoring.draws import DEFAULT, Resampling
@@ -77,7 +77,7 @@ class Dataset:
 
     @property
     def chosen(self) -> tuple[Any, ...]:
-        """The people chosen."""
+        """The people whose labels are exported."""
         return tuple(person for person in self.table.people if person.key in self.choice.annotators)
 
     def overall(self, resampling: Resampling = DEFAULT) -> Share:
@@ -144,7 +144,7 @@ def choice_of(study: Study, table: PointTable, *, number: int | None = None) -> 
 
 
 def choice_in(version: DatasetVersion) -> Choice:
-    """What a version says."""
+    """The choice that a stored version records."""
     keys = tuple(str(person.uid) for person in version.annotators.all())
     return Choice(keys, Rule(version.rule), version.autods_threshold, version.number)
 
@@ -153,7 +153,7 @@ def adjudications(study: Study) -> dict[int, bool]:
     """Whether each adjudicated key point is to be kept. One query."""
     rows = PointAdjudication.objects.filter(study=study, is_current=True)
     return {
-        point: (grounded, keyness) == ("yes", "agree")
+        point: (grounded, keyness) == (Grounded.YES, Keyness.AGREE)
         for point, grounded, keyness in rows.values_list("key_point_id", "grounded", "keyness")
     }
 

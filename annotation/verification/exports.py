@@ -18,8 +18,9 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
-from annotation.models import LabelItem, PointLabel, Study
+from annotation.models import Grounded, LabelItem, PointLabel, Study
 from annotation.studies.removed import removed_from
+from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, fields_of, read
 from annotation.verification.datasets import Dataset, dataset_of
 from benchmarks.exchange import long2rag
 from benchmarks.exchange.questions import QuestionText
@@ -45,46 +46,27 @@ POINT_COLUMNS = (
     "n_keep",
     "n_drop",
 )
-LABEL_COLUMNS = (
-    "annotator",
-    "task",
-    "item",
-    "label",
-    "cluster",
-    "dataset",
-    "question",
-    "key_point",
-    "is_control",
-    "is_check",
-    "is_current",
-    "is_complete",
-    "is_undo",
-    "is_unsure",
-    "guideline_version",
-    "active_ms",
-    "made_at",
-)
+LABEL_COLUMNS: Columns = {
+    "annotator": PERSON,
+    "task": "task",
+    "item": "key_point__uid",
+    "label": "label",
+    "cluster": "key_point__question__uid",
+    "dataset": "key_point__question__dataset",
+    "question": "key_point__question__key",
+    "key_point": "key_point__key",
+    "is_control": (lambda is_overlap, is_check: is_overlap and not is_check, "task__item__is_overlap", "is_check"),
+    "is_check": "is_check",
+    "is_current": "is_current",
+    "is_complete": "is_complete",
+    "is_undo": IS_UNDO,
+    "is_unsure": "is_unsure",
+    "guideline_version": "guideline__version",
+    "active_ms": "task__active_ms",
+    "made_at": "made_at",
+}
 WHICH = ("current", "first", "history")
 """Labels: those that count, the first complete answer to each item, or every row ever made."""
-_LABEL_FIELDS = (
-    "annotator_id",
-    "grounded",
-    "keyness",
-    "key_point__uid",
-    "key_point__question__uid",
-    "key_point__question__dataset",
-    "key_point__question__key",
-    "key_point__key",
-    "task__item__is_overlap",
-    "is_check",
-    "is_current",
-    "is_complete",
-    "undoes_id",
-    "is_unsure",
-    "guideline__version",
-    "task__active_ms",
-    "made_at",
-)
 
 
 class SameKeys(ValueError):
@@ -251,35 +233,19 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
     Current and first answers are those to ordinary items; `import_labels` reads them. With history every row that
     was ever made, oldest first.
     """
-    names = {member.annotator_id: member.pseudonym for member in study.memberships.all()}
     rows = PointLabel.objects.filter(study=study).order_by("pk")
     if which == "current":
         rows = rows.for_figures()
     elif which == "first":
         earlier = PointLabel.objects.filter(task=OuterRef("task"), is_complete=True, pk__lt=OuterRef("pk"))
         rows = rows.filter(~Exists(earlier), is_complete=True, is_check=False)
-    for row in rows.values_list(*_LABEL_FIELDS).iterator(chunk_size=CHUNK):
-        person, grounded, keyness, item, cluster, dataset, question, point, control, *rest = row
-        is_check, is_current, is_complete, undoes, is_unsure, version, active_ms, at = rest
-        for task, label in (("grounded", grounded), ("key_point", keyness)):
-            if task == "key_point" and grounded != "yes":
-                continue
-            yield (
-                names.get(person, "unknown"),
-                task,
-                str(item),
-                label,
-                str(cluster),
-                dataset,
-                question,
-                point,
-                control and not is_check,
-                is_check,
-                is_current,
-                is_complete,
-                undoes is not None,
-                is_unsure,
-                version,
-                active_ms,
-                at.isoformat(),
-            )
+    fields = fields_of(LABEL_COLUMNS) - {"task", "label"} | {"grounded", "keyness"}
+    return cells(
+        (
+            {**row, "task": task, "label": row[asked]}
+            for row in read(study, rows, *fields)
+            for task, asked in (("grounded", "grounded"), ("key_point", "keyness"))
+            if asked == "grounded" or row["grounded"] == Grounded.YES
+        ),
+        LABEL_COLUMNS,
+    )

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
-from annotation.studies.forms import NewStudyForm
+from annotation.studies.forms import NewStudyForm, short
 from annotation.studies.narrowing import NarrowedForm, any_of, seed_of_draw, size_of_sample
 from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
@@ -25,6 +25,7 @@ class QuestionsForm(NarrowedForm):
     """
 
     NARROWED_BY = ("category", "domain")
+    COUNTED = "annotation/_verification_choice.html"
 
     dataset = forms.ChoiceField(label=_("Question set"))
     category = any_of(_("Categories"))
@@ -140,15 +141,9 @@ def initial_of(study: Study) -> dict[str, Any]:
     """What the form of a new study shows of the plan of another; the questions are open."""
     plan = study.verification_plan
     return {
-        "control_percent": _percent(plan.control_share),
+        "control_percent": short(100 * Decimal(plan.control_share)),
         "people_per_question": plan.people_per_question,
-        "plain_percent": _percent(plan.share_without_highlight),
+        "plain_percent": short(100 * Decimal(plan.share_without_highlight)),
         "n_attention_checks": plan.n_attention_checks,
         "dataset": study.label_items.values_list("question__dataset", flat=True).first(),
     }
-
-
-def _percent(share: Decimal) -> Decimal:
-    """A share of one as percent, without needless zeros."""
-    value = (Decimal(share) * 100).quantize(Decimal("0.01"))
-    return value.to_integral() if value == value.to_integral() else value

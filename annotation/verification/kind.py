@@ -13,71 +13,14 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
-from annotation.studies.guidelines import unwrapped
+from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
 from annotation.verification import exports, planning
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
 from annotation.verification.overview import ABOUT_ROWS, about, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
-from annotation.verification.research_page import small_plot
-
-GUIDELINES = unwrapped(
-    """\
-## Your task
-
-You see a question, the documents found for it, and one key point that a program extracted from them. You answer
-two questions: can the point be found in the text, and if so, is it a key point of an answer?
-
-## 1. Can this point be found in the text?
-
-1. **Begin with the highlight.** It marks the passage that the program says it used. It can be wrong: the passage
-   may say something else, or the point may appear elsewhere, even in another document.
-2. **Before you answer no, read everything.** If the highlight does not support the point, read all documents to
-   the end. The search helps, but it finds words, not meanings.
-
-- **Yes** (`y`): anyone who believes the text must believe the point. Other words are fine, and so is a point that
-  combines several places.
-- **No** (`n`): the text does not say it, says less, or says something else. A number, a condition or an exception
-  that the text does not give makes it a no. So does a claim that the text reports only to reject it.
-
-Only these documents count, not what you know. You may copy text and look up unfamiliar words.
-
-## 2. Is it a key point?
-
-You answer this only after a yes. It is about the question, not about the text.
-
-- **Agree** (`1`): it answers the question or a part of it. An answer without it would be incomplete.
-- **Neutral** (`2`): it is on the subject but does not answer the question, for example as background. An answer
-  may include it but need not.
-- **Disagree** (`3`): it is unrelated to the question and should be left out.
-
-## Worked examples
-
-Question: “How are mangroves able to live in salt water and airless mud?”
-
-- “Some species take salt in and excrete it through glands in their leaves.” The text: “These trees let in more
-  salt and get rid of it again through glands in the leaf.” **Yes**, and **agree**: it is half of how they cope
-  with salt.
-- “Roots keep out all of the salt.” The text says “well over nine tenths”. **No**: the number is different.
-- “Mangroves get rid of salt mainly by storing it in old leaves which are then shed.” The highlighted sentence says
-  just that. The next ones say that it was once believed and that measurements contradict it. **No**.
-- “Mangroves cover about 150,000 square kilometres worldwide.” It is in the text: **yes**. It is about mangroves
-  and does not say how they live in salt and mud: **neutral**.
-
-Question: “Why did Britain's canals lose most of their freight to the railways in the nineteenth century?”
-
-- “Frost and drought interrupted canal traffic for weeks at a time.” One document says it of all canals, another
-  describes one winter. **Yes**, and **agree**.
-- “The cabins of boat families were painted with roses and castles.” **Yes**, it is in the text; **disagree**,
-  because it has nothing to do with freight.
-
-## If in doubt
-
-If you hesitate between two answers, choose the closest and mark *not sure*. Skip a point that you cannot judge,
-and say why. Flag anything the researcher should look at, or leave a comment.
-"""
-)
+from annotation.verification.research_page import headline, small_plot
 
 
 def create(*, form: VerificationStudyForm, by: Any, now: datetime) -> Study:
@@ -91,7 +34,7 @@ def create(*, form: VerificationStudyForm, by: Any, now: datetime) -> Study:
 
 
 def add_items(*, form: QuestionsForm, study: Study, by: Any, now: datetime) -> int:
-    """Add questions."""
+    """Add the questions that the form chooses; returns how many of them are new."""
     return planning.add_questions(study=study, questions=form.chosen(seed=study.seed), by=by, now=now)
 
 
@@ -115,12 +58,13 @@ KIND = register(
             finished=ngettext_lazy("%(n)d key point done", "%(n)d key points done", "n"),
             minutes=1.0,
         ),
-        guidelines=GUIDELINES,
+        guidelines=wording(__file__),
         new_title=gettext_lazy("New verification study"),
         intro=gettext_lazy(
             "Annotators decide whether the documents contain each key point and, if so, whether it matters for "
             "the question. The key points of a question stay together; nobody sees anybody else's answers."
         ),
+        headline=headline,
         tabs=(
             Tab("agreement", gettext_lazy("Agreement"), "annotation:verification-agreement", "results"),
             Tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing", "results"),
@@ -160,7 +104,7 @@ KIND = register(
         about_rows=ABOUT_ROWS,
         about_label=gettext_lazy("Key point"),
         files=exports.files_of,
-        label_columns=exports.LABEL_COLUMNS,
+        label_columns=tuple(exports.LABEL_COLUMNS),
         label_rows=exports.label_rows,
         label_files=(
             ("current", gettext_lazy("Labels")),

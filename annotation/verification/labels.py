@@ -48,7 +48,6 @@ class PointTable:
 
     @property
     def n_items(self) -> int:
-        """Key points."""
         return len(self.items)
 
     @property
@@ -110,7 +109,7 @@ class PointTable:
         )
 
     def control(self) -> PointTable:
-        """The control group."""
+        """Only the key points that everybody gets."""
         return self.only(self.is_control)
 
     def with_people(self, keys: Iterable[str]) -> PointTable:

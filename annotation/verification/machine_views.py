@@ -6,7 +6,6 @@ import uuid
 
 from django import forms
 from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
@@ -15,7 +14,6 @@ from annotation.figures.run_scopes import RunStudies
 from annotation.labelling import machines
 from annotation.models import Study
 from annotation.verification.research_views import verification_study
-from benchmarks.engine.scopes import Scope
 from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.views.runs import RUN
 from benchmarks.web.pages import HtmxHttpRequest
@@ -67,8 +65,6 @@ def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         form=PointRunForm,
         tasks=TASKS,
         subjects=points,
-        address=reverse("annotation:verification-machine-run", args=[study.uid]),
-        scope=Scope(study=(str(study.uid), study.name)).as_json(),
     )
     return machines.machine_run(request, run)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,13 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
-from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
+from annotation.studies.overview import Answering, Overview, counts_of, people_of, remarks_of, shares_of
 from annotation.studies.overview_page import (
     Card,
     Column,
     OverviewPage,
     Remark,
-    Share,
     Table,
     cost_column,
     fast_column,
@@ -35,30 +35,13 @@ ABOUT_ROWS = ("item__question", "item__key_point")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow(Person):
-    """One annotator; counts are of current, complete answers, attention checks apart."""
+class PersonRow(Answering):
+    """One annotator; counts are of current, complete answers, attention checks apart. `keyness` is after a yes."""
 
-    grounded: dict[str, int]
-    keyness: dict[str, int]
-    n_unsure: int
+    keyness: Mapping[str, int]
     n_incomplete: int
     n_checks: int
     n_checks_right: int
-
-    @property
-    def n_labels(self) -> int:
-        """All answers that count."""
-        return sum(self.grounded.values())
-
-    @property
-    def grounded_shares(self) -> list[Share]:
-        """Yes and no, of all answers."""
-        return _shares(self.grounded, Grounded.values)
-
-    @property
-    def keyness_shares(self) -> list[Share]:
-        """Agree, neutral and disagree, of the answers with a yes."""
-        return _shares(self.keyness, Keyness.values)
 
     @property
     def keep_share(self) -> float | None:
@@ -92,7 +75,7 @@ def overview_of(study: Study) -> Overview:
         people.append(
             PersonRow(
                 **fields,
-                grounded=dict.fromkeys(Grounded.values, 0) | grounded[pk],
+                answers=dict.fromkeys(Grounded.values, 0) | grounded[pk],
                 keyness=dict.fromkeys(Keyness.values, 0) | keyness[pk],
                 n_unsure=odd[pk]["unsure"],
                 n_incomplete=odd[pk]["incomplete"],
@@ -102,11 +85,6 @@ def overview_of(study: Study) -> Overview:
         )
     remarks = remarks_of(study, *ABOUT_ROWS)
     return Overview(people=people, **counts_of(study), remarks=remarks)
-
-
-def _shares(counts: dict[str, int], names: list[str]) -> list[Share]:
-    n = sum(counts.values())
-    return [(name, counts[name], counts[name] / n if n else None) for name in names]
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
@@ -174,10 +152,10 @@ def _answers(found: Overview) -> Table:
     in_text, after_yes = _("Found in the text"), _("Key point, after a yes")
     columns = [
         Column("points", _("Key points"), lambda row: row.n_labels),
-        *share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.grounded_shares, in_text),
+        *share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.shares, in_text),
         *share_columns(
             {"agree": _("Agree"), "neutral": _("Neutral"), "disagree": _("Disagree")},
-            lambda row: row.keyness_shares,
+            lambda row: shares_of(row.keyness),
             after_yes,
         ),
         Column("kept", _("Kept"), lambda row: percent(row.keep_share), by=lambda row: row.keep_share),

@@ -42,12 +42,12 @@ def parse(data: QueryDict) -> Judgments:
 
 def in_words(task: Any, judgments: Judgments) -> str:
     """An answer as the page names it; a cleared one is empty."""
-    words = {
-        "yes": _("yes"),
-        "no": _("no"),
-        "agree": _("agree"),
-        "neutral": _("neutral"),
-        "disagree": _("disagree"),
+    words: dict[str, str] = {
+        Grounded.YES: _("yes"),
+        Grounded.NO: _("no"),
+        Keyness.AGREE: _("agree"),
+        Keyness.NEUTRAL: _("neutral"),
+        Keyness.DISAGREE: _("disagree"),
     }
     parts = [words[value] for value in (judgments.grounded, judgments.keyness) if value]
     return ", ".join([*parts, _("not sure")] if judgments.is_unsure else parts)

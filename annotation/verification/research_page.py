@@ -15,6 +15,7 @@ from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.people import Agreement
 from annotation.figures.plots import small_dots
 from annotation.figures.tables import WITHOUT, figure_column, named_figure
+from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.verification.agreement import GroupRow, PersonRow, TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import PointTable, collect, data_version
@@ -63,6 +64,15 @@ def looked(
     )
 
 
+def headline(study: Study) -> Headline:
+    """How many key points were judged, and how far people agree on which are kept."""
+    found = looked(study, scope="")
+    keep = next((one.people for one in found.tasks if one.task == Task.KEEP), None)
+    if keep is None:
+        return Headline(found.n_items, len(found.people), None)
+    return Headline(found.n_items, len(found.people), None, keep.cards["percent"], keep.cards["randolph"])
+
+
 def _looked(
     table: PointTable, version: str, scope: str, people: Sequence[str], *, threshold: float, public: bool
 ) -> Looked:
@@ -97,8 +107,8 @@ def titles() -> dict[Task, str]:
     }
 
 
-def hows() -> dict[Task, str]:
-    """What enters each task."""
+def explanations() -> dict[Task, str]:
+    """How each task is answered, or derived from the answers to the others."""
     return {
         Task.GROUNDED: _("Task 1, yes or no."),
         Task.KEY_POINT: _("Task 2, agree, neutral or disagree; missing for whoever said no in task 1."),
@@ -112,7 +122,7 @@ def sections(found: Looked, query: QueryDict) -> list[dict[str, Any]]:
         {
             "figures": one,
             "title": titles()[one.task],
-            "how": hows()[one.task],
+            "how": explanations()[one.task],
             "cards": present.cards(one.people)[:N_CARDS],
             "matrix": matrix(one.people),
             "ceiling": one.machines and one.machines.ceiling and _with_stats(one.machines.ceiling),

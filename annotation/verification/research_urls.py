@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.verification import choice_views, dataset_views, machine_views, research_views, review_views
+from annotation.labelling.study_views import items
+from annotation.verification import dataset_views, machine_views, research_views, review_views
 
 urlpatterns = [
-    path("studies/verification/questions/", choice_views.questions, name="verification-questions"),
+    path("studies/verification/questions/", items, {"kind": "verification"}, name="verification-questions"),
     path("studies/<uuid:uid>/points/agreement/", research_views.agreement, name="verification-agreement"),
     path(
         "studies/<uuid:uid>/points/agreement/files/<str:name>",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.figures.page import readable
 from annotation.models import Study
+from annotation.studies.scope import study_of, uid_in
 from annotation.verification import autods as filters
 from annotation.verification import choosing as sets
 from annotation.verification import research_page
@@ -27,7 +29,7 @@ from benchmarks.scoring.autods import RATES
 from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task
 from benchmarks.web.downloads import csv_download, json_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
@@ -35,16 +37,13 @@ ROWS = 60
 MAX_SEED = 2**31 - 1
 
 
-def verification_study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    """A verification study that this researcher may see."""
-    rows = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION)
-    study: Study = get_object_or_404(rows, uid=uid)
-    return study
+verification_study = partial(study_of, kind=Study.Kind.VERIFICATION)
+"""A verification study that this researcher may see."""
 
 
 def _with_points(request: HttpRequest, uid: uuid.UUID) -> Study:
     """As above, or a study of judgments on key points that were made elsewhere."""
-    found = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION).filter(uid=uid).first()
+    found = Study.objects.for_user(request.user).filter(kind=Study.Kind.VERIFICATION, uid=uid).first()
     if found is None:
         elsewhere = readable(request.user).filter(Q(kind=Study.Kind.EXTERNAL))
         found = get_object_or_404(elsewhere, uid=uid)
@@ -68,7 +67,7 @@ def _task_in(request: HttpRequest) -> Task:
 
 @requires("annotation.view_study")
 @require_safe
-def agreement(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def agreement(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
     study = _with_points(request, uid)
     scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
@@ -109,7 +108,7 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
 
 @requires("annotation.view_study")
 @require_safe
-def choosing(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def choosing(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Every set of annotators, ranked on one half of the control group and reported on the other."""
     study = verification_study(request, uid)
     seed, task = seed_in(request, study), _task_in(request)
@@ -161,14 +160,7 @@ def _threshold(request: HttpRequest, study: Study) -> float:
 def _scores(request: HttpRequest) -> Judge | None:
     """The judge whose scores are looked at; None: those that key points came with, or got first."""
     judge = request.GET.get("scores", "")
-    return get_object_or_404(Judge, uid=_uid(judge)) if judge else None
-
-
-def _uid(text: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        raise Http404 from None
+    return get_object_or_404(Judge, uid=uid_in(judge)) if judge else None
 
 
 def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
@@ -181,7 +173,7 @@ def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
 
 @requires("annotation.view_study")
 @require_safe
-def autods(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The scores of the key points, and what a threshold keeps and gets wrong."""
     study = verification_study(request, uid)
     judge = _scores(request)

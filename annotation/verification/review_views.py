@@ -22,7 +22,7 @@ from annotation.verification.labels import collect
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
 from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 ON_A_PAGE = 30
@@ -30,7 +30,7 @@ ON_A_PAGE = 30
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def spot_checks(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def spot_checks(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The checks made so far with their results, and a form to draw one."""
     study = verification_study(request, uid)
     members = study.memberships.filter(annotator__pointlabels__study=study).select_related("annotator").distinct()
@@ -64,7 +64,7 @@ def _check(request: HttpRequest, uid: uuid.UUID, number: int) -> tuple[Study, Sp
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def spot_check(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
+def spot_check(request: HtmxHttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
     """One answer of the sample: the point, its passages, what was answered, and whether that is right."""
     study, check = _check(request, uid, number)
     marks = list(check.marks.order_by("pk"))
@@ -120,7 +120,6 @@ def _after(study: Study, check: SpotCheck, position: int, n: int) -> str:
 @requires("annotation.change_study")
 @require_POST
 def spot_check_close(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
-    """End a check."""
     study, check = _check(request, uid, number)
     spotchecks.close(check=check, by=request.user, now=timezone.now())
     messages.success(request, _("The spot check is closed."))
@@ -140,7 +139,7 @@ def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
 
 @requires("annotation.view_study")
 @require_safe
-def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Key points on which those who make the dataset disagree, those to adjudicate first.
 
     With `blind=1` open ones have letters instead of names.
@@ -171,7 +170,7 @@ def disagreements(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
+def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
     """Decide one key point with everybody's answers and the passages in view."""
     study = verification_study(request, uid)
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
@@ -198,7 +197,7 @@ def adjudicate(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpRe
                 now=timezone.now(),
                 **form.cleaned_data,
             )
-        except adjudicating.NotWhole as problem:
+        except adjudicating.InvalidDecision as problem:
             form.add_error(None, str(problem))
         else:
             who = blind.in_words({answer.name: names[answer.key] for answer in answers})

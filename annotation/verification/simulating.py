@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, LabelItem, LabelTask, PointLabel, Study
+from annotation.models import Annotator, Keyness, LabelItem, LabelTask, PointLabel, Study
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.verification.planning import VerificationValues, create_study
@@ -100,7 +100,7 @@ def _truth(study: Study, *, seed: int) -> dict[int, Truth]:
     names = {pk: f"{question}/{point}" for pk, _role, question, point in rows}
     drawn = true_answers(names.values(), seed=seed)
     checks = {pk for pk, role, _question, _point in rows if role == LabelItem.Role.GOLD}
-    return {pk: Truth(False, "agree") if pk in checks else drawn[name] for pk, name in names.items()}
+    return {pk: Truth(False, Keyness.AGREE.value) if pk in checks else drawn[name] for pk, name in names.items()}
 
 
 def _answer(

@@ -14,7 +14,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-KEYNESS = ("agree", "neutral", "disagree")
+from benchmarks.states import Grounded, Keyness
+
 K = TypeVar("K", bound=Hashable)
 
 
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Whether the point is kept by it."""
-        return self == ("yes", "agree")
+        return self == (Grounded.YES, Keyness.AGREE)
 
 
 class Truth(NamedTuple):
@@ -43,7 +44,7 @@ class Truth(NamedTuple):
     @property
     def answer(self) -> Answer:
         """The answer of somebody who makes no error."""
-        return Answer("yes", self.keyness) if self.grounded else Answer("no", "")
+        return Answer(Grounded.YES.value, self.keyness) if self.grounded else Answer(Grounded.NO.value, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def true_answers(
     found = {}
     for point in points:
         dice = _dice("truth", seed, point)
-        found[point] = Truth(dice.random() < grounded_share, dice.choices(KEYNESS, weights)[0])
+        found[point] = Truth(dice.random() < grounded_share, dice.choices(Keyness.values, weights)[0])
     return found
 
 
@@ -86,8 +87,8 @@ def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int
         is_grounded = true.grounded != (dice.random() < rates.grounded)
         keyness = true.keyness
         if dice.random() < rates.keyness:
-            keyness = dice.choice([other for other in KEYNESS if other != keyness])
-        found[point] = Answer("yes", keyness) if is_grounded else Answer("no", "")
+            keyness = dice.choice([other for other in Keyness.values if other != keyness])
+        found[point] = Answer(Grounded.YES.value, keyness) if is_grounded else Answer(Grounded.NO.value, "")
     return found
 
 

@@ -55,10 +55,9 @@ class LabellingJob:
         return str(self.words.finished % {"n": self.n_done})
 
 
-def labelling_jobs(annotator: Annotator, *, study: Study | None = None) -> list[LabellingJob]:
-    """The label work of a person, or that in one study, the nearest date first; three queries."""
+def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
+    """The label work of a person, the nearest date first; three queries."""
     own = LabelTask.objects.filter(annotator=annotator).visible()
-    own = own if study is None else own.filter(study=study)
     rows = {row["study"]: row for row in own.by_study()}
     waiting = own.unfinished().with_blocked().filter(is_blocked=True).order_by().values("study")
     blocked = {row["study"]: row["n"] for row in waiting.annotate(n=Count("pk"))}

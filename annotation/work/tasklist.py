@@ -22,7 +22,7 @@ from annotation.studies.earnings import pay
 from annotation.work.earned import Earned, earned_by
 from annotation.work.jobs import LabellingJob, labelling_jobs
 from annotation.writing import assigning, contamination, earnings
-from annotation.writing.eligibility import NotEligible, find_obstacles
+from annotation.writing.eligibility import NotEligible
 from annotation.writing.page_context import why_not
 from annotation.writing.planning import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
@@ -91,7 +91,7 @@ class Board:
 
     @property
     def others(self) -> tuple[Row, ...]:
-        """What waits besides."""
+        """The rows below the task at hand."""
         return self.rows[1:] if self.hero else self.rows
 
     @property
@@ -211,13 +211,7 @@ def _reasons(annotator: Annotator, waiting: Sequence[Assignment]) -> dict[int, s
     # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member.
     person = replace(person, is_member=True)
     found = {
-        row.pk: find_obstacles(
-            person,
-            contamination.target_of(row.subtopic, is_in_study=True),
-            allow_second=row.study.writing_plan.allow_second_on_haystack,
-        )
-        for row in waiting
-        if row.study is not None
+        row.pk: assigning.obstacles_to(person, row.subtopic, row.study) for row in waiting if row.study is not None
     }
     return {pk: str(why_not(NotEligible(these))["obstacle"]) for pk, these in found.items() if these}
 

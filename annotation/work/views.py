@@ -27,7 +27,7 @@ from annotation.work.jobs import labelling_jobs
 from annotation.writing import assigning, earnings, settling
 from annotation.writing.page_context import leftovers_config
 from annotation.writing.snapshots import FilledBy
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 HELP = Path(__file__).with_name("help.md")
@@ -36,7 +36,7 @@ HELP = Path(__file__).with_name("help.md")
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def work(request: HttpRequest) -> HttpResponse:
+def work(request: HtmxHttpRequest) -> HttpResponse:
     """The tasks of this person, and what has to come first."""
     annotator, now = annotator_behind(request), timezone.now()
     settling.settle_due(now=now, filled_by=FilledBy.REQUEST, among=Session.objects.filter(annotator=annotator))
@@ -68,7 +68,7 @@ def practice(request: HttpRequest) -> HttpResponse:
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def own_work(request: HttpRequest) -> HttpResponse:
+def own_work(request: HtmxHttpRequest) -> HttpResponse:
     """What this person has handed in."""
     annotator = annotator_behind(request)
     context = {
@@ -84,7 +84,7 @@ def own_work(request: HttpRequest) -> HttpResponse:
 @requires("annotation.do_work")
 @require_safe
 @never_cache
-def own_earnings(request: HttpRequest) -> HttpResponse:
+def own_earnings(request: HtmxHttpRequest) -> HttpResponse:
     """Measured time and pay of this person, per session and study."""
     annotator = annotator_behind(request)
     earned = earned_by(annotator, timezone.now())
@@ -98,7 +98,7 @@ def own_earnings(request: HttpRequest) -> HttpResponse:
 
 @requires("annotation.do_work")
 @require_safe
-def study_guidelines(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_guidelines(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The guidelines of a study this person takes, or took, part in."""
     study = _membership(request, uid, current=False).study
     guideline = current_guideline(study)
@@ -113,7 +113,7 @@ def study_guidelines(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.do_work")
 @require_http_methods(["GET", "HEAD", "POST"])
 @open_without_consent
-def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_leave(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a study: open tasks go, what was written and earned stays."""
     member = _membership(request, uid, current=True)
     form = ReasonForm(request.POST or None)
@@ -141,7 +141,7 @@ def study_leave(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.do_work")
 @require_http_methods(["GET", "HEAD", "POST"])
 @open_without_consent
-def consent_page(request: HttpRequest) -> HttpResponse:
+def consent_page(request: HtmxHttpRequest) -> HttpResponse:
     """Read the current text, and agree to it once."""
     annotator = annotator_behind(request)
     text = consent.current_text()
@@ -181,7 +181,7 @@ def consent_withdraw(request: HttpRequest) -> HttpResponse:
 
 @requires(LOGGED_IN)
 @require_safe
-def help_page(request: HttpRequest) -> HttpResponse:
+def help_page(request: HtmxHttpRequest) -> HttpResponse:
     """What the words mean, how each kind of work goes, and the keys."""
     return page(request, "annotation/help.html", {"html": render_markdown(in_active_language(HELP).read_text())})
 

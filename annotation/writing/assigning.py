@@ -22,7 +22,7 @@ from annotation.studies.dealing import Group, deal
 from annotation.studies.sampling import stable_seed
 from annotation.writing import contamination
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
-from annotation.writing.eligibility import Code, NotEligible, Obstacle, find_obstacles
+from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
@@ -78,16 +78,11 @@ def eligibility(study: Study) -> Eligibility:
         for membership in study.memberships.current().select_related("annotator__user").order_by("number")
     )
     people = contamination.load_people(annotators, study=study)
-    allow_second = study.writing_plan.allow_second_on_haystack
     return Eligibility(
         annotators=annotators,
         subtopics=subtopics,
         obstacles={
-            (annotator.pk, subtopic.pk): find_obstacles(
-                people[annotator.pk],
-                contamination.target_of(subtopic, is_in_study=True),
-                allow_second=allow_second,
-            )
+            (annotator.pk, subtopic.pk): obstacles_to(people[annotator.pk], subtopic, study)
             for annotator in annotators
             for subtopic in subtopics
         },
@@ -207,12 +202,7 @@ def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, no
     """Raise NotEligible with every reason why this person may not be given this subtopic in this study."""
     person = contamination.load_people([annotator], study=study)[annotator.pk]
     is_in_study = study.writing_plan.subtopics.filter(pk=subtopic.pk).exists()
-    obstacles = find_obstacles(
-        person,
-        contamination.target_of(subtopic, is_in_study=is_in_study),
-        allow_second=study.writing_plan.allow_second_on_haystack,
-    )
-    if obstacles:
+    if obstacles := obstacles_to(person, subtopic, study, is_in_study=is_in_study):
         raise NotEligible(obstacles)
 
 
@@ -238,12 +228,15 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     if study.state != Study.State.OPEN:
         found.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
     person = contamination.load_people([assignment.annotator], study=study, starting=assignment)
-    found += find_obstacles(
-        person[assignment.annotator_id],
-        contamination.target_of(assignment.subtopic, is_in_study=True),
-        allow_second=study.writing_plan.allow_second_on_haystack,
-    )
-    return tuple(found)
+    return (*found, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
+
+
+def obstacles_to(
+    person: Person, subtopic: Subtopic, study: Study, *, is_in_study: bool = True
+) -> tuple[Obstacle, ...]:
+    """All reasons why a person may not write on a subtopic of a study."""
+    target = contamination.target_of(subtopic, is_in_study=is_in_study)
+    return find_obstacles(person, target, allow_second=study.writing_plan.allow_second_on_haystack)
 
 
 def has_practice_corpus() -> bool:

@@ -19,21 +19,21 @@ from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Choice, Column, Search, Table
 
 
 @requires("annotation.view_study")
 @require_safe
-def study_assignments(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_assignments(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The tasks of a study, and who may be given which subtopic or why not."""
     return _assignments_page(request, study_of(request, uid))
 
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_assign(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show how the open places would be filled; then fill them."""
     study = study_of(request, uid)
     form = AssignForm(request.POST if request.method == "POST" else request.GET or None)
@@ -56,7 +56,7 @@ def study_assign(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_POST
-def study_assign_one(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_assign_one(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Give one person one subtopic, or say every reason why not."""
     study = study_of(request, uid)
     table = assigning.eligibility(study)
@@ -77,7 +77,7 @@ def study_assign_one(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
-def assignment_withdraw(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Take a task back and, if one likes, give its subtopic to somebody else."""
     scoped = Assignment.objects.filter(study__in=Study.objects.for_user(request.user))
     task = get_object_or_404(
@@ -134,7 +134,7 @@ TASKS: Table[Assignment] = Table(
 
 
 def _assignments_page(
-    request: HttpRequest,
+    request: HtmxHttpRequest,
     study: Study,
     *,
     table: assigning.Eligibility | None = None,

@@ -14,9 +14,9 @@ from hashlib import sha256
 from django.db import IntegrityError
 
 from annotation import clock
-from annotation.clock import State
+from annotation.clock import ClockState, State
 from annotation.models import DraftRevision, SessionEvent
-from annotation.writing.locking import LARGEST_MS, LockedSession, Sessions, locked
+from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, Sessions, locked
 from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
 LONG_DRAFT = 200
@@ -102,18 +102,7 @@ class DraftTooLong(Exception):
     """Over 60 KB: the one text that is not stored; it stays in the browser."""
 
 
-REFUSALS: dict[str, type[DraftRefused]] = {
-    kind.code: kind
-    for kind in (
-        StaleDraft,
-        TabLost,
-        EmptyNeedsConfirmation,
-        SessionPaused,
-        NotStarted,
-        SessionClosed,
-        ConsentMissing,
-    )
-}
+REFUSALS: dict[str, type[DraftRefused]] = {kind.code: kind for kind in DraftRefused.__subclasses__()}
 
 
 def save(*, session: Sessions, message: Message, now: datetime) -> Status:
@@ -328,14 +317,18 @@ def record_events(held: LockedSession, message: Message) -> None:
 
 def status_of(held: LockedSession, tab_id: str) -> Status:
     """How a locked session stands, for one of its tabs."""
-    lapse = held.lapse()
+    return status_at(held.state, held.at_ms, is_active_tab=held.row.active_tab == tab_id, lapse=held.lapse())
+
+
+def status_at(state: ClockState, at_ms: int, *, is_active_tab: bool, lapse: Lapse | None = None) -> Status:
+    """How a session stands at an instant of its clock; `lapse` is the pause that it is in."""
     return Status(
-        state=held.state.state.value,
-        active_ms=held.active_ms,
-        remaining_ms=held.state.limit_ms - held.active_ms,
-        limit_ms=held.state.limit_ms,
-        next_mark_ms=clock.next_mark_ms(held.state, held.at_ms),
-        is_active_tab=held.row.active_tab == tab_id,
+        state=state.state.value,
+        active_ms=clock.active_ms(state, at_ms),
+        remaining_ms=clock.remaining_ms(state, at_ms),
+        limit_ms=state.limit_ms,
+        next_mark_ms=clock.next_mark_ms(state, at_ms),
+        is_active_tab=is_active_tab,
         paused_by=lapse.reason if lapse else "",
     )
 

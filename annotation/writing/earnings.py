@@ -6,15 +6,18 @@ nothing. A clock credit is time to work in: it is paid once it is worked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeVar
 
 from annotation import clock
 from annotation.models import Assignment, Session, Study
 from annotation.studies.earnings import paid_ms, pay
 from annotation.writing.locking import clock_of, to_ms
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +71,25 @@ def earning_of(session: Session, study: Study, now: datetime) -> Earning:
     return Earning(session, worked, paid_ms(worked, rate), pay(worked, rate), study.currency)
 
 
-def by_study(earnings: Iterable[Earning]) -> dict[Study, Total]:
-    """Totals per study."""
-    totals: dict[Study, Total] = {}
-    for row in earnings:
-        study = row.session.assignment.study
-        assert study is not None  # noqa: S101  practice was left out above
-        totals[study] = _add(totals.get(study), row)
-    return totals
+def by_study(earnings: Iterable[Earning]) -> dict[Study | None, Total]:
+    return _totals(earnings, lambda session: session.assignment.study)
 
 
 def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total]:
     """Totals per annotator id, within one study."""
-    totals: dict[int, Total] = {}
-    for row in earnings:
-        totals[row.session.annotator_id] = _add(totals.get(row.session.annotator_id), row)
-    return totals
+    return _totals(earnings, lambda session: session.annotator_id)
 
 
 def most_for(assignment: Assignment, limit_ms: int) -> Decimal | None:
     """What a task pays if all its time is used; None for practice."""
     return None if assignment.study is None else pay(limit_ms, assignment.study.hourly_rate)
+
+
+def _totals(earnings: Iterable[Earning], key: Callable[[Session], Key]) -> dict[Key, Total]:
+    totals: dict[Key, Total] = {}
+    for row in earnings:
+        totals[key(row.session)] = _add(totals.get(key(row.session)), row)
+    return totals
 
 
 def _add(total: Total | None, row: Earning) -> Total:

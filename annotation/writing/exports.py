@@ -6,12 +6,13 @@ People appear as annotator1, annotator2 …, stable within the study. Times are 
 from __future__ import annotations
 
 import gzip
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
@@ -31,33 +32,18 @@ from annotation.models import (
     Study,
 )
 from annotation.studies.removed import removed_from
-from annotation.writing import curves, sessions
+from annotation.studies.rows import Columns, Rows, csv_file, jsonl_file, objects, rows_of
+from annotation.writing import curves, settling
 from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
 from benchmarks.engine import judging
 from benchmarks.models import Judge
-from benchmarks.web.downloads import csv_lines, json_lines
+from benchmarks.web.downloads import json_lines
 
-TableRows = Callable[[Study, Judge | None, datetime], Iterable[Sequence[Any]]]
 SCHEMA_VERSION = 2
-CHUNK = 500
 EVENT_CHUNK = 5_000
-
-PERIOD_COLUMNS = ("session", "seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
-CREDIT_COLUMNS = ("session", "delta_ms", "reason", "at")
-
-
-@dataclass(frozen=True)
-class ExportFile:
-    """A file one can download: its name, type, and how its rows come; of a table also columns and rows."""
-
-    name: str
-    title: str
-    content_type: str
-    make: Callable[[Study, Judge | None, datetime], Iterable[str | bytes]]
-    columns: Sequence[str] = ()
-    rows: TableRows | None = None
+BLOCK_BYTES = 256 * 1024
 
 
 def _sessions(study: Study) -> QuerySet[Session, Session]:
@@ -66,11 +52,6 @@ def _sessions(study: Study) -> QuerySet[Session, Session]:
 
 def _time(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
-
-
-def _uids(study: Study) -> dict[int, str]:
-    """The public id of each session, so that no file reads whole sessions, with their texts, once per row."""
-    return {pk: str(uid) for pk, uid in _sessions(study).values_list("pk", "uid")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +121,6 @@ _SESSION_VALUES: dict[str, Callable[[_Row], Any]] = {
     "late_text_reason": lambda row: _late_decision(row.session)[1],
 }
 """The columns of sessions, each with its value."""
-SESSION_COLUMNS = tuple(_SESSION_VALUES)
 
 
 def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
@@ -181,38 +161,66 @@ def _late_decision(row: Session) -> tuple[str | None, str | None]:
     in_force = [one for one in decisions if one.is_accepted == (row.late_text_id == one.revision_id)]
     if not in_force:
         return None, None
-    return _verdict(in_force[-1].is_accepted), in_force[-1].reason
+    return ("accepted" if in_force[-1].is_accepted else "declined"), in_force[-1].reason
 
 
-def period_rows(study: Study) -> Iterator[Sequence[Any]]:
-    """One row a work period."""
-    uids = _uids(study)
-    rows = ActivePeriod.objects.filter(session__in=_sessions(study).values("pk")).order_by("session_id", "seq")
-    for row in rows.iterator(chunk_size=CHUNK):
-        yield (
-            uids[row.session_id],
-            row.seq,
-            _time(row.started_at),
-            _time(row.ended_at),
-            row.acc_before_ms,
-            row.start_reason,
-            row.end_reason,
-        )
+def _named(*fields: str) -> dict[str, str]:
+    """Columns of the session and of fields under their own names."""
+    return {"session": "session__uid", **{name: name for name in fields}}
 
 
-def credit_rows(study: Study) -> Iterator[Sequence[Any]]:
-    """One row a clock credit."""
-    uids = _uids(study)
-    for row in ClockCredit.objects.filter(session__in=_sessions(study).values("pk")).order_by("pk"):
-        yield (uids[row.session_id], row.delta_ms, row.reason, _time(row.at))
+def _of_sessions(model: Any, study: Study) -> QuerySet[Any, Any]:
+    """Rows about the sessions of a study, session by session."""
+    found: QuerySet[Any, Any] = model.objects.filter(session__in=_sessions(study).values("pk"))
+    return found.order_by("session_id", "pk")
+
+
+PERIODS: Columns = _named("seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
+CREDITS: Columns = _named("delta_ms", "reason", "at")
+REVISIONS: Columns = {
+    **_named("rev", "base_rev", "accepted"),
+    "reject_code": (lambda code: code or None, "reject_code"),
+    **_named("received_at", "typed_at", "active_ms", "client_active_ms", "late_ms", "offline_ms"),
+    **_named("source", "sha256", "text"),
+}
+"""Enough to replay a session; rejected texts too."""
+SNAPSHOTS: Columns = _named("mark_ms", "kind") | {
+    "rev": "revision__rev",
+    "staleness_ms": "staleness_ms",
+    "filled_by": "filled_by",
+    "summary": "summary__uid",
+    "text": "text",
+}
+"""`staleness_ms` tells "no change" from "no save" (null: nothing was saved)."""
+
+
+def _decision(is_accepted: bool | None, late_text: int | None, revision: int) -> str | None:
+    """What a decision says while it is in force."""
+    if is_accepted is None or is_accepted != (late_text == revision):
+        return None
+    return "accepted" if is_accepted else "declined"
+
+
+LATE_TEXTS: Columns = {
+    "session": "session__uid",
+    "typed_at": "typed_at",
+    "received_at": "received_at",
+    "n_new_words": (new_words, "session__draft_text", "text"),
+    "is_accepted": (operator.eq, "session__late_text", "pk"),
+    "decision": (_decision, "decided", "session__late_text", "pk"),
+    "reason": "reason",
+    "decided_at": "decided_at",
+    "summary": (lambda uid, late_text, pk: uid if late_text == pk else None, "scored", "session__late_text", "pk"),
+    "text": "text",
+}
+"""A text that arrived after the end, with the newest decision on it; none of them is a snapshot."""
 
 
 def event_rows(study: Study) -> Iterator[dict[str, Any]]:
     """One object an event; there may be millions, so rows stay tuples and payloads the text that is stored."""
-    uids = _uids(study)
+    uids = {pk: str(uid) for pk, uid in _sessions(study).values_list("pk", "uid")}
     rows = (
-        SessionEvent.objects.filter(session__in=_sessions(study).values("pk"))
-        .order_by("session_id", "pk")
+        _of_sessions(SessionEvent, study)
         .annotate(payload_text=Cast("payload", TextField()))
         .values_list("session_id", "client_seq", "type", "at_server", "happened_at", "active_ms", "payload_text")
     )
@@ -228,99 +236,28 @@ def event_rows(study: Study) -> Iterator[dict[str, Any]]:
         }
 
 
-def revision_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """One object a text that reached the server, rejected ones too; enough to replay a session."""
-    uids = _uids(study)
-    rows = DraftRevision.objects.filter(session__in=_sessions(study).values("pk")).order_by("session_id", "pk")
-    for row in rows.iterator(chunk_size=CHUNK):
-        yield {
-            "session": uids[row.session_id],
-            "rev": row.rev,
-            "base_rev": row.base_rev,
-            "accepted": row.accepted,
-            "reject_code": row.reject_code or None,
-            "received_at": _time(row.received_at),
-            "typed_at": _time(row.typed_at),
-            "active_ms": row.active_ms,
-            "client_active_ms": row.client_active_ms,
-            "late_ms": row.late_ms,
-            "offline_ms": row.offline_ms,
-            "source": row.source,
-            "sha256": row.sha256,
-            "text": row.text,
-        }
-
-
-def snapshot_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """One object a snapshot; `staleness_ms` tells "no change" from "no save" (null: nothing was saved)."""
-    uids = _uids(study)
-    rows = (
-        Snapshot.objects.filter(session__in=_sessions(study).values("pk"))
-        .select_related("revision", "summary")
-        .defer("revision__text", "summary__text")
-        .order_by("session_id", "mark_ms")
-    )
-    for row in rows.iterator(chunk_size=CHUNK):
-        yield {
-            "session": uids[row.session_id],
-            "mark_ms": row.mark_ms,
-            "kind": row.kind,
-            "rev": row.revision.rev if row.revision else None,
-            "staleness_ms": row.staleness_ms,
-            "filled_by": row.filled_by,
-            "summary": row.summary.uid if row.summary else None,
-            "text": row.text,
-        }
-
-
-def late_text_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """One object a text that arrived after the end, with the newest decision on it; none of them is a snapshot."""
+def late_texts(study: Study) -> QuerySet[Any, Any]:
+    """The texts that arrived after the end, each with the newest decision on it."""
     newest = LateDecision.objects.filter(revision=OuterRef("pk")).order_by("-pk")
-    rows = (
-        DraftRevision.objects.filter(session__in=_sessions(study), reject_code="closed")
-        .annotate(
-            decided=Subquery(newest.values("is_accepted")[:1]),
-            reason=Subquery(newest.values("reason")[:1]),
-            decided_at=Subquery(newest.values("at")[:1]),
-            scored=Subquery(newest.values("summary__uid")[:1]),
-        )
-        .select_related("session")
-        .order_by("session_id", "pk")
+    late = _of_sessions(DraftRevision, study).filter(reject_code="closed")
+    found: QuerySet[Any, Any] = late.annotate(
+        decided=Subquery(newest.values("is_accepted")[:1]),
+        reason=Subquery(newest.values("reason")[:1]),
+        decided_at=Subquery(newest.values("at")[:1]),
+        scored=Subquery(newest.values("summary__uid")[:1]),
     )
-    for row in rows.iterator(chunk_size=CHUNK):
-        is_counted = row.session.late_text_id == row.pk
-        yield {
-            "session": row.session.uid,
-            "typed_at": _time(row.typed_at),
-            "received_at": _time(row.received_at),
-            "n_new_words": new_words(row.session.draft_text, row.text),
-            "is_accepted": is_counted,
-            "decision": None if row.decided is None or row.decided != is_counted else _verdict(row.decided),
-            "reason": row.reason,
-            "decided_at": _time(row.decided_at),
-            "summary": row.scored if is_counted else None,
-            "text": row.text,
-        }
+    return found
 
 
-def _verdict(is_accepted: bool) -> str:
-    return "accepted" if is_accepted else "declined"
-
-
-def gzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Compress a stream; members may be concatenated, so memory stays flat."""
-    for chunk in _blocks(chunks, size=256 * 1024):
-        yield gzip.compress(chunk, mtime=0)
-
-
-def _blocks(chunks: Iterable[bytes], *, size: int) -> Iterator[bytes]:
     block = bytearray()
-    for chunk in chunks:
-        block += chunk
-        if len(block) >= size:
-            yield bytes(block)
+    for piece in pieces:
+        block += piece
+        if len(block) >= BLOCK_BYTES:
+            yield gzip.compress(block, mtime=0)
             block.clear()
-    yield bytes(block)
+    yield gzip.compress(block, mtime=0)
 
 
 def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, Any]:
@@ -344,65 +281,44 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
             "snapshots": Snapshot.objects.filter(session__in=sessions).count(),
         },
         "removed_on_request": removed_from(study),
-        "files": sorted(FILES),
+        "files": sorted(files(study, judge, now)),
     }
+
+
+def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFile]:
+    """Every file by its name; curves are scored by the judge."""
+
+    def of(model: Any, columns: Columns, *order: str) -> Rows:
+        return lambda: rows_of(study, _of_sessions(model, study).order_by(*order), columns)
+
+    def saved() -> Iterator[bytes]:
+        rows = rows_of(study, _of_sessions(DraftRevision, study), REVISIONS)
+        return gzipped(json_lines(objects(REVISIONS, rows)))
+
+    found = (
+        csv_file("sessions.csv", "Sessions", _SESSION_VALUES, partial(session_rows, study, now)),
+        csv_file("periods.csv", "Work periods", PERIODS, of(ActivePeriod, PERIODS, "session_id", "seq")),
+        csv_file("credits.csv", "Clock credits", CREDITS, of(ClockCredit, CREDITS, "pk")),
+        StudyFile("events.jsonl", "Events", lambda: json_lines(event_rows(study))),
+        StudyFile("revisions.jsonl.gz", "Every text that was saved", saved),
+        jsonl_file("snapshots.jsonl", "Snapshots", SNAPSHOTS, of(Snapshot, SNAPSHOTS, "session_id", "mark_ms")),
+        jsonl_file(
+            "late_texts.jsonl",
+            "Texts that arrived after the end",
+            LATE_TEXTS,
+            lambda: rows_of(study, late_texts(study), LATE_TEXTS),
+        ),
+        csv_file("curve.csv", "Progress curves", curves.CURVE_COLUMNS, partial(curves.curve_rows, study, judge)),
+    )
+    return {file.name: file for file in found}
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
     judge = judging.default_judge(now=now)
-    sessions.settle_study(study=study, now=now)
+    settling.settle_study(study=study, now=now)
     about = manifest(study, judge, now=now)
     return [
-        *(
-            StudyFile(
-                file.name,
-                file.title,
-                partial(file.make, study, judge, now),
-                file.columns,
-                file.rows and partial(file.rows, study, judge, now),
-            )
-            for file in FILES.values()
-        ),
+        *files(study, judge, now).values(),
         StudyFile("sessions.manifest.json", "Manifest of the sessions", lambda: [orjson.dumps(about)]),
     ]
-
-
-def _table(name: str, title: str, columns: Sequence[str], rows: TableRows) -> ExportFile:
-    return ExportFile(
-        name, title, CSV, lambda study, judge, now: csv_lines(columns, rows(study, judge, now)), columns, rows
-    )
-
-
-def _jsonl(rows: Callable[[Study], Iterable[Any]]) -> Callable[..., Iterable[bytes]]:
-    return lambda study, judge, now: json_lines(rows(study))
-
-
-Kind = Literal["text/csv; charset=utf-8", "application/x-ndjson", "application/gzip"]
-CSV: Kind = "text/csv; charset=utf-8"
-JSONL: Kind = "application/x-ndjson"
-GZIP: Kind = "application/gzip"
-
-FILES: dict[str, ExportFile] = {
-    file.name: file
-    for file in (
-        _table("sessions.csv", "Sessions", SESSION_COLUMNS, lambda study, judge, now: session_rows(study, now)),
-        _table("periods.csv", "Work periods", PERIOD_COLUMNS, lambda study, judge, now: period_rows(study)),
-        _table("credits.csv", "Clock credits", CREDIT_COLUMNS, lambda study, judge, now: credit_rows(study)),
-        ExportFile("events.jsonl", "Events", JSONL, _jsonl(event_rows)),
-        ExportFile(
-            "revisions.jsonl.gz",
-            "Every text that was saved",
-            GZIP,
-            lambda study, judge, now: gzipped(json_lines(revision_rows(study))),
-        ),
-        ExportFile("snapshots.jsonl", "Snapshots", JSONL, _jsonl(snapshot_rows)),
-        ExportFile("late_texts.jsonl", "Texts that arrived after the end", JSONL, _jsonl(late_text_rows)),
-        _table(
-            "curve.csv",
-            "Progress curves",
-            curves.CURVE_COLUMNS,
-            lambda study, judge, now: curves.curve_rows(study, judge),
-        ),
-    )
-}

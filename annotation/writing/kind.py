@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import Tab, register
+from annotation.kinds import Tab, register, results_tab
 from annotation.models import Study, WritingPlan
-from annotation.studies.guidelines import unwrapped
+from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
 from annotation.writing import assigning, planning
 from annotation.writing.documentsets import NoDocuments
@@ -23,77 +23,13 @@ from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
 
-GUIDELINES = unwrapped(
-    """\
-## Your task
-
-You see a query and a set of documents. Write a summary that answers the query: one bullet for each insight, on a
-line of its own, with the numbers of all documents that state it, like `- Fares rise in May. [3, 7]`. An insight is
-a fact that several documents state.
-
-## How to go about it
-
-1. **Read carefully.** The documents look alike and differ in what matters. There is time to read all of them.
-2. **Report what repeats.** An insight is stated by several documents, each in its own way. What only one document
-   says is rarely one.
-3. **Be exact.** Keep numbers, names and conditions: they are part of the insight.
-4. **Cite thoroughly.** Once you have found an insight, search the other documents for it too, and cite every one
-   that states it. The search finds words, not meanings: try other wordings.
-5. **Know when you are done.** The page says how many insights the documents contain. It is a guide, not a quota:
-   write the ones you find, each of them once.
-
-## Rules
-
-- Write in your own words. You cannot copy from the documents.
-- Use no language model, no chat assistant and no automatic summarizer, before or during the task.
-- Work alone, and do not look for the documents or their topic elsewhere.
-
-## Time
-
-- The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the
-  documents.
-- You may finish early. Nobody expects you to use all the time.
-- Everything you type is saved as you type. When time is up, your last text is submitted automatically.
-- Your notes beside the editor are for you alone and are never scored.
-"""
-)
-
-SOURCE_GUIDELINES = unwrapped(
-    """\
-## Your task
-
-You see a text, or a few texts on one subject. Write a summary: what somebody has to know who does not read them.
-Write one bullet for each sentence, on a line of its own. With several texts, end it with the numbers of those that
-state it, like `- Fares rise in May. [3, 7]`.
-
-## How to go about it
-
-1. **Read carefully**, and to the end, before you decide what matters.
-2. **Choose.** The page says how long the summary should be, about. Leave out what the rest does not depend on.
-3. **Be exact.** Keep numbers, names and conditions. Add nothing that the text does not say.
-
-## Rules
-
-- Write in your own words. You cannot copy from the text.
-- Use no language model, no chat assistant and no automatic summarizer, before or during the task.
-- Work alone, and do not look for the text or its subject elsewhere.
-
-## Time
-
-- The clock shows how much time is left. You may pause at any moment; a pause is not counted and hides the text.
-- You may finish early. Nobody expects you to use all the time.
-- Everything you type is saved as you type. When time is up, your last text is submitted automatically.
-- Your notes beside the editor are for you alone and are never scored.
-"""
-)
-
 
 def initial_on_sources(sources: Sequence[Haystack]) -> dict[str, Any]:
     """All documents of each are shown: nothing says which of them its reference is from."""
     return {
         "haystacks": [one.pk for one in sources],
         "setting": WritingPlan.Setting.FULL,
-        "guidelines": SOURCE_GUIDELINES,
+        "guidelines": wording(__file__, "source_guidelines.md"),
     }
 
 
@@ -130,15 +66,13 @@ KIND = register(
     Work(
         value=Study.Kind.WRITING,
         label=gettext_lazy("timed writing"),
-        guidelines=GUIDELINES,
+        guidelines=wording(__file__),
         new_title=gettext_lazy("New writing study"),
         made=gettext_lazy("The study is set up. Check who has which task, then open it."),
         closing=gettext_lazy("No new session can start then; running ones continue to their end."),
         tabs=(
             Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
-            Tab(
-                "results", gettext_lazy("Scores"), "annotation:study-results", "results", "annotation.view_session"
-            ),
+            results_tab("results", gettext_lazy("Scores"), "annotation:study-results"),
         ),
         tasks_page="annotation:study-assignments",
         plan="writing_plan",

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation import clock
 from annotation.models import DraftRevision, LateDecision, Session
+from annotation.writing.amending import Unchanged
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.locking import LockedSession, locked
 from annotation.writing.snapshots import SCORING_TASK
@@ -23,8 +26,11 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.scoring.text import lines_from_text
 
 
-class NotDecidable(Exception):
+class NotDecidable(Unchanged):
     """There is no such late text, or the session has not ended by itself: a decision has nothing to stand on."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Only a text that arrived after the end of a session that counts can be decided on."))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from django.db.models import Max
 from django.db.models.query import QuerySet
 
 from annotation import clock
-from annotation.clock import ClockState, Policy, Settlement, State
+from annotation.clock import ClockState, Policy, Reason, Settlement, State
 from annotation.models import ActivePeriod, Annotator, Assignment, Session, SessionEvent
 from annotation.writing.snapshots import FilledBy, materialise
 from benchmarks.prepared import PreparedRows
@@ -126,7 +126,7 @@ class Lapse:
     @property
     def is_lease(self) -> bool:
         """Whether the clock paused itself because the browser fell silent."""
-        return self.reason == "lease"
+        return self.reason == Reason.LEASE
 
 
 @dataclass
@@ -232,9 +232,9 @@ class LockedSession:
 
     def _close(self, closed: clock.ClosedPeriod) -> None:
         ActivePeriod.objects.filter(session=self.row.pk, ended_at=None).update(
-            ended_at=from_ms(closed.ended_at_ms), end_reason=closed.reason
+            ended_at=from_ms(closed.ended_at_ms), end_reason=closed.reason.value
         )
-        self._lapse = Lapse(closed.reason, closed.ended_at_ms)
+        self._lapse = Lapse(closed.reason.value, closed.ended_at_ms)
 
     def _open(self, opened: clock.OpenedPeriod) -> None:
         last = ActivePeriod.objects.filter(session=self.row.pk).aggregate(last=Max("seq"))["last"] or 0
@@ -243,7 +243,7 @@ class LockedSession:
             seq=last + 1,
             started_at=from_ms(opened.started_at_ms),
             acc_before_ms=opened.acc_before_ms,
-            start_reason=opened.reason,
+            start_reason=opened.reason.value,
         )
 
 

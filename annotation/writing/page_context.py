@@ -25,7 +25,8 @@ from annotation.templatetags.work import duration
 from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.locking import clock_of, to_ms
-from annotation.writing.starting import AIDS, limit_of
+from annotation.writing.planning import AIDS
+from annotation.writing.starting import limit_of
 from benchmarks.scoring.text import lines_from_text
 
 WORDS_PER_MINUTE = 200
@@ -48,20 +49,25 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
     """What every page of a session shows."""
     state, now_ms = clock_of(row), to_ms(now)
     t = clock.advance(state, now_ms)
-    assignment = row.assignment
     return {
         "session": row,
+        **_task_facts(row.assignment, row.guideline, row.document_numbers),
+        "n_words": lambda: count_words(row.draft_text),
+        "time_left": clock_face(clock.remaining_ms(state, t)),
+        "time_worked": duration(clock.active_ms(state, t)),
+    }
+
+
+def _task_facts(assignment: Assignment, guideline: Guideline | None, numbers: Sequence[int]) -> dict[str, Any]:
+    return {
         "assignment": assignment,
         "subtopic": assignment.subtopic,
         "haystack": assignment.subtopic.haystack,
         "study": assignment.study,
         "contact": contact_of(assignment),
-        "guideline": row.guideline,
-        "guideline_html": guideline_html(row.guideline),
-        **_about(assignment, row.document_numbers),
-        "n_words": lambda: count_words(row.draft_text),
-        "time_left": clock_face(clock.remaining_ms(state, t)),
-        "time_worked": duration(clock.active_ms(state, t)),
+        "guideline": guideline,
+        "guideline_html": guideline_html(guideline),
+        **_about(assignment, numbers),
     }
 
 
@@ -164,14 +170,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
     plan = study.writing_plan if study else None
     guideline = current_guideline(study) if study else None
     return {
-        "assignment": assignment,
-        "subtopic": assignment.subtopic,
-        "haystack": assignment.subtopic.haystack,
-        "study": study,
-        "contact": contact_of(assignment),
-        "guideline": guideline,
-        "guideline_html": guideline_html(guideline),
-        **_about(assignment, assignment.document_numbers),
+        **_task_facts(assignment, guideline, assignment.document_numbers),
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),

@@ -1,12 +1,39 @@
-"""Addresses of the pages that a writer sees; what their scripts call is in `urls`."""
+"""Addresses of the pages of writing studies, for writers and for researchers; what scripts call is in `urls`."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from annotation.writing import pages
+from annotation.models import Study
+from annotation.studies.views import study_create
+from annotation.writing import assignment_views, pages, result_views, study_views
+
+STUDY = "studies/<uuid:uid>/"
 
 urlpatterns = [
+    path("studies/new/", study_create, {"kind": Study.Kind.WRITING}, name="study-create"),
+    path("studies/preview/", study_views.study_preview, name="study-preview"),
+    path("studies/retrievers/", study_views.study_retrievers, name="study-retrievers"),
+    path(STUDY + "annotators/<uuid:annotator>/limit/", study_views.annotator_limit, name="annotator-limit"),
+    path(STUDY + "assignments/", assignment_views.study_assignments, name="study-assignments"),
+    path(STUDY + "assignments/deal/", assignment_views.study_assign, name="study-assign"),
+    path(STUDY + "assignments/one/", assignment_views.study_assign_one, name="study-assign-one"),
+    path("assignments/<uuid:uid>/withdraw/", assignment_views.assignment_withdraw, name="assignment-withdraw"),
+    path("studies/<uuid:uid>/results/", result_views.study_results, name="study-results"),
+    path(
+        "studies/<uuid:uid>/results/curves.<str:file_format>",
+        result_views.study_curve_file,
+        name="study-curve-file",
+    ),
+    path("studies/<uuid:uid>/files/<str:name>", result_views.study_file, name="study-file"),
+    path("sessions/<uuid:uid>/", result_views.session_results, name="session-results"),
+    path("sessions/<uuid:uid>/snapshots/<int:mark_ms>/", result_views.snapshot_text, name="session-snapshot"),
+    path("sessions/<uuid:uid>/exclude/", result_views.exclude, name="session-exclude"),
+    path("sessions/<uuid:uid>/include/", result_views.include, name="session-include"),
+    path("sessions/<uuid:uid>/late-text/", result_views.decide_late_text, name="session-late-text"),
+    path("sessions/<uuid:uid>/void/", result_views.void, name="session-void"),
+    path("sessions/<uuid:uid>/credit/", result_views.credit, name="session-credit"),
+    path("sessions/<uuid:uid>/time-request/", result_views.answer_request, name="session-time-request"),
     path("work/tasks/<uuid:uid>/start/", pages.start, name="session-start"),
     path("work/sessions/<uuid:uid>/", pages.session, name="session"),
     path("work/sessions/<uuid:uid>/after/", pages.after, name="session-after"),

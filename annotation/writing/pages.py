@@ -21,7 +21,7 @@ from annotation import clock
 from annotation.models import Assignment, Session
 from annotation.pane import pane_for, respond
 from annotation.studies import consent
-from annotation.writing import afterwards, assigning, sessions
+from annotation.writing import afterwards, assigning, sessions, settling
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.locking import OwnSession, lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
@@ -148,7 +148,7 @@ def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     """The person's session with all that a page of it needs, its clock brought to `now`."""
     own = OwnSession(user_id=request.user.pk or 0, uid=uid)
     row = own.for_page()
-    if row is not None and sessions.settle(session=row, now=now) is not row:
+    if row is not None and settling.settle(session=row, now=now) is not row:
         row = own.for_page()
     if row is None:
         raise Http404

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from annotation.studies.preview import NoPreview, Preview, PreviewPlace
 from annotation.studies.sampling import stable_seed
 from annotation.writing.assigning import shuffled
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from annotation.writing.drafting import sha256_of, status_at
 from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.page_context import ENDPOINTS, client_config, facts, fixed_parts
 from annotation.writing.starting import frozen_settings
@@ -53,20 +54,14 @@ def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, An
     row = _session(bare, started_at=_moment(request.GET.get("t", "")))
     state, now_ms = clock_of(row), to_ms(timezone.now())
     t = clock.advance(state, now_ms)
-    left = clock.remaining_ms(state, t)
-    status: dict[str, Any] = {
-        "state": {"pause": "paused", "submit": "submitted"}.get(name, "running" if left else "expired"),
-        "active_ms": clock.active_ms(state, t),
-        "remaining_ms": left,
-        "limit_ms": row.limit_ms,
-        "next_mark_ms": clock.next_mark_ms(state, t),
-        "is_active_tab": True,
-        "paused_by": "",
-    }
+    status = asdict(status_at(state, t, is_active_tab=True))
+    is_running = bool(status["remaining_ms"])
+    status["state"] = {"pause": "paused", "submit": "submitted"}.get(name, "running" if is_running else "expired")
+    del status["rev"], status["refused"]
     if name in {"claim", "draft", "resolve", "pause", "submit"}:
         status["rev"] = _revision(request) if name != "claim" else 0
     if name == "claim":
-        status |= {"text": "", "sha256": hashlib.sha256(b"").hexdigest()}
+        status |= {"text": "", "sha256": sha256_of("")}
     return status, 200
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from functools import partial
+from pathlib import PurePath
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -16,21 +20,24 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
 from annotation.models import Session, Snapshot, Study
-from annotation.writing import curves, exports, late, session_page, sessions
+from annotation.studies.scope import study_of
+from annotation.writing import amending, curves, exports, late, session_page, settling
+from annotation.writing.amending import Unchanged
+from annotation.writing.previews import MS_PER_MINUTE
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, plot_download
 
+CONTENT_TYPES = {".csv": "text/csv; charset=utf-8", ".jsonl": "application/x-ndjson", ".gz": "application/gzip"}
 
-def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    rows: QuerySet[Study, Study] = Study.objects.for_user(request.user)
-    return get_object_or_404(rows.filter(kind=Study.Kind.WRITING), uid=uid)
+
+_study = partial(study_of, kind=Study.Kind.WRITING)
 
 
 def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
@@ -63,13 +70,20 @@ def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge
 
 @requires("annotation.view_session")
 @require_safe
-def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Curves and scores of all sessions of a study."""
     study = _study(request, uid)
-    sessions.settle_study(study=study, now=timezone.now())
+    now = timezone.now()
+    settling.settle_study(study=study, now=now)
     form, judge, shown = _choices(request, study)
     report = curves.study_report(study=study, judge=judge, **shown)
-    context = {"study": study, "form": form, "judge": judge, "report": report, "files": exports.FILES.values()}
+    context = {
+        "study": study,
+        "form": form,
+        "judge": judge,
+        "report": report,
+        "files": exports.files(study, judge, now).values(),
+    }
     context |= {"table": curves.SESSIONS.shown(report.sessions, request.GET)}
     context |= {"formats": FORMATS, "judge_note": description_of(judge.kind)}
     return page(request, "annotation/results_study.html", context, part="results")
@@ -80,7 +94,7 @@ def study_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponse:
     """The curves as svg, png, pdf or json."""
     study = _study(request, uid)
-    sessions.settle_study(study=study, now=timezone.now())
+    settling.settle_study(study=study, now=timezone.now())
     _form, judge, shown = _choices(request, study)
     report = curves.study_report(study=study, judge=judge, **shown)
     if file_format == "json":
@@ -97,23 +111,23 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
     study = _study(request, uid)
     _form, judge, _shown = _choices(request, study)
     now = timezone.now()
-    sessions.settle_study(study=study, now=now)
+    settling.settle_study(study=study, now=now)
     if name == "manifest.json":
         values = exports.manifest(study, judge, now=now)
         return json_download(values, name=_name(study, name), about=study)
-    if name not in exports.FILES:
+    file = exports.files(study, judge, now).get(name)
+    if file is None:
         raise Http404
-    file = exports.FILES[name]
-    content = file.make(study, judge, now)
-    return download(content, name=_name(study, name), content_type=file.content_type, about=study)
+    kind = CONTENT_TYPES[PurePath(name).suffix]
+    return download(file.make(), name=_name(study, name), content_type=kind, about=study)
 
 
 @requires("annotation.view_session")
 @require_safe
-def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """A session's timeline, scores per insight, and what may be done about it."""
     session = _session(request, uid)
-    sessions.settle(session=session, now=timezone.now())
+    settling.settle(session=session, now=timezone.now())
     form, judge, shown = _choices(request, session.assignment.study)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
@@ -125,7 +139,7 @@ def session_results(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 @requires("annotation.view_session")
 @require_safe
-def snapshot_text(request: HttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpResponse:
+def snapshot_text(request: HtmxHttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpResponse:
     """A snapshot's text with what changed since the one before, and its scores per insight."""
     session = _session(request, uid)
     _form, judge, shown = _choices(request, session.assignment.study)
@@ -138,18 +152,33 @@ def snapshot_text(request: HttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpRes
     return page(request, "annotation/results_snapshot.html", {**context, "judge": judge}, part="snapshot")
 
 
+def _amended(
+    request: HttpRequest, session: Session, form: forms.Form, do: Callable[..., str], *otherwise: str
+) -> HttpResponse:
+    """Do what a valid form says of a session and tell what was done, or why it was not."""
+    try:
+        if form.is_valid():
+            how = {"session": session, "by": request.user, "now": timezone.now()}
+            messages.success(request, do(form.cleaned_data, **how))
+        for problem in () if form.is_valid() else otherwise:
+            messages.error(request, problem)
+    except Unchanged as refusal:
+        messages.error(request, str(refusal))
+    return redirect("annotation:session-results", uid=session.uid)
+
+
 @requires("annotation.add_exclusion")
 @require_POST
 def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a session out of figures, with a reason."""
-    session = _session(request, uid)
-    form = ReasonForm(request.POST)
-    if form.is_valid():
-        sessions.exclude(session=session, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())
-        messages.success(request, _("The session is excluded from results; its data stays."))
-    else:
-        messages.error(request, _("An exclusion needs a reason."))
-    return redirect("annotation:session-results", uid=session.uid)
+
+    def do(data: dict[str, Any], **how: Any) -> str:
+        amending.exclude(reason=data["reason"], **how)
+        return _("The session is excluded from results; its data stays.")
+
+    return _amended(
+        request, _session(request, uid), ReasonForm(request.POST), do, _("An exclusion needs a reason.")
+    )
 
 
 @requires("annotation.add_exclusion")
@@ -157,7 +186,7 @@ def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Let a session count again."""
     session = _session(request, uid)
-    sessions.lift_exclusion(session=session, by=request.user, now=timezone.now())
+    amending.lift_exclusion(session=session, by=request.user, now=timezone.now())
     messages.success(request, _("The session is included in results again."))
     return redirect("annotation:session-results", uid=session.uid)
 
@@ -166,70 +195,48 @@ def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_POST
 def decide_late_text(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Accept or decline a text that arrived after the end, with a reason."""
-    session = _session(request, uid)
-    form = LateTextForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("A decision on a late text needs a reason."))
-        return redirect("annotation:session-results", uid=session.uid)
-    is_accepted = form.cleaned_data["decision"] == "accept"
-    decide = late.accept if is_accepted else late.decline
-    values = {"op_id": form.cleaned_data["text"], "reason": form.cleaned_data["reason"]}
-    try:
-        decide(session=session, by=request.user, now=timezone.now(), **values)
-    except late.NotDecidable:
-        messages.error(
-            request, _("Only a text that arrived after the end of a session that counts can be decided on.")
-        )
-        return redirect("annotation:session-results", uid=session.uid)
-    messages.success(
-        request,
-        _("The late text is accepted as a second final text; the one submitted stays as it is.")
-        if is_accepted
-        else _("The late text is declined; it stays stored."),
-    )
-    return redirect("annotation:session-results", uid=session.uid)
+
+    def do(data: dict[str, Any], **how: Any) -> str:
+        is_accepted = data["decision"] == "accept"
+        decide = late.accept if is_accepted else late.decline
+        decide(op_id=data["text"], reason=data["reason"], **how)
+        if is_accepted:
+            return _("The late text is accepted as a second final text; the one submitted stays as it is.")
+        return _("The late text is declined; it stays stored.")
+
+    otherwise = _("A decision on a late text needs a reason.")
+    return _amended(request, _session(request, uid), LateTextForm(request.POST), do, otherwise)
 
 
 @requires("annotation.void_session")
 @require_POST
 def void(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """End a session for good, with a reason; nothing of it is deleted."""
-    session = _session(request, uid)
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("Voiding needs a reason."))
-        return redirect("annotation:session-results", uid=session.uid)
-    try:
-        sessions.void(session=session, by=request.user, reason=form.cleaned_data["reason"], now=timezone.now())
-        messages.success(request, _("The session is voided."))
-    except sessions.ClockRefused as error:
-        messages.error(request, str(error))
-    return redirect("annotation:session-results", uid=session.uid)
+
+    def do(data: dict[str, Any], **how: Any) -> str:
+        amending.void(reason=data["reason"], **how)
+        return _("The session is voided.")
+
+    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, _("Voiding needs a reason."))
 
 
 @requires("annotation.add_clockcredit")
 @require_POST
 def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Give active time back, with a reason; a session that is over opens again, paused."""
-    session = _session(request, uid)
-    form = CreditForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("A credit needs a number of minutes and a reason."))
-        return redirect("annotation:session-results", uid=session.uid)
-    is_over = session.state in clock.OVER
-    if is_over and form.cleaned_data["minutes"] < 0:
-        messages.error(
-            request, _("This session is over. You can credit minutes, which reopens it, but not deduct them.")
-        )
-        return redirect("annotation:session-results", uid=session.uid)
-    give = sessions.reopen if is_over else sessions.credit_clock
-    values = {"delta_ms": form.cleaned_data["minutes"] * 60_000, "reason": form.cleaned_data["reason"]}
-    try:
-        give(session=session, by=request.user, now=timezone.now(), **values)
-        messages.success(request, _("The clock was corrected."))
-    except sessions.ClockRefused as error:
-        messages.error(request, str(error))
-    return redirect("annotation:session-results", uid=session.uid)
+
+    def do(data: dict[str, Any], *, session: Session, **how: Any) -> str:
+        is_over = session.state in clock.OVER
+        if is_over and data["minutes"] < 0:
+            raise Unchanged(
+                _("This session is over. You can credit minutes, which reopens it, but not deduct them.")
+            )
+        give = amending.reopen if is_over else amending.credit_clock
+        give(session=session, delta_ms=data["minutes"] * MS_PER_MINUTE, reason=data["reason"], **how)
+        return _("The clock was corrected.")
+
+    otherwise = _("A credit needs a number of minutes and a reason.")
+    return _amended(request, _session(request, uid), CreditForm(request.POST), do, otherwise)
 
 
 @requires("annotation.add_clockcredit")
@@ -238,31 +245,19 @@ def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Grant or decline what an annotator asked for; a second answer is refused with a message."""
     session = _session(request, uid)
     form = AnswerForm(request.POST, session=session)
-    if not form.is_valid():
-        for errors in form.errors.values():
-            messages.error(request, " ".join(map(str, errors)))
-        return redirect("annotation:session-results", uid=session.uid)
-    try:
-        messages.success(request, _answer(form, by=request.user))
-    except sessions.AlreadyAnswered:
-        messages.error(request, _("This request was already answered. Nothing was changed."))
-    except sessions.ClockRefused as error:
-        messages.error(request, str(error))
-    return redirect("annotation:session-results", uid=session.uid)
 
+    def do(data: dict[str, Any], *, session: Session, **how: Any) -> str:
+        how |= {"request": data["request"], "answer": data["answer"]}
+        if data["action"] == form.GRANT:
+            row = amending.grant_request(delta_ms=data["minutes"] * MS_PER_MINUTE, **how)
+            if row.state == Session.State.PAUSED:
+                return _("The minutes were given back. The session is open and paused; the annotator can go on.")
+            return _("The minutes were credited.")
+        if not amending.decline_request(**how):
+            raise amending.AlreadyAnswered
+        return _("The request was answered without a credit.")
 
-def _answer(form: AnswerForm, *, by: Any) -> str:
-    """Do what a valid form says, and tell what was done."""
-    data = form.cleaned_data
-    values = {"request": data["request"], "answer": data["answer"], "by": by, "now": timezone.now()}
-    if data["action"] == form.GRANT:
-        row = sessions.grant_request(delta_ms=data["minutes"] * 60_000, **values)
-        if row.state == Session.State.PAUSED:
-            return _("The minutes were given back. The session is open and paused; the annotator can go on.")
-        return _("The minutes were credited.")
-    if not sessions.decline_request(**values):
-        raise sessions.AlreadyAnswered
-    return _("The request was answered without a credit.")
+    return _amended(request, session, form, do, *(" ".join(map(str, errors)) for errors in form.errors.values()))
 
 
 def _name(study: Study, name: str) -> str:

@@ -6,7 +6,6 @@ Nothing here is ever shown to the annotator.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -16,6 +15,7 @@ from django.db.models import QuerySet
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
 from annotation.writing import growth
+from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judging
 from benchmarks.models import Document, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
@@ -72,7 +72,7 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
     for row in written:
         subtopic = row.session.assignment.subtopic
         body = text_of(row.text)
-        digest = hashlib.sha256(body.encode()).hexdigest()
+        digest = sha256_of(body)
         wanted[subtopic.pk, digest] = Summary(
             subtopic=subtopic,
             haystack_id=subtopic.haystack_id,
@@ -90,8 +90,7 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
     )
     found = {(row.subtopic_id, row.text_sha256): row for row in rows}
     for one in written:
-        digest = hashlib.sha256(text_of(one.text).encode()).hexdigest()
-        one.summary = found[one.session.assignment.subtopic_id, digest]
+        one.summary = found[one.session.assignment.subtopic_id, sha256_of(text_of(one.text))]
     model: Any = type(written[0])
     model.objects.bulk_update(written, ["summary"])
     return [found[key] for key in wanted]
@@ -112,11 +111,7 @@ def people_system() -> System:
 
 def check_copying(*, now: datetime) -> int:
     """Compare final texts, that were not yet compared, with the documents shown; returns how many."""
-    finals = list(
-        Snapshot.objects.filter(kind=Snapshot.Kind.FINAL, copy_check=None, session__assignment__is_practice=False)
-        .select_related("session__assignment__subtopic")
-        .order_by("pk")[:BATCH]
-    )
+    finals = _finals(copy_check=None)
     for snapshot in finals:
         rows = copied_lines(written=snapshot.text, documents=_shown_documents(snapshot.session))
         CopyCheck.objects.get_or_create(
@@ -141,13 +136,7 @@ def check_late_copying(*, now: datetime) -> int:
 
 def check_growth(*, now: datetime) -> int:
     """Look for saves of finished texts that brought more words than were typed in the time; returns how many."""
-    finals = list(
-        Snapshot.objects.filter(
-            kind=Snapshot.Kind.FINAL, growth_check=None, session__assignment__is_practice=False
-        )
-        .select_related("session")
-        .order_by("pk")[:BATCH]
-    )
+    finals = _finals(growth_check=None)
     for snapshot in finals:
         session = snapshot.session
         rows = session.revisions.filter(accepted=True).order_by("rev")
@@ -166,6 +155,12 @@ def check_growth(*, now: datetime) -> int:
             },
         )
     return len(finals)
+
+
+def _finals(**unchecked: None) -> list[Snapshot]:
+    """Some final texts of real sessions that were not checked yet."""
+    rows = Snapshot.objects.filter(kind=Snapshot.Kind.FINAL, session__assignment__is_practice=False, **unchecked)
+    return list(rows.select_related("session__assignment__subtopic").order_by("pk")[:BATCH])
 
 
 def _shown_documents(session: Session) -> dict[int, str]:

@@ -12,21 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext_lazy as _
 
 from annotation import clock
 from annotation.clock import Refusal, State
 from annotation.models import (
     Annotator,
     Assignment,
-    ClockCredit,
-    CreditRequest,
-    Exclusion,
     Exposure,
     LateNotes,
     Session,
-    Snapshot,
-    Study,
 )
 from annotation.studies.exposures import record_exposure
 from annotation.writing import assigning, drafting, settling
@@ -41,17 +35,11 @@ from annotation.writing.locking import (
     rows_of,
     to_ms,
 )
-from annotation.writing.snapshots import FilledBy
 from annotation.writing.starting import frozen_settings
 from annotation.writing.wire import Message
 from benchmarks import audit
 
 MAX_NOTES_BYTES = 60 * 1024
-REASONS = {
-    Refusal.OVER: _("The session is over. It can be reopened or excluded, but not changed."),
-    Refusal.NOT_OVER: _("The session is not over, so there is nothing to reopen."),
-    Refusal.WOULD_CUT: _("That would leave less time than has already been worked."),
-}
 
 
 class NotAttested(Exception):
@@ -62,18 +50,6 @@ class OtherSession(Refused):
     """The person's clock runs in another session already; nobody is paid twice for the same minute."""
 
     code = "other_session"
-
-
-class ClockRefused(Exception):
-    """The clock can't be changed so; the text of the exception says why, in a sentence for an admin."""
-
-    def __init__(self, reason: Refusal) -> None:
-        self.reason = reason
-        super().__init__(REASONS[reason])
-
-
-class AlreadyAnswered(Exception):
-    """Somebody else answered the request for time first; nothing was changed."""
 
 
 def start(*, assignment: Assignment, attested: bool, now: datetime) -> Session:
@@ -119,18 +95,6 @@ def _only_one_clock(held: LockedSession, tab_id: str) -> None:
     for other in others.exclude(pk=held.row.pk).defer(*HEAVY):
         if clock.settle(clock_of(other), held.now_ms).state.state == State.RUNNING:
             raise OtherSession(status_of(held, tab_id))
-
-
-def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
-    """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
-    return settling.settle(session=session, now=now, filled_by=filled_by)
-
-
-def settle_study(*, study: Study, now: datetime) -> int:
-    """Settle all sessions of a study before it is shown or exported; gives how many had something due."""
-    return settling.settle_due(
-        now=now, filled_by=FilledBy.EXPORT, among=Session.objects.filter(assignment__study=study)
-    )
 
 
 def pause(*, session: Sessions, message: Message, now: datetime) -> Status:
@@ -225,19 +189,11 @@ def record_events(*, session: Sessions, message: Message, now: datetime) -> Stat
 
 def look(*, session: Sessions, tab_id: str, now: datetime) -> Status:
     """How the session stands, without a sign of life: it writes only what is due."""
-    row = settle(session=session, now=now)
+    row = settling.settle(session=session, now=now)
     state = clock_of(row)
-    t = clock.advance(state, to_ms(now))
     lapse = lapse_of(row) if row.state == Session.State.PAUSED else None
-    return Status(
-        state=row.state,
-        active_ms=clock.active_ms(state, t),
-        remaining_ms=clock.remaining_ms(state, t),
-        limit_ms=row.limit_ms,
-        next_mark_ms=clock.next_mark_ms(state, t),
-        is_active_tab=row.active_tab == tab_id,
-        paused_by=lapse.reason if lapse else "",
-    )
+    at_ms = clock.advance(state, to_ms(now))
+    return drafting.status_at(state, at_ms, is_active_tab=row.active_tab == tab_id, lapse=lapse)
 
 
 def write_notes(
@@ -298,140 +254,3 @@ def _put(
     if not is_mine:
         raise TabLost(status, your_text="", server_text="")
     return status
-
-
-def void(*, session: Sessions, by: Any, reason: str, now: datetime) -> Session:
-    """End a session that shall not count and free its place; nothing of it is deleted.
-
-    ClockRefused on a session that ended by itself: that one is excluded from figures instead.
-    """
-    with locked(session, now=now) as held:
-        done = held.take(clock.void(held.state, held.now_ms))
-        if done.refused is None and held.before.state != State.VOIDED:
-            held.put(void_reason=reason)
-            Assignment.objects.filter(pk=held.row.assignment_id).update(
-                state=Assignment.State.WITHDRAWN, withdrawn_reason=reason, withdrawn_at=now
-            )
-            audit.record(actor=by, action="session.void", target=held.row, now=now, reason=reason)
-    return _row_or_refusal(held, done.refused)
-
-
-def credit_clock(
-    *,
-    session: Sessions,
-    by: Any,
-    delta_ms: int,
-    reason: str,
-    now: datetime,
-    request: CreditRequest | None = None,
-) -> Session:
-    """Move the limit of a session that is not over, as an audited row; past periods are never edited.
-
-    ClockRefused if it is over (see `reopen`) or if less than the time already worked would be left.
-    """
-    with locked(session, now=now) as held:
-        done = held.take(clock.credit(held.state, held.now_ms, delta_ms=delta_ms))
-        if done.refused is None:
-            _record_credit(held, by=by, delta_ms=delta_ms, reason=reason, request=request)
-    return _row_or_refusal(held, done.refused)
-
-
-def reopen(
-    *,
-    session: Sessions,
-    by: Any,
-    delta_ms: int,
-    reason: str,
-    now: datetime,
-    request: CreditRequest | None = None,
-) -> Session:
-    """Give time back to a session that is over: it becomes paused, with every text it had.
-
-    The final snapshot goes, since the end it stands for did not take place, and with it the late text that was
-    accepted beside it; both follow from the revisions, which stay. ClockRefused on a session that is not over,
-    was voided, or would have no time left.
-    """
-    with locked(session, now=now) as held:
-        done = held.take(clock.reopen(held.state, held.now_ms, delta_ms=delta_ms))
-        if done.refused is None:
-            final = Snapshot.objects.filter(session=held.row.pk, kind=Snapshot.Kind.FINAL)
-            final.delete()
-            held.put(late_text_id=None)
-            Assignment.objects.filter(pk=held.row.assignment_id).update(state=Assignment.State.STARTED)
-            _record_credit(held, by=by, delta_ms=delta_ms, reason=reason, request=request)
-            held.note("reopened", delta_ms=delta_ms)
-    return _row_or_refusal(held, done.refused)
-
-
-def _record_credit(
-    held: LockedSession, *, by: Any, delta_ms: int, reason: str, request: CreditRequest | None
-) -> None:
-    given = ClockCredit.objects.create(
-        session_id=held.row.pk, delta_ms=delta_ms, reason=reason, by=by, at=held.now
-    )
-    if request is not None:
-        still_open = CreditRequest.objects.filter(pk=request.pk, session=held.row.pk, answered_at=None)
-        if not still_open.update(credit=given, answer=reason, answered_at=held.now):
-            raise AlreadyAnswered
-    asked = {} if request is None else {"minutes": request.minutes, "request": request.reason}
-    audit.record(
-        actor=by,
-        action="session.credit",
-        target=held.row,
-        now=held.now,
-        delta_ms=delta_ms,
-        reason=reason,
-        **asked,
-    )
-
-
-def _row_or_refusal(held: LockedSession, refused: Refusal | None) -> Session:
-    if refused is not None:
-        raise ClockRefused(refused)
-    return Session.objects.get(pk=held.row.pk)
-
-
-@transaction.atomic
-def grant_request(*, request: CreditRequest, delta_ms: int, answer: str, by: Any, now: datetime) -> Session:
-    """Give the time asked for, or another amount; a session that is over opens again, paused.
-
-    AlreadyAnswered if somebody was first, ClockRefused for a voided session. The row stays locked from the look
-    at its state on, so that a session can't end in between.
-    """
-    row = Session.objects.select_for_update(of=("self",)).get(pk=request.session_id)
-    row = settle(session=row, now=now)
-    give = reopen if row.state in clock.OVER else credit_clock
-    return give(session=row, by=by, delta_ms=delta_ms, reason=answer, now=now, request=request)
-
-
-@transaction.atomic
-def decline_request(*, request: CreditRequest, answer: str, by: Any, now: datetime) -> bool:
-    """Answer a request for time without giving any; an answered one stays as it is. Tells whether it was open."""
-    still_open = CreditRequest.objects.filter(pk=request.pk, answered_at=None)
-    if not still_open.update(answer=answer, answered_at=now):
-        return False
-    asked = {"minutes": request.minutes, "request": request.reason}
-    audit.record(
-        actor=by, action="session.credit_declined", target=request.session, now=now, answer=answer, **asked
-    )
-    return True
-
-
-@transaction.atomic
-def exclude(*, session: Session, by: Any, reason: str, now: datetime) -> Exclusion:
-    """Leave a session out of figures; it keeps the reason it has if it is out already."""
-    row, is_new = Exclusion.objects.get_or_create(
-        session=session, lifted_at=None, defaults={"reason": reason, "by": by, "at": now}
-    )
-    if is_new:
-        audit.record(actor=by, action="session.exclude", target=session, now=now, reason=reason)
-    return row
-
-
-@transaction.atomic
-def lift_exclusion(*, session: Session, by: Any, now: datetime) -> bool:
-    """Let a session count again; the row of the exclusion stays. Tells whether there was one."""
-    lifted = Exclusion.objects.filter(session=session, lifted_at=None).update(lifted_at=now)
-    if lifted:
-        audit.record(actor=by, action="session.include", target=session, now=now)
-    return bool(lifted)

@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db.models import Q
 from django.db.models.query import QuerySet
 
-from annotation.models import Session
+from annotation.models import Session, Study
 from annotation.writing.locking import Sessions, locked, rows_of
 from annotation.writing.snapshots import FilledBy
 
@@ -20,12 +20,12 @@ BATCH = 500
 logger = logging.getLogger(__name__)
 
 
-def settle(*, session: Sessions, now: datetime, filled_by: FilledBy = FilledBy.REQUEST) -> Session:
+def settle(*, session: Sessions, now: datetime) -> Session:
     """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
     row = session if isinstance(session, Session) else rows_of(session).get()
     if not is_due(row, now):
         return row
-    with locked(row, now=now, filled_by=filled_by) as held:
+    with locked(row, now=now) as held:
         held.settle()
     return Session.objects.get(pk=row.pk)
 
@@ -61,3 +61,8 @@ def settle_due(
         except Exception:
             logger.exception("session %s could not be settled", pk)
     return settled
+
+
+def settle_study(*, study: Study, now: datetime) -> int:
+    """Settle all sessions of a study before it is shown or exported; gives how many had something due."""
+    return settle_due(now=now, filled_by=FilledBy.EXPORT, among=Session.objects.filter(assignment__study=study))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Assignment, Guideline, WritingPlan
-from annotation.writing.planning import limit_ms_of
+from annotation.writing.planning import AIDS, limit_ms_of
 
 PRACTICE_LIMIT_MS = 300_000
 PRACTICE_MARK_MS = 60_000
-AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
 PLAN_FIELDS = ("setting", "retriever", "token_budget", "include_zero_insight", "preset")
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Membership, Study, WritingPlan
-from annotation.studies.forms import NewStudyForm, ReasonForm
+from annotation.studies.forms import NewStudyForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
 from annotation.writing.previews import MS_PER_MINUTE
@@ -335,9 +335,7 @@ class AssignOneForm(forms.Form):
 
 
 def minutes(milliseconds: int) -> Decimal:
-    """Milliseconds as minutes, without needless zeros."""
-    value = (Decimal(milliseconds) / MS_PER_MINUTE).quantize(Decimal("0.01"))
-    return value.to_integral() if value == value.to_integral() else value
+    return short(Decimal(milliseconds) / MS_PER_MINUTE)
 
 
 def member_initial(membership: Membership) -> dict[str, Any]:

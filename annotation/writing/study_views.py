@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Study
 from annotation.studies.member_views import member_of
-from annotation.studies.scope import study_of
+from annotation.studies.scope import study_of, uid_in
 from annotation.studies.views import form_page, work_named
 from annotation.writing import planning
 from annotation.writing.documentsets import Rule, rule_of
@@ -104,9 +104,4 @@ def _preview_of_stored(study: Study) -> Preview:
 def _study_of_form(request: HtmxHttpRequest) -> Study | None:
     """The study whose settings are being changed; None for a new one."""
     uid = request.GET.get("study")
-    if not uid:
-        return None
-    try:
-        return study_of(request, uuid.UUID(uid), kind=Study.Kind.WRITING)
-    except ValueError as problem:
-        raise Http404 from problem
+    return study_of(request, uid_in(uid), kind=Study.Kind.WRITING) if uid else None

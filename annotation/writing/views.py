@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
-Endpoint = Callable[[HttpRequest, OwnSession, datetime], Status | dict[str, Any]]
+Endpoint = Callable[[HttpRequest, OwnSession, datetime], Status | dict[str, Any] | JsonResponse]
 
 MESSAGES = {
     "conflict": gettext_lazy(
@@ -62,24 +62,6 @@ MESSAGES = {
 HTTP_STATUS = {"closed": 410}
 
 
-def keep_text(request: HttpRequest, uid: UUID) -> JsonResponse:
-    """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
-    session = OwnSession(user_id=request.user.pk or 0, uid=uid)
-    try:
-        message = _with_draft(request.body)
-        if message is None:
-            return consent_gate.refusal()
-        refused = drafting.refuse_without_consent(session=session, message=message, now=timezone.now())
-    except Session.DoesNotExist:
-        return _json({"code": "not_found", "message": _("You have no such session.")}, 404)
-    except (drafting.DraftTooLong, RequestDataTooBig):
-        return _json({"code": "too_long", "message": _("The text is over 60 KB and was not stored.")}, 413)
-    except (OperationalError, InterfaceError):
-        logger.exception("a refused text of session %s could not be stored", uid)
-        return _json({"code": "unavailable", "message": _("It could not be saved right now.")}, 503)
-    return _json(_refusal(refused), 409)
-
-
 def _with_draft(body: bytes) -> Message | None:
     """The message if it carries a draft, in either of the two forms that the protocol has for one."""
     for resolves in (False, True):
@@ -92,10 +74,9 @@ def _with_draft(body: bytes) -> Message | None:
     return None
 
 
-def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
+def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
     """Give an endpoint the person's session and the time, and print what it says or why it did not."""
 
-    @kept_without_consent(keep_text)
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
         mine = OwnSession(user_id=request.user.pk or 0, uid=uid)
@@ -113,9 +94,25 @@ def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonRespon
             return _json({"code": "not_found", "message": _("You have no such session.")}, 404)
         except Refused as refusal:
             return _json(_refusal(refusal), HTTP_STATUS.get(refusal.code, 409))
+        if isinstance(outcome, JsonResponse):
+            return outcome
         return _json(_status(outcome) if isinstance(outcome, Status) else outcome, 200)
 
     return view
+
+
+@printed
+def keep_text(request: HttpRequest, mine: OwnSession, now: datetime) -> JsonResponse:
+    """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
+    message = _with_draft(request.body)
+    if message is None:
+        return consent_gate.refusal()
+    raise drafting.refuse_without_consent(session=mine, message=message, now=now)
+
+
+def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
+    """Print what an endpoint says; without consent keep the text that was sent to it."""
+    return kept_without_consent(keep_text)(printed(endpoint))
 
 
 def _json(data: dict[str, Any], status: int) -> JsonResponse:
@@ -182,7 +179,6 @@ def heartbeat(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @require_POST
 @answers_json
 def pause(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
-    """Stop the clock."""
     return sessions.pause(session=mine, message=_message(request), now=now)
 
 
@@ -198,7 +194,6 @@ def resume(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @require_POST
 @answers_json
 def submit(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
-    """End the session."""
     return sessions.submit(session=mine, message=_message(request), now=now)
 
 

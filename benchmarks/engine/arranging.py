@@ -27,7 +27,7 @@ class Arranged(Source):
 
     @property
     def arrangement(self) -> Arrangement:
-        """The arrangement."""
+        """The arrangement that `order` names; ValueError where it names none."""
         found = Arrangement.named(self.order)
         if found is None:
             raise ValueError(f"{self.order} is no arrangement")
@@ -35,7 +35,6 @@ class Arranged(Source):
 
     @property
     def document_order(self) -> str:
-        """Its name."""
         return self.order
 
     def fitting(self, subtopics: Sequence[Subtopic]) -> list[Subtopic]:
@@ -96,7 +95,6 @@ class InTurn(Source):
 
     @property
     def parts(self) -> Sequence[Arranged]:
-        """The arrangements."""
         return [Arranged.of(one) for one in in_turn(self.order)]
 
     @property

@@ -50,7 +50,7 @@ class Found:
     open: int
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The counts, as `manage.py batch` prints them."""
         counts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "batch"}
         is_closed = self.batch.state == Batch.State.CLOSED
         return {"batch": str(self.batch.uid), "run": str(self.batch.run.uid), "is_closed": is_closed, **counts}

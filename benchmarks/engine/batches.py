@@ -23,8 +23,9 @@ from benchmarks.engine.answering import Answering, Clock, kept_replies
 from benchmarks.engine.leases import Lease
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.sending import config_of
+from benchmarks.judges.base import ResponseFormat
 from benchmarks.judges.openai import AddressNotAllowed
-from benchmarks.judges.questions import BadConfiguration, ResponseFormat
+from benchmarks.judges.questions import BadConfiguration
 from benchmarks.models import Batch, Judge, JudgeRun, JudgeRunItem
 
 ADDRESS = "/v1/chat/completions"
@@ -36,7 +37,7 @@ MOST_BYTES = 200_000_000
 AT_ONCE = 200
 """Items that are claimed, and lines that are stored, in one transaction."""
 LEASE = Lease(timedelta(minutes=10))
-"""Of the process that writes or reads the files of a batch."""
+"""How long a process may write or read the files of a batch without a sign of life."""
 NOT_FINISHED = "The files of this batch were never finished."
 NO_ROOM = "The budget has no room for more before replies come."
 STOPPED = "The run was stopped."

@@ -199,11 +199,11 @@ def _priced(rows: list[Any], prices: costs.Prices) -> Decimal:
     return total
 
 
-def lost_dollars(run: JudgeRun, *, prices: costs.Prices | None = None) -> tuple[int, Decimal | None]:
+def lost_dollars(run: JudgeRun) -> tuple[int, Decimal | None]:
     """(replies of a run that were lost, what they cost at most in US dollars or None where it is not known)."""
     count = LostReply.objects.filter(run=run).count()
     try:
-        return count, _priced(_lost(run), prices or costs.Prices()) if count else Decimal(0)
+        return count, _priced(_lost(run), costs.Prices()) if count else Decimal(0)
     except CostUnknown:
         return count, None
 

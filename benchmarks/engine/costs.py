@@ -32,14 +32,14 @@ class Cost:
 
 
 NOTHING = Cost(Decimal(0), 0, 0, 0, 0, 0)
-"""Of who has asked nothing."""
+"""The cost where nothing was asked."""
 
 
 class Prices:
     """The price table, read once."""
 
-    def __init__(self, rows: Iterable[ModelPrice] | None = None) -> None:
-        self._rows = list(ModelPrice.objects.all() if rows is None else rows)
+    def __init__(self) -> None:
+        self._rows = list(ModelPrice.objects.all())
 
     def of(self, *, base_url: str, model: str, day: date) -> ModelPrice | None:
         """The newest price that held on a day; one for the address goes before one for any."""
@@ -59,9 +59,9 @@ def price_of_tokens(price: ModelPrice, *, prompt: int, cached: int, completion: 
     return dollars / MILLION
 
 
-def cost_of(calls: QuerySet[JudgeCall, JudgeCall], *, prices: Prices | None = None) -> Cost:
+def cost_of(calls: QuerySet[JudgeCall, JudgeCall]) -> Cost:
     """Cost of the answered calls among these, in one query beside the price table."""
-    return _total(_sums(calls), prices or Prices())
+    return _total(_sums(calls), Prices())
 
 
 def cost_of_call(call: JudgeCall, prices: Prices) -> Decimal | None:

@@ -68,13 +68,13 @@ def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]
     Where a member's answer cannot be used, nor can the jury's.
     """
     config, members = JuryConfig.from_mapping(jury.config), members_of(jury)
-    said: dict[Place, dict[int, Verdict]] = defaultdict(dict)
+    answers: dict[Place, dict[int, Verdict]] = defaultdict(dict)
     given = Verdict.objects.filter(judge__in=members, summary__in=summaries, repeat=0)
     for verdict in given.order_by("summary", "insight"):
-        said[verdict.summary_id, verdict.insight_id][verdict.judge_id] = verdict
+        answers[verdict.summary_id, verdict.insight_id][verdict.judge_id] = verdict
     return [
         _row(place, [by_judge[member.pk] for member in members], config)
-        for place, by_judge in said.items()
+        for place, by_judge in answers.items()
         if len(by_judge) == len(members)
     ]
 
@@ -94,11 +94,16 @@ def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdic
     return row
 
 
-def _write(row: Verdict, said: Combined) -> None:
-    row.coverage, row.lines, row.is_linked = said.coverage.value, list(said.lines), bool(said.lines)
-    row.p_partial, row.p_full = said.probabilities.partial, said.probabilities.full
-    row.score = said.probabilities.expected()
-    row.is_valid, row.breaks_rule = True, said.is_split
+def _write(row: Verdict, combined: Combined) -> None:
+    row.coverage, row.lines, row.is_linked = combined.coverage.value, list(combined.lines), bool(combined.lines)
+    row.p_partial, row.p_full = combined.probabilities.partial, combined.probabilities.full
+    row.score = combined.probabilities.expected()
+    row.is_valid, row.breaks_rule = True, combined.is_split
+
+
+def names_of_haystack(key: str, source: str | None) -> frozenset[str]:
+    """What a haystack may be called where a judge says what it was fitted on: its key, and its file's name."""
+    return frozenset({key, (source or key).removeprefix("topic_")})
 
 
 def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:

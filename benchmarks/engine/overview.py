@@ -44,17 +44,23 @@ def judge_rows() -> list[JudgeRow]:
             n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
         )
     )
-    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
-    spent = costs.cost_by_judge(models) if models else {}
+    spent = _cost_of_models(rows)
     return [
         JudgeRow(
             judge=judge,
             n_verdicts=judge.n,
             n_invalid=judge.n_bad,
-            cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
+            cost=spent.get(judge.pk),
         )
         for judge in rows
     ]
+
+
+def _cost_of_models(rows: Iterable[Judge]) -> dict[int, costs.Cost]:
+    """What was paid for those that ask a model, by their key; one query."""
+    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
+    spent = costs.cost_by_judge(models) if models else {}
+    return {pk: spent.get(pk, costs.NOTHING) for pk in models}
 
 
 @dataclass(frozen=True)
@@ -78,15 +84,14 @@ def summarizer_rows() -> list[SummarizerRow]:
             n_bad=Count("drafts__texts", filter=finished & Q(drafts__texts__is_valid=False)),
         )
     )
-    models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
-    spent = costs.cost_by_judge(models) if models else {}
+    spent = _cost_of_models(rows)
     return [
         SummarizerRow(
             judge=judge,
             n_summaries=judge.n,
             n_responses=judge.n_responses,
             n_invalid=judge.n_bad,
-            cost=spent.get(judge.pk, costs.NOTHING) if judge.kind == Judge.Kind.OPENAI else None,
+            cost=spent.get(judge.pk),
         )
         for judge in rows
     ]

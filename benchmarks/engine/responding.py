@@ -28,7 +28,6 @@ class Documents:
 
     @property
     def parts(self) -> Sequence[Documents]:
-        """Itself."""
         return (self,)
 
     @property

@@ -43,14 +43,15 @@ from benchmarks.retrieval.base import (
     version_of,
 )
 from benchmarks.retrieval.registry import make
+from benchmarks.states import RetrievalState
 
 logger = logging.getLogger(__name__)
 TASK = "benchmarks.tasks.retrieve"
 LEASE = Lease(timedelta(minutes=10), names_worker=False)
-"""Of a retrieval; every subtopic renews it."""
+"""How long a worker holds a retrieval; every subtopic renews it."""
 
 Clock = Callable[[], datetime]
-State = Retrieval.State
+State = RetrievalState
 WORKING = (State.QUEUED, State.RUNNING)
 ENDED = (State.DONE, State.FAILED, State.CANCELLED)
 
@@ -95,7 +96,7 @@ class StoredAnswers:
             raise Stopped(_("It was cancelled."))
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """Those that are known."""
+        """The answers that are known."""
         rows = RetrieverAnswer.objects.filter(key__in=list(keys)).values_list("key", "content")
         return {key: bytes(content) for key, content in rows}
 

@@ -25,7 +25,7 @@ from benchmarks.judges.openai import (
     Trouble,
     ask,
     check_address,
-    open_client,
+    connected,
 )
 from benchmarks.judges.questions import BadConfiguration, ModelConfig
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
@@ -126,7 +126,8 @@ class Sending(Answering):
     def work(self) -> dict[int, Exception]:
         """Send, wait, store, until nothing is left."""
         client_stack = AsyncExitStack()
-        client = self.runner.run(client_stack.enter_async_context(open_client(self.config)))
+        server = connected(self.config.base_url, self.config.timeout_s)
+        client = self.runner.run(client_stack.enter_async_context(server))
         try:
             while self.in_flight or (self.queue and not self.stopped):
                 self._top_up()

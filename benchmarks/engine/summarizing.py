@@ -51,7 +51,7 @@ class Shown(Protocol):
     """What a summarizer is shown of the documents: it names the system, and makes the drafts of a kind of text."""
 
     task: ClassVar[str]
-    """Of runs."""
+    """The task of its runs."""
     subject: ClassVar[str]
     """What a draft is about, by its field."""
     related: ClassVar[tuple[str, ...]]
@@ -63,11 +63,11 @@ class Shown(Protocol):
 
     @property
     def name(self) -> str:
-        """What `System.retriever` holds."""
+        """Stored as `System.retriever`."""
 
     @property
     def document_order(self) -> str:
-        """What `System.document_order` holds."""
+        """Stored as `System.document_order`."""
 
     @property
     def setting(self) -> str:
@@ -100,7 +100,6 @@ class Source:
 
     @property
     def parts(self) -> Sequence[Source]:
-        """Itself."""
         return (self,)
 
     @property

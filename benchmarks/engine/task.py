@@ -6,6 +6,7 @@ Queuing, sending, paying, waiting, pausing and counting are the same for all tas
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,9 +110,24 @@ class Task(ABC):
         """What is done, in a few words."""
         return dict(JudgeRun.Task.choices).get(self.name, self.name)
 
-    @abstractmethod
     def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
-        """Subjects by their keys, with what their questions need."""
+        """Subjects by their keys, with what is read with them."""
+        model: Any = JudgeRunItem._meta.get_field(self.subject).related_model
+        further = self.related.removeprefix(self.subject).removeprefix("__")
+        rows: QuerySet[Any, Any] = model.objects.filter(pk__in=keys)
+        return rows.select_related(further) if further else rows
+
+    def given(self, *, judge: Judge, keys: Sequence[int], repeats: int) -> QuerySet[Any, Any]:
+        """The answers of a judge on subjects by their keys, of so many repeats; of tasks that have rows."""
+        rows, subjects = self.answers(), {f"{self.subject}__in": keys}
+        if rows is None:
+            raise NotImplementedError(self.name)
+        return rows.filter(judge=judge, repeat__lt=repeats, **subjects).order_by()
+
+    def n_given(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> Counter[int]:
+        """{subject key: how many of them there are}; one query."""
+        rows = self.given(judge=judge, keys=[one.pk for one in subjects], repeats=repeats)
+        return Counter(dict(rows.values_list(self.subject).annotate(n=Count("pk"))))
 
     def counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int = 1) -> dict[int, Counts]:
         """What is asked of each subject and there, by its key; a fixed number of queries for 5,000 of them."""

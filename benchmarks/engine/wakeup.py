@@ -21,7 +21,7 @@ from kombu.exceptions import OperationalError
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 1000
-"""So many different messages wait while the broker takes none; further ones are dropped."""
+"""At most this many different messages wait while the broker takes none; further ones are dropped."""
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 15.0

@@ -20,6 +20,7 @@ from benchmarks.exchange.rows import Row
 from benchmarks.exchange.topics import TopicInsight, TopicSystem, TopicVerdict
 
 PREDICTIONS = "predictions_"
+FITTED = "fitted_judges"
 PERSON = "annotation_"
 NAME_LENGTH = 120
 HUMAN = {"none": "not_covered", "partial": "partially_covered", "full": "fully_covered"}
@@ -43,7 +44,10 @@ EXAMPLE = """[{
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkEntry:
-    """One summary with its reference insights, labels and predictions; `people` are labels by name."""
+    """One summary with its reference insights, labels and predictions; `people` are labels by name.
+
+    `fitted` names the judges that labels of this haystack were used to fit: its figures are no test of them.
+    """
 
     haystack_key: str
     haystack_title: str
@@ -55,6 +59,7 @@ class BenchmarkEntry:
     human: tuple[TopicVerdict, ...]
     predictions: Mapping[str, tuple[TopicVerdict, ...]]
     people: Mapping[str, tuple[TopicVerdict, ...]] = field(default_factory=dict)
+    fitted: frozenset[str] = frozenset()
 
 
 def parse(
@@ -120,6 +125,7 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
         human=human,
         predictions=predictions,
         people=people,
+        fitted=_fitted(row) & predictions.keys(),
     )
 
 
@@ -150,6 +156,7 @@ def _entry_json(entry: BenchmarkEntry) -> dict[str, Any]:
             PREDICTIONS + name: [_prediction_json(verdict) for verdict in verdicts]
             for name, verdicts in entry.predictions.items()
         },
+        **({FITTED: sorted(entry.fitted)} if entry.fitted else {}),
     }
 
 
@@ -183,6 +190,11 @@ def _named(row: Row, prefix: str) -> list[str]:
             expected = f"a name of 1 to {NAME_LENGTH} characters after {prefix}"
             row.problems.error("wrong_value", row.where, prefix + name, expected=expected, got=name)
     return names
+
+
+def _fitted(row: Row) -> frozenset[str]:
+    names = row.items(FITTED, expected="a list of names of judges", empty=True, missing=True)
+    return frozenset(name for name in names if isinstance(name, str))
 
 
 def _haystack_key(row: Row) -> str | None:

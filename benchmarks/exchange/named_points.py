@@ -36,14 +36,14 @@ def read(rows: Iterable[Numbered], problems: Problems) -> list[NamedPoint]:
     """Check and collect rows; raises `ImportFailed` if there is any error. A point named twice counts once."""
     found: dict[tuple[str, str, str], NamedPoint] = {}
     for where, row in rows:
-        question, point, system, said = (
+        question, point, system, label = (
             _text(where, row, name, problems) for name in (*REQUIRED, "system", "found")
         )
-        if said.lower() not in FOUND:
-            problems.error("unknown_label", where, "found", expected="yes, no or nothing", got=said)
+        if label.lower() not in FOUND:
+            problems.error("unknown_label", where, "found", expected="yes, no or nothing", got=label)
             continue
         if question and point:
-            one = NamedPoint(where, question, system, point, FOUND[said.lower()])
+            one = NamedPoint(where, question, system, point, FOUND[label.lower()])
             found.setdefault((question, system, point), one)
     if not found and not problems.n_errors:
         problems.error("empty", "", "", expected="at least one point", got="none")

@@ -20,7 +20,6 @@ from benchmarks.exchange.problems import Got, Problems, report_flaws
 from benchmarks.scoring.summhay import COVERAGES
 
 REQUIRED = ("annotator", "item", "label")
-OPTIONAL = ("cluster", "links", "task", "summary", "insight")
 LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 40}
 POINT_TASKS = {"grounded": ("yes", "no"), "key_point": ("agree", "neutral", "disagree")}
 """The two judgments on key points, which a file may hold together: what each allows is known."""

@@ -68,7 +68,6 @@ class KindCount:
     example: str
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
         return {"kind": self.kind, "count": self.count, "example": self.example}
 
 
@@ -116,11 +115,6 @@ class Problems:
     def n_errors(self) -> int:
         """Number of errors, also of those whose text was not kept."""
         return sum(count for (level, _), count in self.counts.items() if level is Level.ERROR)
-
-    @property
-    def n_warnings(self) -> int:
-        """Number of warnings, also of those whose text was not kept."""
-        return sum(count for (level, _), count in self.counts.items() if level is Level.WARNING)
 
     @property
     def errors(self) -> list[Problem]:

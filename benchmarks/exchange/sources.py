@@ -125,6 +125,11 @@ class SourceText:
     where: str = field(default="", compare=False)
 
     @property
+    def key(self) -> str:
+        """Its id in the dataset."""
+        return self.topic.key
+
+    @property
     def query(self) -> str:
         """What the summaries answer."""
         return self.topic.subtopics[0].query

@@ -13,6 +13,7 @@ from benchmarks.exchange import labels, systems
 from benchmarks.exchange.problems import Got, Problems, describe
 from benchmarks.exchange.rows import KEY_LENGTH, NAME_LENGTH, Row, small_metadata
 from benchmarks.exchange.topics import TopicDocument, TopicInsight, TopicSummary, TopicVerdict
+from benchmarks.scoring.summhay import Coverage
 
 PUBLISHED_COVERAGES = " or ".join(labels.PUBLISHED.values())
 # These hold the reference insights in words, and must not travel with a document.
@@ -278,7 +279,7 @@ def _verdict(row: Row, key: str, n_lines: int) -> TopicVerdict | None:
     )
     if verdict.breaks_rule:
         row.problems.warning(
-            "covered_without_line" if coverage != "none" else "line_without_coverage",
+            "covered_without_line" if coverage != Coverage.NONE else "line_without_coverage",
             row.where,
             "bullet_id",
             expected="a line exactly when the insight is covered",

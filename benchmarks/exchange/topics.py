@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.scoring.summhay import Probabilities
+from benchmarks.scoring.summhay import Coverage, Probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class TopicVerdict:
     @property
     def breaks_rule(self) -> bool:
         """Whether it is covered without a line, or not covered with one."""
-        return (self.coverage == "none") == bool(self.lines)
+        return (self.coverage == Coverage.NONE) == bool(self.lines)
 
 
 @dataclass(frozen=True, slots=True)

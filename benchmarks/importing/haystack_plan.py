@@ -74,7 +74,6 @@ class HaystackPlan(Plan[TopicFile]):
             )
 
     def results(self) -> list[Result]:
-        """The haystack."""
         return [Result(self.haystack.title, str(self.haystack.uid))] if self.haystack.pk else []
 
     @property
@@ -108,12 +107,7 @@ class HaystackPlan(Plan[TopicFile]):
             row = Haystack(created_at=self.now, **given)
             self.create(row, "haystacks")
             return row
-        if all(getattr(found, name) == value for name, value in given.items()):
-            self.unchanged["haystacks"] += 1
-            return found
-        for name, value in given.items():
-            setattr(found, name, value)
-        self.alter(found, tuple(given), "haystacks")
+        self.change(found, given, "haystacks")
         return found
 
     def _plan_documents(self) -> None:

@@ -22,13 +22,12 @@ from benchmarks.importing import jobs
 from benchmarks.importing.formats import FORMATS, Format, get_format
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import download
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import requires
 from benchmarks.web.uploads import was_too_large
 
 ADD = "benchmarks.add_haystack"
 IMPORT_TASK = "benchmarks.importing.tasks.run_import"
-STOP_POLLING = 286
 
 
 class ImportForm(forms.Form):
@@ -147,7 +146,6 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     entry = get_format(job.format)
     report = job.report
     working = job.state in jobs.WORKING
-    is_last = wants_fragment(request) and not working
     counts = [
         (entry.kinds[kind], *(report[name][kind] for name in ("created", "unchanged", "updated")))
         for kind in report.get("created", ())
@@ -163,9 +161,7 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "results": [(result["title"], entry.address(result["id"])) for result in report.get("results", ())],
         "haystacks": [result["id"] for result in report.get("results", ())] if entry.name == HAYSTACK else [],
     }
-    return page(
-        request, "benchmarks/import_job.html", context, part="status", status=STOP_POLLING if is_last else 200
-    )
+    return polled(request, "benchmarks/import_job.html", context, part="status", is_working=working)
 
 
 @require_POST
@@ -185,7 +181,7 @@ def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 @requires(ADD)
 def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Forget a file."""
+    """Remove an uploaded file from the list."""
     job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
     try:
         jobs.discard(job=job, now=timezone.now())

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import Model
 
-from benchmarks.exchange.problems import Problems
+from benchmarks.exchange.problems import Got, Problems
+from benchmarks.models import System
 
 BATCH = 500
 DATASET_NAME = re.compile(r"[-a-zA-Z0-9_]{1,80}")
@@ -40,7 +41,6 @@ class Result:
     id: str
 
     def as_json(self) -> dict[str, str]:
-        """Plain values."""
         return {"title": self.title, "id": self.id}
 
 
@@ -106,9 +106,97 @@ class Plan(ABC, Generic[Rows]):
         if kind:
             self.updated[kind] += 1
 
+    def change(self, row: Model, wanted: Mapping[str, Any], kind: str) -> None:
+        """Give a row these values, and have it written unless it has all of them."""
+        if all(getattr(row, name) == value for name, value in wanted.items()):
+            self.unchanged[kind] += 1
+            return
+        for name, value in wanted.items():
+            setattr(row, name, value)
+        self.alter(row, tuple(wanted), kind)
+
     def write(self) -> None:
         """Save the rows, parents before children."""
         for model, rows in self._new.items():
             model._default_manager.bulk_create(rows, batch_size=BATCH)
         for (model, fields), rows in self._altered.items():
             model._default_manager.bulk_update(rows, fields, batch_size=100)
+
+
+class DatasetPlan(Plan[Sequence[Any]]):
+    """The rows of files, which have a `key` and a `where`, compared with those of one dataset.
+
+    What is new is added; texts never change.
+    """
+
+    DEFAULT: ClassVar[str]
+    """The dataset where none is named."""
+    CHUNK: ClassVar[int]
+    """Rows that are compared at a time."""
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.dataset = self.dataset or self.DEFAULT
+        self.systems: dict[str, System] = {}
+        self.keys: set[str] = set()
+
+    def take(self, rows: Sequence[Any]) -> None:
+        """Compare the rows of one file; no other file may have them too."""
+        self._know(self.systems_of(rows))
+        for start in range(0, len(rows), self.CHUNK):
+            some = rows[start : start + self.CHUNK]
+            there = self.there([row.key for row in some])
+            for row in some:
+                if row.key in self.keys:
+                    expected = "one that no other file has"
+                    self.problems.error("duplicate_key", row.where, "key", expected=expected, got=row.key)
+                elif row.key in there:
+                    self.add_to(there[row.key], row)
+                else:
+                    self.add_new(row)
+                self.keys.add(row.key)
+
+    @abstractmethod
+    def systems_of(self, rows: Sequence[Any]) -> Mapping[str, System]:
+        """Whoever wrote the texts of these rows, not stored, by key."""
+
+    @abstractmethod
+    def there(self, keys: Sequence[str]) -> Mapping[str, Any]:
+        """The rows of the dataset with these ids, with all their parts; a fixed number of queries."""
+
+    @abstractmethod
+    def add_new(self, given: Any) -> None:
+        """Add a row with all its parts."""
+
+    @abstractmethod
+    def add_to(self, row: Any, given: Any) -> None:
+        """Add the parts that are new, and refuse what would change a text."""
+
+    def _know(self, wanted: Mapping[str, System]) -> None:
+        """Find these systems, or add them."""
+        fresh = {key: system for key, system in wanted.items() if key not in self.systems}
+        known = {row.key: row for row in System.objects.filter(key__in=fresh)}
+        self.unchanged["systems"] += len(known)
+        self.systems |= known
+        for key in sorted(fresh.keys() - known.keys()):
+            self.systems[key] = fresh[key]
+            self.create(fresh[key], "systems")
+
+    def differs(self, where: str, name: str, before: str) -> None:
+        """Refuse a change of a text."""
+        self.problems.error(
+            "differs",
+            where,
+            name,
+            expected=f"what was imported before (“{before[:60]}”)",
+            got=Got("something else"),
+            message="Texts never change once they are in; use another dataset.",
+        )
+
+    def results(self) -> list[Result]:
+        return [Result(self.dataset, self.dataset)]
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The name of the dataset."""
+        return {"dataset": self.dataset}

@@ -84,7 +84,7 @@ def new_system(system: TopicSystem) -> System:
     )
 
 
-def new_judge(name: str, *, config: Mapping[str, str], now: datetime, version: int = 1, note: str = "") -> Judge:
+def new_judge(name: str, *, config: Mapping[str, Any], now: datetime, version: int = 1, note: str = "") -> Judge:
     """A judge whose verdicts are only imported, as a row."""
     return Judge(
         name=name,

@@ -12,11 +12,11 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.exchange import long2rag
-from benchmarks.exchange.problems import Got, Problems
+from benchmarks.exchange.problems import Problems
 from benchmarks.exchange.questions import KeyPointText, QuestionText, SpanText
 from benchmarks.exporting_questions import CHUNK, PARTS, text_of
 from benchmarks.importing.formats import File, Format
-from benchmarks.importing.plan import ImportRequest, Plan, Result
+from benchmarks.importing.plan import DatasetPlan, ImportRequest
 from benchmarks.importing.running import Report, import_rows
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
 from benchmarks.summarizers.conditions import named_system
@@ -24,66 +24,37 @@ from benchmarks.summarizers.conditions import named_system
 DEFAULT_DATASET = "long2rag"
 
 
-class QuestionPlan(Plan[Sequence[QuestionText]]):
+class QuestionPlan(DatasetPlan):
     """Questions compared with those of the dataset."""
 
     MODELS = (System, Question, QuestionDocument, KeyPoint, Span, Response)
     ACTION = "questions.imported"
+    DEFAULT = DEFAULT_DATASET
+    CHUNK = CHUNK
 
-    def __init__(self, request: ImportRequest, problems: Problems) -> None:
-        super().__init__(request, problems)
-        self.dataset = self.dataset or DEFAULT_DATASET
-        self.systems: dict[str, System] = {}
-        self.keys: set[str] = set()
+    def there(self, keys: Sequence[str]) -> dict[str, Question]:
+        """Questions with their documents, key points, passages and responses."""
+        found = Question.objects.filter(dataset=self.dataset, key__in=keys)
+        return {row.key: row for row in found.prefetch_related(*PARTS)}
 
-    def take(self, rows: Sequence[QuestionText]) -> None:
-        """Compare the questions of one file; no other file may have them too."""
-        self._plan_systems(rows)
-        for start in range(0, len(rows), CHUNK):
-            some = rows[start : start + CHUNK]
-            found = Question.objects.filter(dataset=self.dataset, key__in=[question.key for question in some])
-            there = {row.key: row for row in found.prefetch_related(*PARTS)}
-            for question in some:
-                if question.key in self.keys:
-                    expected = "one that no other file has"
-                    self.problems.error(
-                        "duplicate_key", question.where, "key", expected=expected, got=question.key
-                    )
-                elif question.key in there:
-                    self._add_to(there[question.key], question)
-                else:
-                    self._add_new(question)
-                self.keys.add(question.key)
-
-    def results(self) -> list[Result]:
-        """The dataset."""
-        return [Result(self.dataset, self.dataset)]
-
-    @property
-    def about(self) -> dict[str, str]:
-        """The name of the dataset."""
-        return {"dataset": self.dataset}
-
-    def _plan_systems(self, questions: Sequence[QuestionText]) -> None:
-        names = {response.system for question in questions for response in question.responses}
-        names -= self.systems.keys()
-        known = {row.key: row for row in System.objects.filter(key__in=names)}
-        self.unchanged["systems"] += len(known)
-        self.systems |= known
-        for name in sorted(names - known.keys()):
+    def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
+        """The systems of their responses."""
+        found = {}
+        for name in {response.system for question in rows for response in question.responses}:
             condition, model = named_system(name)
-            self.systems[name] = System(key=name, summarizer=model, retriever=condition)
-            self.create(self.systems[name], "systems")
+            found[name] = System(key=name, summarizer=model, retriever=condition)
+        return found
 
-    def _add_new(self, question: QuestionText) -> None:
+    def add_new(self, given: QuestionText) -> None:
+        """The question with its parts."""
         row = Question(
             dataset=self.dataset,
-            key=question.key,
-            text=question.text,
-            category=question.category,
-            domain=question.domain,
-            language=question.language,
-            n_words=sum(document.n_words for document in question.documents),
+            key=given.key,
+            text=given.text,
+            category=given.category,
+            domain=given.domain,
+            language=given.language,
+            n_words=sum(document.n_words for document in given.documents),
             created_at=self.now,
         )
         self.create(row, "questions")
@@ -96,13 +67,13 @@ class QuestionPlan(Plan[Sequence[QuestionText]]):
                 text=document.text,
                 n_words=document.n_words,
             )
-            for document in question.documents
+            for document in given.documents
         }
         for document in documents.values():
             self.create(document, "documents")
-        for point in question.key_points:
+        for point in given.key_points:
             self._add_point(row, point, documents, number=point.number)
-        for response in question.responses:
+        for response in given.responses:
             self._add_response(row, response.system, response.text)
 
     def _add_point(
@@ -134,43 +105,34 @@ class QuestionPlan(Plan[Sequence[QuestionText]]):
         )
         self.create(response, "responses")
 
-    def _add_to(self, row: Question, question: QuestionText) -> None:
-        """Compare with what is there: add what is new, refuse what would change a text."""
+    def add_to(self, row: Question, given: QuestionText) -> None:
+        """Add key points, responses and scores; correct category, domain and language where the file has them."""
         there = text_of(row)
         before = self.problems.n_errors
-        if there.text != question.text:
-            self._differs(question, "question", there.text)
-        given = [(document.key, document.text) for document in question.documents]
-        if given != [(document.key, document.text) for document in there.documents]:
-            self._differs(question, "documents", "other documents")
+        if there.text != given.text:
+            self.differs(given.where, "question", there.text)
+        texts = [(document.key, document.text) for document in given.documents]
+        if texts != [(document.key, document.text) for document in there.documents]:
+            self.differs(given.where, "documents", "other documents")
         if self.problems.n_errors > before:
             return
-        self._alter(row, question)
+        wanted = {
+            "category": given.category or row.category,
+            "domain": given.domain or row.domain,
+            "language": given.language,
+        }
+        self.change(row, wanted, "questions")
         documents = {document.number: document for document in row.documents.all()}
-        self._alter_titles(documents, question)
-        self._merge_points(row, question, there, documents)
-        texts = {response.system: response.text for response in there.responses}
-        for position, response in enumerate(question.responses):
-            if response.system not in texts:
+        self._alter_titles(documents, given)
+        self._merge_points(row, given, there, documents)
+        answers = {response.system: response.text for response in there.responses}
+        for position, response in enumerate(given.responses):
+            if response.system not in answers:
                 self._add_response(row, response.system, response.text)
-            elif texts[response.system] != response.text:
-                self._differs(question, "text", texts[response.system], part=f"responses[{position}]")
+            elif answers[response.system] != response.text:
+                self.differs(f"{given.where}, responses[{position}]", "text", answers[response.system])
             else:
                 self.unchanged["responses"] += 1
-
-    def _alter(self, row: Question, question: QuestionText) -> None:
-        """Category, domain and language may be corrected; a file without them takes nothing away."""
-        wanted = {
-            "category": question.category or row.category,
-            "domain": question.domain or row.domain,
-            "language": question.language,
-        }
-        if all(getattr(row, name) == value for name, value in wanted.items()):
-            self.unchanged["questions"] += 1
-            return
-        for name, value in wanted.items():
-            setattr(row, name, value)
-        self.alter(row, tuple(wanted), "questions")
 
     def _alter_titles(self, documents: Mapping[int, QuestionDocument], question: QuestionText) -> None:
         for given in question.documents:
@@ -192,14 +154,14 @@ class QuestionPlan(Plan[Sequence[QuestionText]]):
         rows = {point.key: point for point in row.key_points.all()}
         number = max((point.number for point in there.key_points), default=0)
         for position, point in enumerate(question.key_points):
-            before = known.get(point.key)
+            before, where = known.get(point.key), f"{question.where}, key_points[{position}]"
             if before is None:
                 number += 1
                 self._add_point(row, point, documents, number=number)
             elif before.text != point.text:
-                self._differs(question, "text", before.text, part=f"key_points[{position}]")
+                self.differs(where, "text", before.text)
             elif _quotes(before.spans) != _quotes(point.spans):
-                self._differs(question, "spans", "other spans", part=f"key_points[{position}]")
+                self.differs(where, "spans", "other spans")
             else:
                 self.unchanged["spans"] += len(point.spans)
                 if point.autods is None or point.autods == before.autods:
@@ -207,16 +169,6 @@ class QuestionPlan(Plan[Sequence[QuestionText]]):
                 else:
                     rows[point.key].autods = point.autods
                     self.alter(rows[point.key], ("autods",), "key_points")
-
-    def _differs(self, question: QuestionText, name: str, before: str, *, part: str = "") -> None:
-        self.problems.error(
-            "differs",
-            f"{question.where}, {part}" if part else question.where,
-            name,
-            expected=f"what was imported before (“{before[:60]}”)",
-            got=Got("something else"),
-            message="Texts never change once they are in; use another dataset.",
-        )
 
 
 def _quotes(spans: tuple[SpanText, ...]) -> list[str]:

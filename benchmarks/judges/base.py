@@ -6,13 +6,36 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Protocol
 
-from benchmarks.scoring.summhay import Probabilities
+from benchmarks.scoring.keypoints import Entailment
+from benchmarks.scoring.summhay import Coverage, Probabilities
 
-Coverage = Literal["none", "partial", "full"]
-Entailment = Literal["yes", "neutral", "no"]
+
+class JudgeKind(StrEnum):
+    """What gives the verdicts."""
+
+    LEXICAL = "lexical"
+    OPENAI = "openai"
+    IMPORTED = "imported"
+    JURY = "jury"
+
+
+class ResponseFormat(StrEnum):
+    """How the reply is held to its schema, from the strictest; a server that refuses one is asked the next."""
+
+    SCHEMA = "json_schema"
+    OBJECT = "json_object"
+    TEXT = "text"
+    NONE = ""
+    """The request names no format, whatever the server knows."""
+
+    @property
+    def below(self) -> ResponseFormat | None:
+        """What to try when the server does not know this one."""
+        return {ResponseFormat.SCHEMA: ResponseFormat.OBJECT, ResponseFormat.OBJECT: ResponseFormat.TEXT}.get(self)
 
 
 @dataclass(frozen=True)

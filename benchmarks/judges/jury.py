@@ -75,15 +75,15 @@ class Combined:
         return self.coverage is not Coverage.NONE and not self.lines
 
 
-def combine(said: Sequence[Verdict], config: JuryConfig) -> Combined:
+def combine(verdicts: Sequence[Verdict], config: JuryConfig) -> Combined:
     """Combine the members' verdicts on one insight; what no member calls covered is not covered."""
-    counted = [_probabilities(verdict, config.score) for verdict in said]
+    counted = [_probabilities(verdict, config.score) for verdict in verdicts]
     partial, full = (
         round(sum(getattr(one, level) for one in counted) / len(counted), DECIMALS)
         for level in ("partial", "full")
     )
     mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
-    covering = [verdict for verdict in said if verdict.coverage is not Coverage.NONE]
+    covering = [verdict for verdict in verdicts if verdict.coverage is not Coverage.NONE]
     coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
     return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
 

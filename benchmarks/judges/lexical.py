@@ -15,21 +15,22 @@ import numpy as np
 
 from benchmarks.judges.base import (
     Background,
-    Coverage,
     CoverageVerdict,
-    Entailment,
     EntailmentItem,
     EntailmentVerdict,
     ItemRef,
     SummaryToJudge,
 )
 from benchmarks.judges.lexical_odds import NOT_COVERED, Odds, WrongOdds
-from benchmarks.judges.lexical_terms import Space, Texts, fitted, sentences
-from benchmarks.scoring.summhay import Probabilities
+from benchmarks.judges.lexical_terms import Fitted, Space, Texts, fitted, sentences
+from benchmarks.scoring.keypoints import Entailment
+from benchmarks.scoring.summhay import Coverage, Probabilities
 from benchmarks.scoring.text import Line, LineKind, lines_from_list
 
 METHOD_VERSION = 2
 DECIMALS = 6
+LEAST_SHARE = 0.05
+"""Added to a share before its logarithm is taken."""
 
 DESCRIPTION = (
     "Compares words, not meaning: it looks for the bullet that shares most pieces of words, words and numbers "
@@ -40,8 +41,8 @@ DESCRIPTION = (
     "haystacks, languages or on summaries by people."
 )
 ODDS = Odds(
-    partial=(-8.0512, 5.4053, 8.641, -1.2732, 1.4676),
-    full=(-11.6626, 10.0061, 9.6015, 0.3361, 1.7926),
+    partial=(-4.2834, 7.5896, 0.8374, -1.194, 1.4874, 1.4407, -32.7529),
+    full=(-6.9553, 8.3223, 6.0543, 0.3235, 1.945, 1.9092, -4.5127),
 )
 """Fitted on both conversation haystacks; see docs/lexical-judge.md."""
 FITTED_ON = ("664eac18d68e5dd3b795fd6c", "doctor_patient")
@@ -115,14 +116,14 @@ class LexicalConfig:
     def coverage(self, score: float) -> Coverage:
         """What a score means; 0 covers nothing, whatever the thresholds."""
         if score <= 0 or score < self.partial_from:
-            return "none"
-        return "full" if score >= self.full_from else "partial"
+            return Coverage.NONE
+        return Coverage.FULL if score >= self.full_from else Coverage.PARTIAL
 
     def entailment(self, score: float) -> Entailment:
         """What a score means for a key point."""
         if score <= 0 or score < self.neutral_from:
-            return "no"
-        return "yes" if score >= self.entailed_from else "neutral"
+            return Entailment.NO
+        return Entailment.YES if score >= self.entailed_from else Entailment.NEUTRAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +140,15 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Similarities:
-    """Insights beside lines: arrays of shape (insights, lines), and the words of each insight."""
+class Evidence:
+    """What the closest line of each insight is chosen by, and its features are taken from.
+
+    `scores`, `numbers` and `rare` have shape (insights, lines); `n_words` counts those of each insight.
+    """
 
     scores: Any
-    stems: Any
     numbers: Any
+    rare: Any
     n_words: Any
 
 
@@ -175,10 +179,10 @@ class LexicalJudge:
         found: list[list[Match]] = [[] for _ in batch]
         for insights, positions in groups.items():
             lines = [_lines_that_can_cover(batch[position]) for position in positions]
-            compared = self._compare(insights, [line.plain for group in lines for line in group], background)
+            evidence = self._evidence(insights, lines, background)
             start = 0
             for position, group in zip(positions, lines, strict=True):
-                found[position] = self._closest(batch[position], group, compared, start)
+                found[position] = self._closest(batch[position], group, evidence, start)
                 start += len(group)
         return found
 
@@ -206,59 +210,76 @@ class LexicalJudge:
 
     def similarities(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Any:
         """Scores of every insight with every text: array of shape (insights, texts), from 0 to 1."""
-        return self._compare(insights, texts, background).scores
-
-    def _compare(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Similarities:
         if not insights or not texts:
-            nothing = np.zeros((len(insights), len(texts)))
-            return Similarities(nothing, nothing, nothing, np.zeros(len(insights)))
+            return np.zeros((len(insights), len(texts)))
         known = fitted(background.with_insights(insights))
         asked, given = Texts(insights), Texts(texts)
-        words, numbers = self.config.word_weight, self.config.number_weight
-        by_pieces, _ = self._alike(known.pieces, asked, given)
-        by_stems, cosines = self._alike(known.stems, asked, given)
-        recalled = _recall(known.numbers, asked, given)
-        alike = (1 - words) * by_pieces + words * by_stems
-        scores = np.round(np.clip((1 - numbers) * alike + numbers * recalled, 0, 1), DECIMALS)
-        return Similarities(scores, cosines, recalled, asked.counts.sum(axis=1))
+        return self._scores(known, asked, given, _share(known.numbers, asked, given))
 
-    def _alike(self, space: Space, asked: Texts, given: Texts) -> tuple[Any, Any]:
-        """The mean of cosine and weighted recall, and the cosine."""
+    def _evidence(
+        self, insights: Sequence[str], lines: Sequence[Sequence[Line]], background: Background
+    ) -> Evidence | None:
+        """Compare insights with the lines of several summaries; None if there is nothing to compare."""
+        texts = [line.plain for group in lines for line in group]
+        if not insights or not texts:
+            return None
+        known = fitted(background.with_insights(insights))
+        asked, given = Texts(insights), Texts(texts)
+        numbers = _share(known.numbers, asked, given)
+        return Evidence(
+            scores=self._scores(known, asked, given, numbers),
+            numbers=numbers,
+            rare=sum(_alike_by_document(space, asked, given) for space in known.by_document) / 2,
+            n_words=asked.counts.sum(axis=1),
+        )
+
+    def _scores(self, known: Fitted, asked: Texts, given: Texts, by_numbers: Any) -> Any:
+        words, numbers = self.config.word_weight, self.config.number_weight
+        alike = (1 - words) * self._alike(known.pieces, asked, given) + words * self._alike(
+            known.stems, asked, given
+        )
+        return np.round(np.clip((1 - numbers) * alike + numbers * by_numbers, 0, 1), DECIMALS)
+
+    def _alike(self, space: Space, asked: Texts, given: Texts) -> Any:
+        """The mean of cosine and weighted recall."""
         wanted, offered = space.vectors(asked), space.vectors(given)
-        cosine = (wanted @ offered.T).toarray()
         weight = self.config.recall_weight
-        return (1 - weight) * cosine + weight * _share(wanted, offered), cosine
+        return (1 - weight) * (wanted @ offered.T).toarray() + weight * _covered(wanted, offered)
 
     def _closest(
-        self, summary: SummaryToJudge, lines: Sequence[Line], compared: Similarities, start: int
+        self, summary: SummaryToJudge, lines: Sequence[Line], evidence: Evidence | None, start: int
     ) -> list[Match]:
         """The line with the highest score for each insight, at a discount if it says another insight better.
 
-        The summary's lines are the columns from `start` on.
+        The summary's lines are the columns of the evidence from `start` on.
         """
-        if not lines:
+        if not lines or evidence is None:
             return [Match(insight.key, 0, 0.0) for insight in summary.insights]
-        scores = compared.scores[:, start : start + len(lines)]
-        best, highest = scores.argmax(axis=1), scores.max(axis=0)
-        rows = np.arange(len(best))
+        compared = evidence.scores[:, start : start + len(lines)]
+        rows, best = np.arange(len(compared)), compared.argmax(axis=1)
+        own, highest = compared[rows, best], compared.max(axis=0)[best]
+        discounted = np.round(own * self.config.rival_weight, DECIMALS)
+        scores = np.where(own < highest, discounted, own)
         features = np.column_stack(
             [
-                compared.stems[rows, start + best],
-                compared.numbers[rows, start + best],
-                np.log1p(compared.n_words),
+                scores,
+                scores**2,
+                evidence.numbers[rows, start + best],
+                np.log1p(evidence.n_words),
+                np.log(LEAST_SHARE + evidence.rare[rows, start + best]),
+                (highest - own) * (1 - self.config.rival_weight),
             ]
         )
-        found = []
-        for insight, row, column, others in zip(summary.insights, scores, best, features.tolist(), strict=True):
-            score = float(row[column])
-            if score < highest[column]:
-                score = round(score * self.config.rival_weight, DECIMALS)
-            found.append(Match(insight.key, lines[int(column)].number, score, (score, *others)))
-        return found
+        return [
+            Match(insight.key, lines[column].number, score, tuple(each))
+            for insight, column, score, each in zip(
+                summary.insights, best.tolist(), scores.tolist(), features.tolist(), strict=True
+            )
+        ]
 
     def _verdict(self, match: Match) -> CoverageVerdict:
         coverage = self.config.coverage(match.score)
-        lines = () if coverage == "none" else (match.line,)
+        lines = () if coverage is Coverage.NONE else (match.line,)
         return CoverageVerdict(match.insight_key, coverage, lines, match.score, self.probabilities(match))
 
     def probabilities(self, match: Match) -> Probabilities | None:
@@ -269,20 +290,39 @@ class LexicalJudge:
 
     def _entailment(self, key: str, scores: Sequence[float]) -> EntailmentVerdict:
         if not scores:
-            return EntailmentVerdict(key, "no", None, 0.0)
+            return EntailmentVerdict(key, Entailment.NO, None, 0.0)
         best = max(range(len(scores)), key=scores.__getitem__)
         return EntailmentVerdict(key, self.config.entailment(scores[best]), best + 1, scores[best])
 
 
-def _recall(space: Space, asked: Texts, given: Texts) -> Any:
-    return _share(space.vectors(asked), space.vectors(given))
+def _share(space: Space, asked: Texts, given: Texts) -> Any:
+    """Share of each asked text's squared weight whose terms each given text has."""
+    return _covered(space.vectors(asked), space.vectors(given))
 
 
-def _share(wanted: Any, offered: Any) -> Any:
+def _covered(wanted: Any, offered: Any) -> Any:
     """Share of each wanted row's squared weight whose terms the offered row has; rows have length 1."""
-    present = offered.copy()
-    present.data[:] = 1
-    return (wanted.multiply(wanted).tocsr() @ present.T).toarray()
+    return (wanted.multiply(wanted).tocsr() @ _present(offered).T).toarray()
+
+
+def _alike_by_document(space: Space, asked: Texts, given: Texts) -> Any:
+    """The mean of cosine and the share of weights of an asked text's terms that each given text has.
+
+    Unlike in the score, neither weights are squared in that share nor counts matter.
+    """
+    wanted, offered = space.vectors(asked), space.vectors(given)
+    cosine = (wanted @ offered.T).toarray()
+    terms = _present(wanted)
+    shared = (terms.multiply(space.weights).tocsr() @ _present(offered).T).toarray()
+    totals = terms @ space.weights
+    return (cosine + shared / np.where(totals > 0, totals, 1.0)[:, None]) / 2
+
+
+def _present(rows: Any) -> Any:
+    """Which terms each row has: ones and nothing, shape (texts, terms). No term weighs nothing."""
+    found = rows.copy()
+    found.data[:] = 1
+    return found
 
 
 def _lines_that_can_cover(summary: SummaryToJudge) -> list[Line]:

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.judges.base import Background, Coverage, SummaryToJudge
+from benchmarks.judges.base import Background, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
 from benchmarks.judges.lexical_odds import fit_odds
 from benchmarks.scoring.comparison import Comparison, compare
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.expected import ExpectedFigures, expected_figures
 from benchmarks.scoring.linking import Compared
-from benchmarks.scoring.summhay import Coverage as Label
-from benchmarks.scoring.summhay import Verdict, worth
+from benchmarks.scoring.summhay import Coverage, Verdict, worth
 
 MIN_LABELS = 60
 """Labelled insights that a fold must have left to fit on."""
@@ -283,10 +282,10 @@ def _expected(
 
 def _compared(row: _Row, config: LexicalConfig) -> Compared:
     coverage = config.coverage(row.match.score)
-    lines = () if coverage == "none" else (row.match.line,)
+    lines = () if coverage is Coverage.NONE else (row.match.line,)
     return Compared(
-        human=Verdict(Label(row.label.coverage), row.label.lines),
-        judge=Verdict(Label(coverage), lines),
+        human=Verdict(row.label.coverage, row.label.lines),
+        judge=Verdict(coverage, lines),
         cluster=row.subtopic,
         n_lines=row.n_lines,
     )

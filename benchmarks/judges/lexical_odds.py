@@ -13,11 +13,18 @@ from benchmarks.scoring.logit import balanced_weights, fit_logit
 from benchmarks.scoring.summhay import COVERAGES, Probabilities
 from benchmarks.scoring.sums import Floats
 
-FEATURES = ("score", "cosine of stems", "share of numbers", "log words of the insight")
+FEATURES = (
+    "score",
+    "score squared",
+    "share of numbers",
+    "log words of the insight",
+    "log similarity by terms rare in documents",
+    "lead of a rival insight",
+)
 DECIMALS = 4
 RIDGE = 1.0
 NOT_COVERED = Probabilities(1.0, 0.0, 0.0)
-"""Of a summary without a line that could cover anything."""
+"""Where a summary has no line that could cover anything."""
 
 
 class WrongOdds(ValueError):
@@ -36,18 +43,18 @@ class Odds:
         """Read stored coefficients.
 
         Raises:
-            WrongOdds: other names, or not five finite numbers each.
+            WrongOdds: other names, or not seven finite numbers each.
         """
         if not isinstance(values, Mapping) or set(values) != {"partial", "full"}:
             raise WrongOdds("odds must have the coefficients of “partial” and “full”, and nothing else")
         for row in values.values():
             numbers = [one for one in row if isinstance(one, int | float)] if isinstance(row, list | tuple) else []
             if len(numbers) != 1 + len(FEATURES) or len(numbers) != len(row) or not np.isfinite(numbers).all():
-                raise WrongOdds(f"odds must be {1 + len(FEATURES)} numbers each")
+                raise WrongOdds(f"odds must be {1 + len(FEATURES)} numbers each; fit the judge again")
         return cls(tuple(values["partial"]), tuple(values["full"]))
 
     def probabilities(self, features: Sequence[float]) -> Probabilities:
-        """Of none, partial and full, for the features in their order."""
+        """The probabilities of none, partial and full; `features` are in their order."""
         logits = [
             row[0] + sum(weight * value for weight, value in zip(row[1:], features, strict=True))
             for row in (self.partial, self.full)

@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from benchmarks.judges.base import Background
 
 GRAM = 4
+SHORT_GRAM = 3
 STEM = 5
 TEXTS_COUNT_AS = 20
 """Documents weigh as much as this many insights, however long: few insights alone say little of what is common."""
@@ -49,10 +51,10 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
 
 
-def pieces_of(word: str) -> list[str]:
-    """Runs of four characters of a word with a space on each side; the whole word if it is shorter."""
+def pieces_of(word: str, length: int = GRAM) -> list[str]:
+    """Runs of `length` characters of a word with a space on each side; the whole word if it is shorter."""
     padded = f" {word} "
-    return [padded[start : start + GRAM] for start in range(max(1, len(padded) - GRAM + 1))]
+    return [padded[start : start + length] for start in range(max(1, len(padded) - length + 1))]
 
 
 def stem_of(word: str) -> list[str]:
@@ -119,11 +121,15 @@ class Space:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a background knows: pieces of words and stems by how telling they are, and numbers, all alike."""
+    """What a background knows: pieces of words and stems by how telling they are, and numbers, all alike.
+
+    `by_document` are stems and runs of three characters, weighed by how few of the documents have them.
+    """
 
     pieces: Space
     stems: Space
     numbers: Space
+    by_document: tuple[Space, Space]
 
 
 _fitted: OrderedDict[str, Fitted] = OrderedDict()
@@ -142,11 +148,17 @@ def fitted(background: Background) -> Fitted:
 
 def _fit(background: Background) -> Fitted:
     insights = Texts(sorted(set(background.insights)))
-    texts = Texts(part for text in sorted(set(background.texts)) for part in sentences(text))
+    documents = sorted(set(background.texts))
+    texts = Texts(part for text in documents for part in sentences(text))
+    whole = Texts(documents) if documents else insights
     return Fitted(
         pieces=_weigh(pieces_of, insights, texts),
         stems=_weigh(stem_of, insights, texts),
         numbers=_alike(number_of, insights),
+        by_document=(
+            _weigh_by_document(stem_of, insights, whole),
+            _weigh_by_document(partial(pieces_of, length=SHORT_GRAM), insights, whole),
+        ),
     )
 
 
@@ -161,6 +173,13 @@ def _weigh(terms_of: Callable[[str], list[str]], insights: Texts, texts: Texts) 
         having += TEXTS_COUNT_AS * share
         total += TEXTS_COUNT_AS
     return Space(terms_of, index, math.log(1 + total) - np.log1p(having) + FLOOR)
+
+
+def _weigh_by_document(terms_of: Callable[[str], list[str]], insights: Texts, documents: Texts) -> Space:
+    """Inverse document frequency over documents, of the terms of insights."""
+    index = _index(terms_of, insights)
+    having = np.bincount(documents.terms(index, terms_of).indices, minlength=len(index))
+    return Space(terms_of, index, math.log(1 + documents.counts.shape[0]) - np.log1p(having) + FLOOR)
 
 
 def _alike(terms_of: Callable[[str], list[str]], insights: Texts) -> Space:

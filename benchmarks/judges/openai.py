@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.conf import settings
 
 from benchmarks.judges.cleaning import MOST_BYTES, NOTE, clean, clean_text
-from benchmarks.judges.questions import ModelConfig
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -112,14 +111,8 @@ def check_address(base_url: str) -> str:
 
 
 @asynccontextmanager
-async def open_client(config: ModelConfig) -> AsyncIterator[AsyncOpenAI]:
-    """A client for this judge's server; the key comes from the environment and goes nowhere else."""
-    async with _connected(config.base_url, config.timeout_s) as client:
-        yield client
-
-
-@asynccontextmanager
-async def _connected(base_url: str, timeout_s: float) -> AsyncIterator[AsyncOpenAI]:
+async def connected(base_url: str, timeout_s: float) -> AsyncIterator[AsyncOpenAI]:
+    """A client for a server; the key comes from the environment and goes nowhere else."""
     from openai import AsyncOpenAI, DefaultAsyncHttpx2Client
 
     async with AsyncOpenAI(
@@ -153,7 +146,7 @@ async def post(base_url: str, path: str, body: Mapping[str, Any], *, timeout_s: 
         AddressNotAllowed: the settings do not list it.
     """
     began = time.perf_counter()
-    async with _connected(base_url, timeout_s) as client:
+    async with connected(base_url, timeout_s) as client:
 
         async def send() -> Any:
             return await client.post(path, body=dict(body), cast_to=object)

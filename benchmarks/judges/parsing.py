@@ -48,7 +48,7 @@ class LabelReply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     name: ClassVar[str]
-    """Of the schema."""
+    """The name of the schema."""
     item: ClassVar[str]
     """What an item is called where a reply is about several."""
     passage: ClassVar[str]
@@ -175,7 +175,7 @@ def _checked(reply: LabelReply, key: str, numbers: Collection[int]) -> LabelAnsw
         return Problem(f"There is no {reply.passage} {', '.join(map(str, unknown[:5]))}.")
     if wrong := reply.contradiction(reply.label, named):
         return Problem(wrong)
-    return LabelAnswer(key, reply.label, named)
+    return LabelAnswer(key, str(reply.label), named)
 
 
 def _first_error(error: ValidationError) -> str:

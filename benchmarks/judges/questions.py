@@ -10,10 +10,9 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from enum import StrEnum
 from typing import Any, ClassVar, Self
 
-from benchmarks.judges.base import ItemRef, digest
+from benchmarks.judges.base import ItemRef, ResponseFormat, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_labels
 from benchmarks.judges.prompts import default_prompt
 
@@ -28,21 +27,6 @@ TASKS = ("recall", "extraction", "support")
 
 class BadConfiguration(ValueError):
     """A stored or typed configuration cannot be used; the text says which field and why."""
-
-
-class ResponseFormat(StrEnum):
-    """How the reply is held to its schema, from the strictest; a server that refuses one is asked the next."""
-
-    SCHEMA = "json_schema"
-    OBJECT = "json_object"
-    TEXT = "text"
-    NONE = ""
-    """The request names no format, whatever the server knows."""
-
-    @property
-    def below(self) -> ResponseFormat | None:
-        """What to try when the server does not know this one."""
-        return {ResponseFormat.SCHEMA: ResponseFormat.OBJECT, ResponseFormat.OBJECT: ResponseFormat.TEXT}.get(self)
 
 
 @dataclass(frozen=True)
@@ -145,7 +129,7 @@ class Question(ABC):
         return 1
 
     def prompt(self, config: ModelConfig) -> str:
-        """The system's message."""
+        """The system message of the call."""
         return config.prompt_of(self.task)
 
     @abstractmethod
@@ -199,7 +183,6 @@ class LabelQuestion(Question):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The items."""
         return tuple(item.key for item in self.items)
 
     @property

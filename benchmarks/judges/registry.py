@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.judges.base import OfflineJudge
+from benchmarks.judges.base import JudgeKind, OfflineJudge
 from benchmarks.judges.jury import DESCRIPTION
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 
-_OF_KIND = {
-    "lexical": LexicalJudge.description,
-    "openai": (
+_OF_KIND: dict[str, str] = {
+    JudgeKind.LEXICAL: LexicalJudge.description,
+    JudgeKind.OPENAI: (
         "A language model gives these verdicts by the wording of its prompt. It is as good as its agreement with "
         "people on texts like these; another version of the model may answer otherwise."
     ),
-    "jury": DESCRIPTION,
+    JudgeKind.JURY: DESCRIPTION,
 }
 
 
@@ -25,7 +25,7 @@ class UnknownJudgeKind(LookupError):
 
 def offline_judge(kind: str, config: Mapping[str, Any]) -> OfflineJudge:
     """Make the judge that answers without a model: on coverage, and on which points a text says."""
-    if kind == "lexical":
+    if kind == JudgeKind.LEXICAL:
         return LexicalJudge(LexicalConfig.from_mapping(config))
     raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
 
@@ -42,4 +42,4 @@ def description_of(kind: str) -> str:
 
 def entailment_description_of(kind: str) -> str:
     """The same of this kind of judge on key points and responses."""
-    return LexicalJudge.entailment_description if kind == "lexical" else description_of(kind)
+    return LexicalJudge.entailment_description if kind == JudgeKind.LEXICAL else description_of(kind)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
-from django.core.management.base import OutputWrapper
+from django.core.management.base import CommandError, OutputWrapper
 
 from benchmarks.engine import costs, runs
+from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.tasks import TASKS
-from benchmarks.models import Judge, JudgeCall, JudgeRun
+from benchmarks.models import Judge, JudgeCall, JudgeRun, Question
+from benchmarks.querysets import QuestionQuerySet
 
 PAUSED = "Waits for batch files, or to be resumed."
-ON_HOLD = "{:,} more wait in batch files or in a paused run."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,6 +28,29 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--paused", action="store_true", help="queue a paused run and ask nothing: for batch files; prints its id"
     )
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+
+def questions(dataset: str) -> QuestionQuerySet:
+    """The questions of a set, or of all where none is named.
+
+    Raises:
+        CommandError: there is no such set.
+    """
+    found = Question.objects.of(dataset=dataset).filter(archived_at=None)
+    if dataset and not found.exists():
+        raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
+    return found
+
+
+def progress(err: OutputWrapper, done: str) -> Callable[[JudgeRun, RunProgress], None]:
+    """What writes how far a run is; `done` is what happens to its subjects."""
+
+    def say(run: JudgeRun, now: RunProgress) -> None:
+        subjects = TASKS[run.task].subjects.replace("_", " ")
+        failed = f", {now.n_failed:,} failed" if now.n_failed else ""
+        err.write(f"{now.n_done:,} of {now.n_total:,} {subjects} {done}{failed}")
+
+    return say
 
 
 def paused_because(options: dict[str, Any]) -> str:
@@ -76,3 +100,13 @@ def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> di
         **({"cost_unknown": cost.reason} if cost.reason else {}),
         **({"paused": paused} if paused else {}),
     }
+
+
+def print_left(report: Mapping[str, Any], out: OutputWrapper, *, whose: str) -> None:
+    """What the counts of a command leave to be done, and by whom."""
+    if "paused" in report:
+        out.write(f"A run of this {whose} is paused. {report['paused']}")
+    if report["held_elsewhere"]:
+        out.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
+    if report["on_hold"]:
+        out.write(f"{report['on_hold']:,} more wait in batch files or in a paused run.")

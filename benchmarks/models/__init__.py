@@ -7,7 +7,6 @@ from benchmarks.models.calls import Batch, Endpoint, JudgeCall, LostReply, Model
 from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
 from benchmarks.models.drafts import Draft, DraftText
 from benchmarks.models.entailment import (
-    Entailment,
     Extraction,
     PointVerdict,
     ResponsePoint,
@@ -29,7 +28,6 @@ __all__ = [
     "Draft",
     "DraftText",
     "Endpoint",
-    "Entailment",
     "Extraction",
     "Haystack",
     "ImportJob",

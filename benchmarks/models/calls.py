@@ -8,7 +8,9 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.judges.base import ResponseFormat
 from benchmarks.models.judging import JudgeRun
+from benchmarks.states import BatchState, CallState
 
 
 class Endpoint(models.Model):
@@ -33,10 +35,7 @@ class Batch(models.Model):
     A process that writes or reads them holds it. `price_share` is the part of the usual price that replies cost.
     """
 
-    class State(models.TextChoices):
-        WRITING = "writing", "being written"
-        OUT = "out", "waiting for replies"
-        CLOSED = "closed", "closed"
+    State = BatchState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="batches")
@@ -52,7 +51,7 @@ class Batch(models.Model):
     class Meta:
         ordering = ["-created_at"]
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=["writing", "out", "closed"]), name="batch_state_known"),
+            models.CheckConstraint(condition=Q(state__in=BatchState.values), name="batch_state_known"),
             models.CheckConstraint(
                 condition=Q(price_share__gte=0, price_share__lte=1), name="batch_price_share_in_range"
             ),
@@ -69,10 +68,7 @@ class JudgeCall(models.Model):
     it gives none; `reasoning_tokens` are part of `completion_tokens`, `cached_tokens` of `prompt_tokens`.
     """
 
-    class State(models.TextChoices):
-        ASKED = "asked", "asked"
-        ANSWERED = "answered", "answered"
-        FAILED = "failed", "failed"
+    State = CallState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cache_key = models.CharField(max_length=64, unique=True)
@@ -116,19 +112,20 @@ class JudgeCall(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [
-            models.Index(fields=["base_url", "claimed_at"], condition=Q(state="asked"), name="call_in_flight"),
+            models.Index(
+                fields=["base_url", "claimed_at"], condition=Q(state=CallState.ASKED.value), name="call_in_flight"
+            ),
             models.Index(fields=["base_url", "model", "answered_at"], name="call_by_model"),
         ]
         constraints = [
+            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
             models.CheckConstraint(
-                condition=Q(state__in=["asked", "answered", "failed"]), name="call_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(response_format__in=["json_schema", "json_object", "text", ""]),
+                condition=Q(response_format__in=[one.value for one in ResponseFormat]),
                 name="call_response_format_known",
             ),
             models.CheckConstraint(
-                condition=~Q(state="answered") | Q(answered_at__isnull=False), name="call_answered_at_a_time"
+                condition=~Q(state=CallState.ANSWERED.value) | Q(answered_at__isnull=False),
+                name="call_answered_at_a_time",
             ),
         ]
 

@@ -19,6 +19,7 @@ from benchmarks.querysets import (
     RankingQuerySet,
     SubtopicQuerySet,
 )
+from benchmarks.states import ImportState, TextDirection
 
 
 class Haystack(models.Model):
@@ -28,9 +29,7 @@ class Haystack(models.Model):
     has the sentences of the reference for insights. Lists of haystacks leave sources out.
     """
 
-    class Direction(models.TextChoices):
-        LTR = "ltr", "left to right"
-        RTL = "rtl", "right to left"
+    Direction = TextDirection
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     key = models.CharField(max_length=210, unique=True, help_text="The topic id of the file it came from.")
@@ -53,7 +52,9 @@ class Haystack(models.Model):
     class Meta:
         ordering = ["title", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(direction__in=["ltr", "rtl"]), name="haystack_direction_known"),
+            models.CheckConstraint(
+                condition=Q(direction__in=TextDirection.values), name="haystack_direction_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -163,13 +164,7 @@ class RetrieverRanking(models.Model):
 class ImportJob(models.Model):
     """An uploaded file on its way in: checked first, imported when confirmed."""
 
-    class State(models.TextChoices):
-        UPLOADED = "uploaded", "uploaded"
-        CHECKED = "checked", "checked"
-        QUEUED = "queued", "queued"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
+    State = ImportState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     format = models.CharField(max_length=60)
@@ -194,7 +189,7 @@ class ImportJob(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["uploaded", "checked", "queued", "running", "done", "failed"]),
+                condition=Q(state__in=ImportState.values),
                 name="importjob_state_known",
             ),
         ]

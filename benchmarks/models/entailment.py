@@ -11,14 +11,8 @@ from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import KeyPoint, Response
-
-
-class Entailment(models.TextChoices):
-    """Whether the one text says what the other says; neutral counts as not entailed."""
-
-    YES = "yes", "yes"
-    NEUTRAL = "neutral", "neutral"
-    NO = "no", "no"
+from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.states import PointPremise
 
 
 class Extraction(models.Model):
@@ -87,10 +81,7 @@ class PointVerdict(models.Model):
     the key points of the question (a point of the response: precision). `score` is the judge's own measure.
     """
 
-    class Premise(models.TextChoices):
-        RESPONSE = "response", "the response"
-        DOCUMENTS = "documents", "the documents"
-        KEY_POINTS = "key_points", "the key points"
+    Premise = PointPremise
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="point_verdicts")
     premise = models.CharField(max_length=10, choices=Premise)
@@ -102,7 +93,12 @@ class PointVerdict(models.Model):
         ResponsePoint, null=True, blank=True, on_delete=models.CASCADE, related_name="verdicts"
     )
     repeat = models.PositiveSmallIntegerField(default=0)
-    answer = models.CharField(max_length=7, choices=Entailment, blank=True, help_text="Empty: invalid answer.")
+    answer = models.CharField(
+        max_length=7,
+        choices=[(answer, answer) for answer in ENTAILMENTS],
+        blank=True,
+        help_text="Empty: invalid answer.",
+    )
     score = models.FloatField(null=True, blank=True)
     is_valid = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False)
@@ -121,21 +117,25 @@ class PointVerdict(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["judge", "response", "key_point", "repeat"],
-                condition=Q(premise="response"),
+                condition=Q(premise=PointPremise.RESPONSE.value),
                 name="pointverdict_recall_unique",
             ),
             models.UniqueConstraint(
                 fields=["judge", "premise", "point", "repeat"],
-                condition=~Q(premise="response"),
+                condition=~Q(premise=PointPremise.RESPONSE.value),
                 name="pointverdict_support_unique",
             ),
             models.CheckConstraint(
-                condition=Q(premise="response", key_point__isnull=False, point=None)
-                | Q(premise__in=["documents", "key_points"], key_point=None, point__isnull=False),
+                condition=Q(premise=PointPremise.RESPONSE.value, key_point__isnull=False, point=None)
+                | Q(
+                    premise__in=[PointPremise.DOCUMENTS.value, PointPremise.KEY_POINTS.value],
+                    key_point=None,
+                    point__isnull=False,
+                ),
                 name="pointverdict_point_fits_premise",
             ),
             models.CheckConstraint(
-                condition=Q(answer__in=["yes", "neutral", "no"]) | Q(answer="", is_valid=False),
+                condition=Q(answer__in=list(ENTAILMENTS)) | Q(answer="", is_valid=False),
                 name="pointverdict_answer_known",
             ),
         ]

@@ -9,11 +9,13 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.judges.base import JudgeKind
 from benchmarks.models.corpora import Insight
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet
-from benchmarks.scoring.summhay import COVERAGES, Probabilities
+from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
+from benchmarks.states import JudgeRole, RunItemState, RunState
 
 MOST_IN_ALL = 1.001
 """Probabilities may be rounded."""
@@ -22,7 +24,7 @@ MOST_IN_ALL = 1.001
 class RoleManager(models.Manager["Judge"]):
     """Whoever has one role; rows are found by foreign keys whatever their role."""
 
-    def __init__(self, role: str = "judge") -> None:
+    def __init__(self, role: str = JudgeRole.JUDGE) -> None:
         super().__init__()
         self.role = role
 
@@ -39,15 +41,13 @@ class Judge(models.Model):
     `Judge.objects` has judges only.
     """
 
-    class Role(models.TextChoices):
-        JUDGE = "judge", "judge"
-        SUMMARIZER = "summarizer", "summarizer"
+    Role = JudgeRole
 
     class Kind(models.TextChoices):
-        LEXICAL = "lexical", "offline, lexical"
-        OPENAI = "openai", "OpenAI-compatible model"
-        IMPORTED = "imported", "imported predictions"
-        JURY = "jury", "jury of other judges"
+        LEXICAL = JudgeKind.LEXICAL.value, "offline, lexical"
+        OPENAI = JudgeKind.OPENAI.value, "OpenAI-compatible model"
+        IMPORTED = JudgeKind.IMPORTED.value, "imported predictions"
+        JURY = JudgeKind.JURY.value, "jury of other judges"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     role = models.CharField(max_length=10, choices=Role, default=Role.JUDGE)
@@ -73,12 +73,12 @@ class Judge(models.Model):
         ordering = ["name", "-version"]
         constraints = [
             models.UniqueConstraint(fields=["role", "name", "version"], name="judge_version_unique"),
-            models.CheckConstraint(condition=Q(role__in=["judge", "summarizer"]), name="judge_role_known"),
+            models.CheckConstraint(condition=Q(role__in=JudgeRole.values), name="judge_role_known"),
             models.CheckConstraint(
-                condition=Q(kind__in=["lexical", "openai", "imported", "jury"]), name="judge_kind_known"
+                condition=Q(kind__in=[kind.value for kind in JudgeKind]), name="judge_kind_known"
             ),
             models.CheckConstraint(
-                condition=Q(published_cost=None) | Q(kind="imported", published_cost__gte=0),
+                condition=Q(published_cost=None) | Q(kind=JudgeKind.IMPORTED.value, published_cost__gte=0),
                 name="judge_published_cost_of_imported",
             ),
         ]
@@ -113,12 +113,7 @@ class JudgeRun(models.Model):
         RESPONSES = "responses", "responses to questions"
         RATINGS = "ratings", "ratings of summaries"
 
-    class State(models.TextChoices):
-        PENDING = "pending", "waiting"
-        RUNNING = "running", "running"
-        PAUSED = "paused", "paused"
-        DONE = "done", "done"
-        CANCELLED = "cancelled", "cancelled"
+    State = RunState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
@@ -148,7 +143,7 @@ class JudgeRun(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["pending", "running", "paused", "done", "cancelled"]),
+                condition=Q(state__in=RunState.values),
                 name="judgerun_state_known",
             ),
             models.CheckConstraint(condition=~Q(task=""), name="judgerun_has_task"),
@@ -170,10 +165,7 @@ class JudgeRun(models.Model):
 class JudgeRunItem(models.Model):
     """A summary, response, key point or draft of a run: pending, claimed for a while, then done or failed."""
 
-    class State(models.TextChoices):
-        PENDING = "pending", "waiting"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
+    State = RunItemState
 
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
     summary: models.ForeignKey[Any, Any] = models.ForeignKey(
@@ -217,9 +209,7 @@ class JudgeRunItem(models.Model):
                 | Q(summary=None, response=None, key_point=None, draft__isnull=False),
                 name="runitem_one_subject",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=["pending", "done", "failed"]), name="runitem_state_known"
-            ),
+            models.CheckConstraint(condition=Q(state__in=RunItemState.values), name="runitem_state_known"),
         ]
 
     @property
@@ -279,9 +269,9 @@ class Verdict(models.Model):
             models.CheckConstraint(
                 condition=Q(is_imported=True)
                 | Q(is_valid=False)
-                | Q(coverage="none", is_linked=False)
-                | (~Q(coverage="none") & Q(is_linked=True))
-                | (~Q(coverage="none") & Q(is_linked=False, breaks_rule=True)),
+                | Q(coverage=Coverage.NONE.value, is_linked=False)
+                | (~Q(coverage=Coverage.NONE.value) & Q(is_linked=True))
+                | (~Q(coverage=Coverage.NONE.value) & Q(is_linked=False, breaks_rule=True)),
                 name="verdict_covered_iff_linked",
             ),
             models.CheckConstraint(
@@ -293,7 +283,7 @@ class Verdict(models.Model):
 
     @property
     def probabilities(self) -> Probabilities | None:
-        """Of none, partial and full; None where the judge gave a label only."""
+        """The probabilities of none, partial and full; None where the judge gave a label only."""
         return Probabilities.of(self.p_partial, self.p_full)
 
     def __str__(self) -> str:

@@ -9,14 +9,13 @@ from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import KeyPoint
+from benchmarks.states import Grounded, Keyness, PointJudgment
 
 
 class KeyPointVerdict(models.Model):
     """A judge's answer to one of the two judgments of verification; an empty one could not be used."""
 
-    class Judgment(models.TextChoices):
-        GROUNDED = "grounded", "Can it be found in the documents?"
-        KEY_POINT = "key_point", "Is it a key point?"
+    Judgment = PointJudgment
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="key_point_verdicts")
     key_point = models.ForeignKey(KeyPoint, on_delete=models.CASCADE, related_name="judgments")
@@ -41,9 +40,9 @@ class KeyPointVerdict(models.Model):
                 fields=["judge", "key_point", "judgment", "repeat"], name="keypointverdict_unique"
             ),
             models.CheckConstraint(
-                condition=Q(judgment="grounded", answer__in=["yes", "no"])
-                | Q(judgment="key_point", answer__in=["agree", "neutral", "disagree"])
-                | Q(judgment__in=["grounded", "key_point"], answer="", is_valid=False),
+                condition=Q(judgment=PointJudgment.GROUNDED.value, answer__in=Grounded.values)
+                | Q(judgment=PointJudgment.KEY_POINT.value, answer__in=Keyness.values)
+                | Q(judgment__in=PointJudgment.values, answer="", is_valid=False),
                 name="keypointverdict_answer_known",
             ),
         ]

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.models.corpora import Haystack
+from benchmarks.states import RetrievalState
 
 
 class Retrieval(models.Model):
@@ -19,12 +20,7 @@ class Retrieval(models.Model):
     that failed included, `max_requests` at most; `message` says why it failed.
     """
 
-    class State(models.TextChoices):
-        QUEUED = "queued", "queued"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
-        CANCELLED = "cancelled", "cancelled"
+    State = RetrievalState
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="retrievals")
@@ -49,7 +45,7 @@ class Retrieval(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["haystack", "retriever", "version"], name="retrieval_version_unique"),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                condition=Q(state__in=RetrievalState.values),
                 name="retrieval_state_known",
             ),
             models.CheckConstraint(

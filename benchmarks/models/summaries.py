@@ -10,14 +10,13 @@ from django.db.models import Q
 
 from benchmarks.models.corpora import Haystack, Subtopic
 from benchmarks.querysets import SummaryQuerySet
+from benchmarks.states import SummaryOrigin, SystemKind
 
 
 class System(models.Model):
     """A summarizer with its retriever (or the full context in some document order), or people."""
 
-    class Kind(models.TextChoices):
-        MODEL = "model", "model"
-        HUMAN = "human", "human"
+    Kind = SystemKind
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     key = models.CharField(max_length=200, unique=True)
@@ -31,7 +30,7 @@ class System(models.Model):
     class Meta:
         ordering = ["summarizer", "retriever", "document_order"]
         constraints = [
-            models.CheckConstraint(condition=Q(kind__in=["model", "human"]), name="system_kind_known"),
+            models.CheckConstraint(condition=Q(kind__in=SystemKind.values), name="system_kind_known"),
         ]
 
     def __str__(self) -> str:
@@ -48,11 +47,7 @@ class Summary(models.Model):
     annotated summaries (origin `annotated`) stand beside the one of the haystack's file, which leaderboards count.
     """
 
-    class Origin(models.TextChoices):
-        IMPORTED = "imported", "imported"
-        SESSION = "session", "written in a session"
-        GENERATED = "generated", "generated here"
-        ANNOTATED = "annotated", "from annotated summaries"
+    Origin = SummaryOrigin
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="summaries")
@@ -75,22 +70,22 @@ class Summary(models.Model):
         ordering = ["subtopic", "system", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(origin__in=["imported", "session", "generated", "annotated"]),
+                condition=Q(origin__in=SummaryOrigin.values),
                 name="summary_origin_known",
             ),
             models.UniqueConstraint(
                 fields=["subtopic", "system"],
-                condition=~Q(origin__in=["session", "annotated"]),
+                condition=~Q(origin__in=[SummaryOrigin.SESSION.value, SummaryOrigin.ANNOTATED.value]),
                 name="summary_one_per_system",
             ),
             models.UniqueConstraint(
                 fields=["subtopic", "system", "text_sha256"],
-                condition=Q(origin="annotated"),
+                condition=Q(origin=SummaryOrigin.ANNOTATED.value),
                 name="summary_annotated_text_unique",
             ),
             models.UniqueConstraint(
                 fields=["subtopic", "text_sha256"],
-                condition=Q(origin="session"),
+                condition=Q(origin=SummaryOrigin.SESSION.value),
                 name="summary_session_text_unique",
             ),
         ]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from benchmarks.recall.figures import Judged, Table, overall
 from benchmarks.recall.plain import row_json
 from benchmarks.recall.systems import Compared, compared
@@ -100,18 +102,14 @@ def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
 def difference(rows: Sequence[Judged], full: Sequence[Judged], *, resampling: Resampling = DEFAULT) -> Stat:
     """Mean over questions that have recall in both of recall less that from all documents; resamples questions."""
     before = {row.answer.question: row.answer.recall for row in full}
-    pairs = [
-        (row.answer.question, row.answer.recall - there)
-        for row in rows
-        if row.answer.recall is not None and (there := before.get(row.answer.question)) is not None
-    ]
-    if not pairs:
-        return Stat.undefined(NO_FULL, method=METHOD)
+    ours = np.array([row.answer.recall for row in rows], dtype=np.float64)
+    theirs = np.array([before.get(row.answer.question) for row in rows], dtype=np.float64)
     return bootstrap_mean(
-        [value for _, value in pairs],
-        clusters=[question for question, _ in pairs],
+        ours - theirs,
+        clusters=[row.answer.question for row in rows],
         resampling=resampling,
         method=METHOD,
+        reason=NO_FULL,
         bounds=(-1.0, 1.0),
     )
 

@@ -20,7 +20,7 @@ from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import lexical_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
 from benchmarks.scoring.intervals import rate
-from benchmarks.scoring.keypoints import extraction_recall
+from benchmarks.scoring.keypoints import Entailment, extraction_recall
 from benchmarks.scoring.stat import Stat
 
 
@@ -47,7 +47,7 @@ class Recalled:
 
     points: tuple[Compared, ...]
     n_questions: int
-    n_said: int
+    n_labelled: int
     people: Mapping[str, Stat]
     lexical: Mapping[str, Stat]
     agreement: Stat
@@ -74,15 +74,15 @@ def named_in(source: Path | BinaryIO, *, name: str = "", limit_bytes: int) -> li
 def recalled(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> Recalled:
     """The figures; raises `NotThere` as `compared` does."""
     found = compared(named, dataset=dataset, judge=judge)
-    said = [one for one in found if one.named.found is not None]
-    same = [one.is_alike == one.named.found for one in said]
+    labelled = [one for one in found if one.named.found is not None]
+    same = [one.is_alike == one.named.found for one in labelled]
     return Recalled(
         points=tuple(found),
         n_questions=len({one.question for one in found}),
-        n_said=len(said),
-        people=extraction_recall([(one.question, bool(one.named.found)) for one in said]),
+        n_labelled=len(labelled),
+        people=extraction_recall([(one.question, bool(one.named.found)) for one in labelled]),
         lexical=extraction_recall([(one.question, one.is_alike) for one in found]),
-        agreement=rate(same, clusters=[one.question for one in said], method="same answer"),
+        agreement=rate(same, clusters=[one.question for one in labelled], method="same answer"),
     )
 
 
@@ -111,7 +111,7 @@ def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) 
         verdicts = asked.judge_support(refs, there, background)
         for one, verdict in zip(points, verdicts, strict=True):
             closest = "" if verdict.sentence is None else there[verdict.sentence - 1]
-            found.append(Compared(one, question, closest, verdict.answer == "yes"))
+            found.append(Compared(one, question, closest, verdict.answer == Entailment.YES))
     return found
 
 

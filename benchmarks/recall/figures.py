@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.keypoints import Answer, KeyPointScores, SupportedBy, band, scores
+from benchmarks.scoring.keypoints import Answer, Entailment, KeyPointScores, SupportedBy, band, scores
 from benchmarks.summarizers.conditions import FULL
 
 DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
@@ -208,7 +208,7 @@ def _recall(inside: _Inside, only: frozenset[int] | None) -> dict[_Pair, tuple[i
         pair = (judge, response)
         seen[pair] = None
         n_there[pair] += is_valid
-        n_entailed[pair] += is_valid and answer == "yes"
+        n_entailed[pair] += is_valid and answer == Entailment.YES
     return {pair: (n_there[pair], n_entailed[pair]) for pair in seen}
 
 
@@ -250,7 +250,7 @@ def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
         parts = found.get((judge, response))
         if parts is not None:
             parts.n_checked[kinds[premise]] += 1
-            parts.n_yes[kinds[premise]] += answer == "yes"
+            parts.n_yes[kinds[premise]] += answer == Entailment.YES
     return found
 
 

@@ -14,8 +14,6 @@ from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.judges.registry import lexical_config
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
 
-OFFLINE = "lexical"
-
 
 def _datasets() -> list[tuple[str, str]]:
     rows = Question.objects.filter(archived_at=None).order_by("dataset").values_list("dataset", flat=True)
@@ -25,7 +23,10 @@ def _datasets() -> list[tuple[str, str]]:
 def _judges() -> list[tuple[str, Any]]:
     """The offline judge, then models that are not archived, each version by itself."""
     models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
-    return [(OFFLINE, _("the offline judge (lexical)")), *((str(judge.uid), str(judge)) for judge in models)]
+    return [
+        (judging.OFFLINE, _("the offline judge (lexical)")),
+        *((str(judge.uid), str(judge)) for judge in models),
+    ]
 
 
 def _systems() -> list[tuple[str, str]]:
@@ -69,13 +70,13 @@ class ResponseRunForm(RunOptionsForm):
     def judge_of(self, *, now: datetime | None = None) -> Judge:
         """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""
         name = self.cleaned_data["judge"]
-        if name != OFFLINE:
+        if name != judging.OFFLINE:
             return Judge.objects.get(uid=name)
         if now is not None:
             return judging.default_judge(now=now)
         digest = judging.config_hash(lexical_config())
-        found = Judge.objects.filter(name=OFFLINE, config_sha256=digest).first()
-        return found or Judge(pk=0, name=OFFLINE, kind=Judge.Kind.LEXICAL)
+        found = Judge.objects.filter(name=judging.OFFLINE, config_sha256=digest).first()
+        return found or Judge(pk=0, name=judging.OFFLINE, kind=Judge.Kind.LEXICAL)
 
     def scope(self) -> Scope:
         """The scope of a valid form."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -48,12 +48,16 @@ class Memory(Protocol):
         ...
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """Those that are known."""
+        """The answers that are known."""
         ...
 
     def keep(self, answers: Mapping[str, bytes]) -> None:
         """Store more; what is known already stays as it is."""
         ...
+
+
+Ask = Callable[[Sequence[str]], Sequence[bytes]]
+"""Sends some texts to a server; an answer for each."""
 
 
 class Retriever(Protocol):
@@ -94,9 +98,22 @@ class Served:
     knows_golds: ClassVar[bool] = False
     asks_server: ClassVar[bool] = True
 
+    def answers(
+        self, memory: Memory, keys: Sequence[str], texts: Sequence[str], ask: Ask, *, at_a_time: int
+    ) -> list[bytes]:
+        """An answer for each text under its key; those that are not known are asked for, each once, and kept."""
+        known = memory.recall(keys)
+        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
+        for start in range(0, len(missing), at_a_time):
+            part = dict(missing[start : start + at_a_time])
+            new = dict(zip(part, ask(list(part.values())), strict=True))
+            memory.keep(new)
+            known |= new
+        return [known[key] for key in keys]
+
     @staticmethod
     def most_requests(n_documents: int, n_queries: int) -> int:
-        """So many if no answer is known and none fails."""
+        """At most this many requests, if no answer is known and none fails."""
         raise NotImplementedError
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,8 +38,9 @@ class Embeddings(Served):
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
         """Embed what is not known yet, then compare."""
         texts = [self.document_prefix + text for text in corpus.documents.values()]
-        asked = [self.query_prefix + query.text for query in corpus.queries]
-        found = self._embedded([*texts, *asked], memory)
+        asked = [*texts, *(self.query_prefix + query.text for query in corpus.queries)]
+        keys = [digest(self.name, self.base_url, self.model, text) for text in asked]
+        found = self.answers(memory, keys, asked, partial(self._ask, memory), at_a_time=TEXTS_AT_A_TIME)
         if len({len(vector) for vector in found}) > 1:
             raise RetrievalFailed("The server's embeddings are not all of one length.")
         vectors = np.frombuffer(b"".join(found), dtype="<f4").reshape(len(found), -1).astype(np.float64)
@@ -47,25 +49,14 @@ class Embeddings(Served):
         for query in vectors[len(texts) :]:
             yield (vectors[: len(texts)] @ query).tolist()
 
-    def _embedded(self, texts: Sequence[str], memory: Memory) -> list[bytes]:
-        """A vector for each text, as four-byte floats."""
-        keys = [digest(self.name, self.base_url, self.model, text) for text in texts]
-        known = memory.recall(keys)
-        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
-        for start in range(0, len(missing), TEXTS_AT_A_TIME):
-            part = missing[start : start + TEXTS_AT_A_TIME]
-            vectors = self._ask([text for _key, text in part], memory)
-            new = {key: vector for (key, _text), vector in zip(part, vectors, strict=True)}
-            memory.keep(new)
-            known |= new
-        return [known[key] for key in keys]
-
     @staticmethod
     def most_requests(n_documents: int, n_queries: int) -> int:
         """One for so many texts together."""
         return math.ceil((n_documents + n_queries) / TEXTS_AT_A_TIME)
 
-    def _ask(self, texts: Sequence[str], memory: Memory) -> list[bytes]:
+    def _ask(self, memory: Memory, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text, as four-byte floats."""
+
         def read(answer: Any) -> list[bytes]:
             rows = {row["index"]: row["embedding"] for row in answer["data"]}
             if len(answer["data"]) != len(texts) or set(rows) != set(range(len(texts))):

@@ -21,7 +21,7 @@ class Keywords(Offline):
     revision: ClassVar[int] = 1
 
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
-        """Look each word up."""
+        """The share of a query's content words that each document contains, from 0 to 1."""
         documents = [set(content_words(text, corpus.language)) for text in corpus.documents.values()]
         for query in corpus.queries:
             wanted = set(content_words(query.text, corpus.language))

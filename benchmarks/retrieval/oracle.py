@@ -18,6 +18,6 @@ class Oracle(Offline):
     knows_golds: ClassVar[bool] = True
 
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
-        """Count them."""
+        """How many of a query's insights each document contains."""
         for query in corpus.queries:
             yield [float(sum(number in gold for gold in query.golds)) for number in corpus.documents]

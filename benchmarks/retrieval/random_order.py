@@ -20,6 +20,6 @@ class RandomOrder(Offline):
     revision: ClassVar[int] = 1
 
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
-        """Draw them."""
+        """Numbers from 0 to 1, drawn by seed, query and document number."""
         for query in corpus.queries:
             yield [random.Random(f"{self.seed}/{query.key}/{n}").random() for n in corpus.documents]  # noqa: S311

@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from benchmarks.retrieval.base import Corpus, Memory, Served, digest
@@ -34,28 +35,22 @@ class Rerank(Served):
         texts = list(corpus.documents.values())
         for query in corpus.queries:
             keys = [digest(self.name, self.base_url, self.model, query.text, text) for text in texts]
-            known = memory.recall(keys)
-            missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
-            for start in range(0, len(missing), DOCUMENTS_AT_A_TIME):
-                part = missing[start : start + DOCUMENTS_AT_A_TIME]
-                found = self._ask(query.text, [text for _key, text in part], memory)
-                new = {key: _DOUBLE.pack(score) for (key, _text), score in zip(part, found, strict=True)}
-                memory.keep(new)
-                known |= new
-            yield [_DOUBLE.unpack(known[key])[0] for key in keys]
+            ask_about = partial(self._ask, memory, query.text)
+            found = self.answers(memory, keys, texts, ask_about, at_a_time=DOCUMENTS_AT_A_TIME)
+            yield [_DOUBLE.unpack(score)[0] for score in found]
 
     @staticmethod
     def most_requests(n_documents: int, n_queries: int) -> int:
         """One for each query and so many documents."""
         return n_queries * math.ceil(n_documents / DOCUMENTS_AT_A_TIME)
 
-    def _ask(self, query: str, texts: Sequence[str], memory: Memory) -> list[float]:
+    def _ask(self, memory: Memory, query: str, texts: Sequence[str]) -> list[bytes]:
         body = {"model": self.model, "query": query, "documents": list(texts), "top_n": len(texts)}
 
-        def read(answer: Any) -> list[float]:
+        def read(answer: Any) -> list[bytes]:
             rows = {row["index"]: row["relevance_score"] for row in answer["results"]}
             if len(answer["results"]) != len(texts) or set(rows) != set(range(len(texts))):
                 raise ValueError(f"it has not one score for each of {len(texts)} documents")
-            return numbers([rows[at] for at in range(len(texts))])
+            return [_DOUBLE.pack(score) for score in numbers([rows[at] for at in range(len(texts))])]
 
         return ask(self.base_url, "/rerank", body, read=read, before=memory.before_request)

@@ -152,9 +152,9 @@ def leave_one_out(measure: Measure, ratings: Ratings, *, resampling: Resampling 
     }
 
 
-def by_subset(measure: Measure, ratings: Ratings, *, smallest: int = 2) -> dict[tuple[str, ...], Stat]:
-    """`measure` for every set of at least `smallest` raters: 2^n of them, so for small groups."""
-    return {subset: measure(ratings.only(subset)) for subset in ratings.subsets(smallest=smallest)}
+def by_subset(measure: Measure, ratings: Ratings) -> dict[tuple[str, ...], Stat]:
+    """`measure` for every set of two or more raters: 2^n of them, so for small groups."""
+    return {subset: measure(ratings.only(subset)) for subset in ratings.subsets()}
 
 
 def disagreement(ratings: Ratings) -> list[float | None]:

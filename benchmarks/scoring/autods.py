@@ -76,12 +76,12 @@ class Bin:
     count: int
 
 
-def histogram(scores: Sequence[float], *, n_bins: int = N_BINS) -> tuple[Bin, ...]:
+def histogram(scores: Sequence[float]) -> tuple[Bin, ...]:
     """Bins of equal width from 0 to 1."""
-    counts = [0] * n_bins
+    counts = [0] * N_BINS
     for value in scores:
-        counts[min(int(value * n_bins), n_bins - 1)] += 1
-    return tuple(Bin(at / n_bins, (at + 1) / n_bins, count) for at, count in enumerate(counts))
+        counts[min(int(value * N_BINS), N_BINS - 1)] += 1
+    return tuple(Bin(at / N_BINS, (at + 1) / N_BINS, count) for at, count in enumerate(counts))
 
 
 def cumulative(scores: Sequence[float]) -> tuple[tuple[float, float], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -68,11 +68,6 @@ class CopyIndex:
         return CopiedText(
             containment=containment, alignment=best, document=document, passage=passage, n_words=len(words)
         )
-
-
-def copied(text: str, documents: Mapping[int, str]) -> CopiedText:
-    """Score one bullet against {number: text}; for several bullets make one `CopyIndex`."""
-    return CopyIndex(documents.items()).score(text)
 
 
 def visible(text: str) -> str:

@@ -86,7 +86,6 @@ def _sums(rows: Sequence[Judged], systems: Sequence[str]) -> Floats:
 
 
 def _correction(batch: Batch, block: int, *, is_random: bool) -> Correction:
-    """Of one system, or of several."""
     sums = batch.blocks[block]
     of_systems, labelled = sums[:, 1::WIDTH].sum(axis=0), sums[:, 3::WIDTH].sum(axis=0)
     n, n_labelled = int(of_systems.sum()), int(labelled.sum())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -32,10 +33,9 @@ from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures
 from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import Average, Coverage, InsightScore, SummaryScore
+from benchmarks.scoring.summhay import COVERAGES, Average, Coverage, InsightScore, SummaryScore
 from benchmarks.scoring.sums import Bools, Floats, Ints
 
-CATEGORIES = ("none", "partial", "full")
 WORTH = (0.0, 0.5, 1.0)
 ITEMS = 12
 """Items of a cluster, on average."""
@@ -71,7 +71,7 @@ class World:
 
     def ratings(self, *raters: int) -> Ratings:
         """The labels of some raters as a table."""
-        return Ratings(self.codes[:, raters], CATEGORIES, tuple(map(str, raters)), tuple(self.clusters.tolist()))
+        return Ratings(self.codes[:, raters], COVERAGES, tuple(map(str, raters)), tuple(self.clusters.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Held:
 
 
 def make_world(rng: np.random.Generator, n_clusters: int) -> World:
-    """Draw a world."""
+    """Draw items in clusters of uneven size, some harder than others."""
     sizes = rng.integers(ITEMS // 2, ITEMS * 3 // 2 + 1, n_clusters)
     clusters = np.repeat(np.arange(n_clusters), sizes)
     n = len(clusters)
@@ -132,13 +132,19 @@ def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     for judge in (3, 4):
         blocks = [add_pair(batch, items, column(person), column(judge), rules=("linking",)) for person in range(3)]
         sides.append((blocks, estimates_of(batch, blocks, figures, names=PAIRED)))
+    pairs = [add_pair(batch, items, column(one), column(other)) for one, other in permutations(range(3), 2)]
+    people = estimates_of(batch, pairs, figures, names=PAIRED)
     stats = stats_of(batch, *sides[0])
     n = len(world.clusters)
     differences = {
         f"difference of judges: {name}": sides[0][1][name].minus(sides[1][1][name]).stat(n_items=n)
         for name in ("pearson", "exact_agreement")
     }
-    return {f"judge: {name}": stat for name, stat in stats.items()} | differences
+    to_people = {
+        f"judge minus people: {name}": sides[0][1][name].minus(people[name]).stat(n_items=n)
+        for name in ("pearson", "exact_agreement")
+    }
+    return {f"judge: {name}": stat for name, stat in stats.items()} | differences | to_people
 
 
 def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:

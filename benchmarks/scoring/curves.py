@@ -125,7 +125,7 @@ def progress(
             for session, found in scored
             if found is not None
         ]
-        values = [point.value for point in here if point.value is not None]
+        values = [point.value for point in here]
         means.append(
             CurvePoint(
                 mark_ms=mark,
@@ -139,11 +139,10 @@ def progress(
 
 
 def _mean(
-    values: Sequence[float], *, n_sessions: int, n_scored: int, rule: CurveRule, resampling: Resampling
+    values: Sequence[float | None], *, n_sessions: int, n_scored: int, rule: CurveRule, resampling: Resampling
 ) -> Stat:
     method = f"mean over sessions, {rule.value.replace('_', ' ')}"
-    if values:
-        return bootstrap_mean(values, resampling=resampling, method=method, bounds=SHARE)
-    if not n_sessions:
-        return Stat.undefined("no session lasted until here", method=method)
-    return Stat.undefined("nothing covered yet" if n_scored else "not scored yet", method=method)
+    reason = "no session lasted until here"
+    if n_sessions:
+        reason = "nothing covered yet" if n_scored else "not scored yet"
+    return bootstrap_mean(values, resampling=resampling, method=method, reason=reason, bounds=SHARE)

@@ -13,13 +13,17 @@ import numpy as np
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.intervals import SHARE, Figure, Formula, figure_of, rate
+from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.sums import Bools, Floats, Ints, divide, mean_of_ratios
 
-ANSWERS = ("yes", "neutral", "no")
 JUDGE = "judge"
-ENTAILED = {"yes": "entailed", "neutral": "not entailed", "no": "not entailed"}
+ENTAILED = {
+    Entailment.YES.value: "entailed",
+    Entailment.NEUTRAL.value: "not entailed",
+    Entailment.NO.value: "not entailed",
+}
 MEAN_OVER_ANNOTATORS = "mean over annotators"
 NO_FIGURE = "no annotator has this figure"
 
@@ -61,8 +65,8 @@ class Evaluation:
 def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resampling = DEFAULT) -> Evaluation:
     """Compare the column `judge` with all others.
 
-    `ratings` are in `ANSWERS`, an item a pair of response and key point, clustered by response; `verdicts` says
-    how often the judge gave each answer anywhere, the sample included.
+    `ratings` are in `ENTAILMENTS`, an item a pair of response and key point, clustered by response; `verdicts`
+    says how often the judge gave each answer anywhere, the sample included.
     """
     with shared_draws():
         return _evaluation(ratings, verdicts, resampling)
@@ -95,7 +99,7 @@ def _evaluation(ratings: Ratings, verdicts: Mapping[str, int], resampling: Resam
             for pair in only_people.pairs()
         ),
         by_answer={
-            answer: accuracy_where(ratings, _judge(ratings) == code) for code, answer in enumerate(ANSWERS)
+            answer: accuracy_where(ratings, _judge(ratings) == code) for code, answer in enumerate(ENTAILMENTS)
         },
         n_items=int((ratings.only(names).codes != MISSING).any(axis=1).sum()) if names else 0,
     )
@@ -127,9 +131,9 @@ def _against(ratings: Ratings, merged: Ratings, name: str, resampling: Resamplin
     confusion = {
         person: {
             judge: int(((three.codes[:, 0] == row) & (three.codes[:, 1] == column)).sum())
-            for column, judge in enumerate(ANSWERS)
+            for column, judge in enumerate(ENTAILMENTS)
         }
-        for row, person in enumerate(ANSWERS)
+        for row, person in enumerate(ENTAILMENTS)
     }
     return AgainstPerson(name, stats, confusion)
 
@@ -162,14 +166,14 @@ def _weighted(
     method = "accuracy, weighted to all verdicts"
     total = sum(verdicts.values())
     hits, counted = (side.sum(axis=1) for side in _hits(merged, names))
-    given = _judge(ratings)[:, None] == np.arange(len(ANSWERS))
+    given = _judge(ratings)[:, None] == np.arange(len(ENTAILMENTS))
     rows = np.hstack([hits[:, None] * given, counted[:, None] * given])
     n_items = int((counted > 0).sum())
     if not total or not n_items:
         return Stat.undefined("no verdict was answered by a person", n_items=n_items, method=method)
-    shares = np.array([verdicts.get(answer, 0) / total for answer in ANSWERS])
-    counts = rows.sum(axis=0)[len(ANSWERS) :]
-    missing = [answer for answer, share, n in zip(ANSWERS, shares, counts, strict=True) if share and not n]
+    shares = np.array([verdicts.get(answer, 0) / total for answer in ENTAILMENTS])
+    counts = rows.sum(axis=0)[len(ENTAILMENTS) :]
+    missing = [answer for answer, share, n in zip(ENTAILMENTS, shares, counts, strict=True) if share and not n]
     reason = f"no verdict “{missing[0]}” was answered by a person" if missing else ""
     figure = Figure(method, _weighted_by(shares), reason, SHARE)
     return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)

@@ -332,17 +332,30 @@ def bootstrap_ratio(
 
 
 def bootstrap_mean(
-    values: ArrayLike,
+    values: ArrayLike | Sequence[float | None],
     *,
     clusters: Sequence[Hashable] | None = None,
     resampling: Resampling | None = DEFAULT,
     method: str = "mean",
+    reason: str = "nothing to average",
     bounds: tuple[float, float] | None = None,
 ) -> Stat:
-    """Mean of `values`, shape (n,), with its interval; `bounds` are those of a value."""
-    array = np.asarray(values, dtype=np.float64)
+    """Mean of `values`, shape (n,), with its interval; `bounds` are those of a value.
+
+    Missing ones (None, NaN) are left out with their clusters; undefined, for `reason`, when none is there.
+    """
+    array = np.array(values, dtype=np.float64)
+    is_there = np.isfinite(array)
+    if clusters is not None:
+        clusters = [key for key, there in zip(clusters, is_there.tolist(), strict=True) if there]
     return bootstrap_ratio(
-        array, np.ones(len(array)), clusters=clusters, resampling=resampling, method=method, bounds=bounds
+        array[is_there],
+        np.ones(is_there.sum()),
+        clusters=clusters,
+        resampling=resampling,
+        method=method,
+        reason=reason,
+        bounds=bounds,
     )
 
 

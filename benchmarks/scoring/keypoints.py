@@ -15,6 +15,16 @@ from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.intervals import SHARE, bootstrap_mean, bootstrap_ratio, rate
 from benchmarks.scoring.stat import Stat
 
+
+class Entailment(StrEnum):
+    """Whether the one text says what the other says; neutral counts as not entailed."""
+
+    YES = "yes"
+    NEUTRAL = "neutral"
+    NO = "no"
+
+
+ENTAILMENTS = tuple(answer.value for answer in Entailment)
 NO_KEY_POINTS = "no question has judged key points"
 NO_POINTS = "no points were extracted from these responses"
 
@@ -217,13 +227,11 @@ def _mean(
     reason: str,
     resampling: Resampling,
 ) -> Stat:
-    found = [(value, answer.question) for answer in answers if (value := figure(answer)) is not None]
-    if not found:
-        return Stat.undefined(reason, method=method)
     return bootstrap_mean(
-        [value for value, _ in found],
-        clusters=[question for _, question in found],
+        [figure(answer) for answer in answers],
+        clusters=[answer.question for answer in answers],
         resampling=resampling,
         method=method,
+        reason=reason,
         bounds=SHARE,
     )

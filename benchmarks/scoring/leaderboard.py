@@ -121,9 +121,9 @@ class Leaderboard:
             )
         return found
 
-    def largest_distance(self, base: str, others: Sequence[str], name: str = "joint") -> Stat:
-        """The largest distance of a figure of the other entries from that of `base`, on each resample anew."""
-        method = "largest distance from the random order"
+    def largest_distance(self, base: str, others: Sequence[str]) -> Stat:
+        """The largest distance of the others' joint score from that of `base`, on each resample anew."""
+        name, method = "joint", "largest distance from the random order"
         present = [other for other in others if other in self._sums]
         if base not in self._sums:
             return Stat.undefined("no score in random order", method=method)

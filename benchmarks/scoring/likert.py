@@ -177,8 +177,8 @@ def _judge_row(
     ours, theirs = table.by_people(measure), table.values(measure)[:, _column(table, name)]
     both = np.isfinite(ours) & np.isfinite(theirs)
     difference = bootstrap_mean(
-        (theirs - ours)[both],
-        clusters=_keys(table, both),
+        theirs - ours,
+        clusters=table.clusters,
         resampling=resampling,
         method="judge minus the mean of people",
         bounds=(LOWEST - HIGHEST, HIGHEST - LOWEST),
@@ -245,16 +245,15 @@ def _system(
 ) -> SystemRow:
     stats, most = {}, 0
     for measure in MEASURES:
-        values = of(measure)
-        known = mask & np.isfinite(values)
+        values = np.where(mask, of(measure), np.nan)
         stats[measure] = bootstrap_mean(
-            values[known],
-            clusters=_keys(table, known),
+            values,
+            clusters=table.clusters,
             resampling=resampling,
             method="mean over summaries",
             bounds=(LOWEST, HIGHEST),
         )
-        most = max(most, int(known.sum()))
+        most = max(most, stats[measure].n_items)
     return SystemRow(name, most, stats)
 
 
@@ -281,7 +280,3 @@ def _summed(values: Floats, rows: Ints, columns: Ints, mask: Bools, shape: tuple
 
 def _column(table: RatingTable, judge: str) -> int:
     return len(table.people) + table.judges.index(judge)
-
-
-def _keys(table: RatingTable, mask: Bools) -> tuple[Hashable, ...]:
-    return tuple(key for key, keep in zip(table.clusters, mask.tolist(), strict=True) if keep)

@@ -6,7 +6,6 @@ between the marks. The system's score is weighted like the sessions, subtopic by
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +26,7 @@ class Minutes:
     """The first minute at which people's mean reaches a score, and its interval.
 
     `value` and both ends are minutes of active time, or infinite where people do not reach the score before their
-    time is up (`is_reached` speaks of the value alone). `reason` says why there is no interval.
+    time is up. `reason` says why there is no interval.
     """
 
     target: float
@@ -38,11 +37,6 @@ class Minutes:
     n_subtopics: int
     method: str = METHOD
     reason: str = ""
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether people's mean reaches the score at all."""
-        return math.isfinite(self.value)
 
 
 def minutes_worth(

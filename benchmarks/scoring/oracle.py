@@ -23,7 +23,6 @@ class Selection:
     numbers: tuple[int, ...]
     tokens: float
     n_words: int
-    n_zero: int
 
 
 def select_documents(
@@ -31,7 +30,6 @@ def select_documents(
     insight_counts: Mapping[int, int],
     *,
     token_budget: float = TOKEN_BUDGET,
-    tokens_per_word: float = TOKENS_PER_WORD,
     include_zero: bool = False,
 ) -> Selection:
     """Rank documents by how many of the subtopic's insights they hold and fill the token budget.
@@ -42,15 +40,13 @@ def select_documents(
     """
     ranked = sorted(documents, key=lambda document: (-insight_counts.get(document[0], 0), document[0]))
     chosen: list[int] = []
-    n_words = n_zero = 0
+    n_words = 0
     for number, words in ranked:
-        holds_insight = insight_counts.get(number, 0) > 0
-        if n_words * tokens_per_word >= token_budget or not (holds_insight or include_zero):
+        if n_words * TOKENS_PER_WORD >= token_budget or not (include_zero or insight_counts.get(number, 0) > 0):
             break
         chosen.append(number)
         n_words += words
-        n_zero += not holds_insight
-    return Selection(numbers=tuple(chosen), tokens=n_words * tokens_per_word, n_words=n_words, n_zero=n_zero)
+    return Selection(numbers=tuple(chosen), tokens=n_words * TOKENS_PER_WORD, n_words=n_words)
 
 
 def select_by_scores(
@@ -67,6 +63,6 @@ def select_by_scores(
     return select_documents(known, ranks, token_budget=token_budget, include_zero=True)
 
 
-def reading_minutes(n_words: int, *, words_per_minute: int = WORDS_PER_MINUTE) -> float:
+def reading_minutes(n_words: int) -> float:
     """Minutes to read `n_words` once; the paper's 12,000 words are one hour (§5.3)."""
-    return n_words / words_per_minute
+    return n_words / WORDS_PER_MINUTE

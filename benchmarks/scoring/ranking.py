@@ -62,15 +62,7 @@ def rank_agreement(
         swapped=_swapped(names, *means),
         kendall=rank_stat(kendall_figure("Kendall's tau-b of systems' means", width), sums, resampling=resampling),
         spearman=rank_stat(
-            Figure(
-                "Spearman's rho of systems' means",
-                spearman_of_means(width),
-                LEVEL,
-                COEFFICIENT,
-                is_attenuated=True,
-            ),
-            sums,
-            resampling=resampling,
+            spearman_figure("Spearman's rho of systems' means", width), sums, resampling=resampling
         ),
     )
 

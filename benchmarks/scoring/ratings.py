@@ -105,7 +105,7 @@ class Ratings:
         """Every two raters, in order."""
         yield from combinations(self.raters, 2)
 
-    def subsets(self, *, smallest: int = 2) -> Iterator[tuple[str, ...]]:
-        """Every set of at least `smallest` raters, small ones first."""
-        for size in range(smallest, len(self.raters) + 1):
+    def subsets(self) -> Iterator[tuple[str, ...]]:
+        """Every set of two or more raters, small ones first."""
+        for size in range(2, len(self.raters) + 1):
             yield from combinations(self.raters, size)

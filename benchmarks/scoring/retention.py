@@ -160,19 +160,19 @@ def halves(clusters: Sequence[Hashable], *, seed: int) -> tuple[list[int], list[
 
 
 def ranked_subsets(
-    ratings: Ratings, *, seed: int, measure: Measure = randolph_kappa, reporting: Measure | None = None
+    ratings: Ratings, *, seed: int, reporting: Measure = randolph_kappa
 ) -> tuple[RankedSubset, ...]:
     """Every set of two or more annotators, best first on one half of the questions, reported on the other.
 
     Ranking and reporting on the same items would flatter the winner. Sets without a figure come last; of equal
-    ones the larger set comes first. `reporting` is `measure` by default; one with an interval costs more.
+    ones the larger set comes first. `reporting` may be a kappa with an interval, which costs more.
     """
     parts = []
     for positions in halves(ratings.clusters or range(len(ratings.codes)), seed=seed):
         mask = np.zeros(len(ratings.codes), dtype=bool)
         mask[positions] = True
         parts.append(ratings.items(mask))
-    inside, outside = by_subset(measure, parts[0]), by_subset(reporting or measure, parts[1])
+    inside, outside = by_subset(randolph_kappa, parts[0]), by_subset(reporting, parts[1])
     found = [RankedSubset(who, inside[who], outside[who]) for who in inside]
 
     def order(one: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:

@@ -201,14 +201,7 @@ class SummaryScore:
     @cached_property
     def scores(self) -> Scores:
         """Their averages, made when somebody looks: pooled over many summaries, the values are enough."""
-        return _average(
-            Average.SUMMARY,
-            self.values,
-            n_summaries=1,
-            n_unlinked=self.n_unlinked,
-            n_missing=self.n_missing,
-            n_without_gold=self.n_without_gold,
-        )
+        return _average(Average.SUMMARY, self.values, [self])
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,13 +295,13 @@ def mean_over_summaries(summaries: Sequence[SummaryScore]) -> Scores:
         name: [value for item in summaries if (value := item.scores.measure(name).value) is not None]
         for name in MEASURES
     }
-    return _average(Average.OVER_SUMMARIES, values, **_counts(summaries))
+    return _average(Average.OVER_SUMMARIES, values, summaries)
 
 
 def pooled_over_insights(summaries: Sequence[SummaryScore]) -> Scores:
     """Mean over the insights of all summaries together: what the published leaderboard computes."""
     values = {name: [value for item in summaries for value in item.values[name]] for name in MEASURES}
-    return _average(Average.OVER_INSIGHTS, values, **_counts(summaries))
+    return _average(Average.OVER_INSIGHTS, values, summaries)
 
 
 def average(summaries: Sequence[SummaryScore], rule: Average) -> Scores:
@@ -367,33 +360,17 @@ def undefined_reason(measure: str, *, n_without_gold: int) -> str:
     return "no covered insight has a linked line"
 
 
-def _average(
-    rule: Average,
-    values: Mapping[str, list[float]],
-    *,
-    n_summaries: int,
-    n_unlinked: int,
-    n_missing: int,
-    n_without_gold: int,
-) -> Scores:
+def _average(rule: Average, values: Mapping[str, list[float]], summaries: Sequence[SummaryScore]) -> Scores:
+    n_without_gold = sum(item.n_without_gold for item in summaries)
     figures = {
         name: mean(values[name], reason=undefined_reason(name, n_without_gold=n_without_gold), method=rule.value)
         for name in MEASURES
     }
     return Scores(
         average=rule,
-        n_summaries=n_summaries,
-        n_unlinked=n_unlinked,
-        n_missing=n_missing,
+        n_summaries=len(summaries),
+        n_unlinked=sum(item.n_unlinked for item in summaries),
+        n_missing=sum(item.n_missing for item in summaries),
         n_without_gold=n_without_gold,
         **figures,
     )
-
-
-def _counts(summaries: Sequence[SummaryScore]) -> dict[str, int]:
-    return {
-        "n_summaries": len(summaries),
-        "n_unlinked": sum(item.n_unlinked for item in summaries),
-        "n_missing": sum(item.n_missing for item in summaries),
-        "n_without_gold": sum(item.n_without_gold for item in summaries),
-    }

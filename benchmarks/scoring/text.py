@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, mean
 
 MAX_RANGE = 500
 """Documents that one range may cite; a longer one names its two ends only, so that it shows as a problem."""
@@ -86,15 +86,6 @@ class Line(NamedTuple):
         return self.kind is LineKind.BULLET
 
 
-def citation_mentions(text: str) -> tuple[int, ...]:
-    """Numbers cited in `text`, in order, as often as they are cited.
-
-    Brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges `[1-3]`
-    with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
-    """
-    return _numbers(_CITATION.findall(text))
-
-
 def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
     """`text` in pieces with the numbers that are cited after each; the brackets themselves are left out."""
     parts = _CITATION.split(text)
@@ -103,7 +94,11 @@ def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
-    """What stands in citation brackets, as numbers."""
+    """What stands in citation brackets, as numbers, in order and as often as they are cited.
+
+    These are brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges
+    `[1-3]` with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
+    """
     found: tuple[int, ...] = ()
     for group in groups:
         found += _numbers_in(group)
@@ -160,20 +155,15 @@ def bullets(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 def words_per_bullet(lines: Sequence[Line], *, all_lines: bool = False) -> Stat:
     """Mean words of the bullets; with `all_lines`, of every line that has words (headers, preamble, rest)."""
-    counted = [line.n_words for line in lines if (line.n_words if all_lines else line.is_bullet)]
-    method = "words per line" if all_lines else "words per bullet"
-    if not counted:
-        return Stat.undefined("no bullets" if not all_lines else "no lines", method=method)
-    return Stat(sum(counted) / len(counted), n_items=len(counted), method=method)
+    counted: list[float] = [line.n_words for line in lines if (line.n_words if all_lines else line.is_bullet)]
+    of = "line" if all_lines else "bullet"
+    return mean(counted, reason=f"no {of}s", method=f"words per {of}")
 
 
 def words_with_citations(lines: Sequence[Line]) -> Stat:
     """Mean words of the bullets as white space parts them, citations and bullet marks among them (Table 4)."""
-    counted = [len(line.text.split()) for line in lines if line.is_bullet]
-    method = "words per bullet, citations counted"
-    if not counted:
-        return Stat.undefined("no bullets", method=method)
-    return Stat(sum(counted) / len(counted), n_items=len(counted), method=method)
+    counted: list[float] = [len(line.text.split()) for line in lines if line.is_bullet]
+    return mean(counted, reason="no bullets", method="words per bullet, citations counted")
 
 
 def _numbered(

@@ -55,7 +55,7 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """What `named` reads."""
+        """The condition in one word, which `named` reads back."""
         if self.kind == CUT:
             return f"{CUT}-{self.tokens}"
         return f"{self.kind}@{self.by}" if self.by else self.kind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
@@ -133,10 +132,6 @@ class SummarizerConfig(ModelConfig):
         """All wordings of a task together."""
         own = (self.response_prompt,) if task == "responses" else (self.prompt, self.block_prompt)
         return "\n\n".join(part for part in (*own, self.focus) if part)
-
-    def prompt_sha256_of(self, task: str) -> str:
-        """Hash of the wordings."""
-        return hashlib.sha256(self.prompt_of(task).encode()).hexdigest()
 
     @property
     def decoding(self) -> dict[str, float | int]:

@@ -10,7 +10,6 @@ from benchmarks.scoring.oracle import TOKENS_PER_WORD
 
 Passage = tuple[int, str]
 """The number of a document, and its text or a part of it."""
-ORDERS = ("random", "top", "bottom")
 
 
 def in_order(numbers: Iterable[int], order: str, *, golds: Collection[int], seed: str) -> list[int]:

@@ -19,6 +19,7 @@ CANDIDATES = 300
 """Sentences, the most relevant, among which is chosen."""
 SAME = 0.3
 """The cosine from which another sentence says the same: its document is cited too, and it is passed over."""
+ROUNDING = 1e-9
 SHORTEST, LONGEST = 8, 60
 """Words of a sentence that can stand alone."""
 TELLING = 5
@@ -47,7 +48,8 @@ def summarize(
     central = _of_most([_dot(centre, one) for one in vectors])
     near = [OF_QUERY * one + OF_CENTRE * other for one, other in zip(asked, central, strict=True)]
     ranked = sorted(range(len(found)), key=lambda index: (-near[index], index))[:CANDIDATES]
-    sources = {index: _sources(index, ranked, vectors, found) for index in ranked}
+    holders = _holders(ranked, vectors)
+    sources = {index: _sources(index, holders, vectors, found) for index in ranked}
     relevance = {index: near[index] + OF_REPEATS * len(sources[index]) / MOST_CITED for index in ranked}
     chosen = _chosen(relevance, vectors, found, n_bullets or BULLETS, config)
     return "\n".join(f"- {found[index][1]} [{', '.join(map(str, sources[index]))}]" for index in chosen)
@@ -98,30 +100,56 @@ def _chosen(
 ) -> list[int]:
     """Take the best sentence that still fits, one by one."""
     chosen: list[int] = []
-    said = dict.fromkeys(relevance, 0.0)
+    redundancy = dict.fromkeys(relevance, 0.0)
     room = config.words_to
-    while said and len(chosen) < n_bullets:
+    while redundancy and len(chosen) < n_bullets:
         best = max(
-            said,
-            key=lambda index: ((1 - config.diversity) * relevance[index] - config.diversity * said[index], -index),
+            redundancy,
+            key=lambda index: (
+                (1 - config.diversity) * relevance[index] - config.diversity * redundancy[index],
+                -index,
+            ),
         )
-        del said[best]
+        del redundancy[best]
         n_words = len(found[best][1].split())
         if n_words > room:
             continue
         chosen.append(best)
         room -= n_words
-        alike = {index: _dot(vectors[best], vectors[index]) for index in said}
-        said = {index: max(said[index], one) for index, one in alike.items() if one < SAME}
+        alike = {index: _dot(vectors[best], vectors[index]) for index in redundancy}
+        redundancy = {index: max(redundancy[index], one) for index, one in alike.items() if one < SAME}
     return chosen
 
 
-def _sources(index: int, ranked: Sequence[int], vectors: Sequence[Vector], found: Sequence[Passage]) -> list[int]:
+def _holders(ranked: Sequence[int], vectors: Sequence[Vector]) -> dict[str, list[tuple[int, float]]]:
+    """Each word with the sentences that hold it, and how much it weighs there."""
+    holders: dict[str, list[tuple[int, float]]] = {}
+    for index in ranked:
+        for word, weight in vectors[index].items():
+            holders.setdefault(word, []).append((index, weight))
+    return holders
+
+
+def _sources(
+    index: int,
+    holders: Mapping[str, Sequence[tuple[int, float]]],
+    vectors: Sequence[Vector],
+    found: Sequence[Passage],
+) -> list[int]:
     """The document that the sentence is from, and those that say nearly the same, the closest ones."""
     close: dict[int, float] = {found[index][0]: 2.0}
-    for other in ranked:
+    for other in _perhaps_same(vectors[index], holders):
         likeness = _dot(vectors[index], vectors[other])
         if likeness >= SAME:
             close[found[other][0]] = max(close.get(found[other][0], 0.0), likeness)
     kept = sorted(close, key=lambda number: (-close[number], number))[:MOST_CITED]
     return sorted(kept)
+
+
+def _perhaps_same(vector: Vector, holders: Mapping[str, Sequence[tuple[int, float]]]) -> list[int]:
+    """Sentences whose cosine reaches the bound but for rounding; most share no word, and are never looked at."""
+    likeness: dict[int, float] = {}
+    for word, weight in vector.items():
+        for other, its in holders[word]:
+            likeness[other] = likeness.get(other, 0.0) + weight * its
+    return [other for other, one in likeness.items() if one > SAME - ROUNDING]

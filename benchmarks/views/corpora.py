@@ -192,12 +192,10 @@ def haystack_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Archive, or bring back."""
     haystack = get_object_or_404(Haystack, uid=uid)
-    if haystack.archived_at is None:
-        corpora.archive(haystack=haystack, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(title)s” is archived.") % {"title": haystack.title})
-    else:
-        corpora.restore(haystack=haystack, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(title)s” is restored.") % {"title": haystack.title})
+    is_archived = haystack.archived_at is None
+    corpora.set_archived(haystack=haystack, is_archived=is_archived, actor=request.user, now=timezone.now())
+    message = _("“%(title)s” is archived.") if is_archived else _("“%(title)s” is restored.")
+    messages.success(request, message % {"title": haystack.title})
     return redirect("benchmarks:haystack-detail", haystack.uid)
 
 
@@ -209,7 +207,7 @@ def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     if request.method == "POST":
         try:
             corpora.delete(haystack=haystack, actor=request.user, now=timezone.now())
-        except corpora.HaystackInUse as in_use:
+        except corpora.InUse as in_use:
             messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
             return redirect("benchmarks:haystack-delete", haystack.uid)
         messages.success(request, _("“%(title)s” is deleted.") % {"title": haystack.title})

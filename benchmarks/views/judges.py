@@ -22,9 +22,9 @@ from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.scoring.summhay import Score
 from benchmarks.views.models import edit_model
-from benchmarks.views.runs import RUN, STOP_POLLING, VIEW, shown_runs, start_run
+from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import requires
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
@@ -110,8 +110,6 @@ def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
         judge=jury,
         task=JudgeRun.Task.COVERAGE,
         subjects=Summary.objects.only("pk").order_by("pk"),
-        options=judging.ModelOptions(),
-        reason="person",
         back=reverse("benchmarks:judge-detail", args=[jury.uid]),
     )
 
@@ -210,7 +208,6 @@ def run_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         task=JudgeRun.Task.COVERAGE,
         subjects=scope.summaries(),
         options=form.options(),
-        reason="person",
         back=reverse("benchmarks:judge-detail", args=[judge.uid]),
         scope=scope.as_json(),
     )
@@ -230,7 +227,6 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
             judge=judge,
             task=JudgeRun.Task.COVERAGE,
             subjects=[summary],
-            options=judging.ModelOptions(),
             reason="try",
             back=here,
             then=f"{here}#answers",
@@ -249,8 +245,7 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
     context = {"judge": judge, "summary": summary, "verdicts": verdicts, "form": form, "run": run}
     context |= {"is_working": is_working, "requests": [], "here": request.get_full_path()}
     if wants_fragment(request):
-        status = 200 if is_working else STOP_POLLING
-        return page(request, "benchmarks/judge_try.html", context, part="answers", status=status)
+        return polled(request, "benchmarks/judge_try.html", context, part="answers", is_working=is_working)
     try:
         found = overview.requests_on(
             judge=Judge(pk=0), config=sending.config_of(judge), task=JudgeRun.Task.COVERAGE, subjects=[summary]

@@ -15,11 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks import question_sets
 from benchmarks.browse_questions import choices, question_page
+from benchmarks.corpora import InUse
 from benchmarks.exchange import long2rag
 from benchmarks.exporting_questions import questions_of
 from benchmarks.models import Question
 from benchmarks.web.downloads import download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Column, Table
 
@@ -42,7 +43,7 @@ QUESTIONS: Table[Question] = Table(
 
 @require_safe
 @requires(VIEW)
-def question_list(request: HttpRequest) -> HttpResponse:
+def question_list(request: HtmxHttpRequest) -> HttpResponse:
     """All questions, filtered and sorted by the address."""
     find = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in ("dataset", "category", "domain")}
@@ -65,7 +66,7 @@ def question_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @requires(VIEW)
-def question_detail(request: HttpRequest, uid: UUID) -> HttpResponse:
+def question_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One question: its key points, its documents with their passages marked, and responses."""
     question = get_object_or_404(Question, uid=uid)
     context = {"question": question, "read": question_page(question)}
@@ -88,25 +89,22 @@ def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
 @requires("benchmarks.change_haystack")
 def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
     """Archive a question set, or bring it back."""
-    found = _set(dataset)
-    if found.is_archived:
-        question_sets.restore(dataset=dataset, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(name)s” is restored.") % {"name": dataset})
-    else:
-        question_sets.archive(dataset=dataset, actor=request.user, now=timezone.now())
-        messages.success(request, _("“%(name)s” is archived.") % {"name": dataset})
+    is_archived = not _set(dataset).is_archived
+    question_sets.set_archived(dataset=dataset, is_archived=is_archived, actor=request.user, now=timezone.now())
+    message = _("“%(name)s” is archived.") if is_archived else _("“%(name)s” is restored.")
+    messages.success(request, message % {"name": dataset})
     return redirect("benchmarks:questions")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.delete_haystack")
-def question_set_delete(request: HttpRequest, dataset: str) -> HttpResponse:
+def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     """Show what would go with a question set and what stands in the way; delete it when that is confirmed."""
     found = _set(dataset)
     if request.method == "POST":
         try:
             question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
-        except question_sets.QuestionSetInUse as in_use:
+        except InUse as in_use:
             messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
             return redirect("benchmarks:question-set-delete", dataset)
         messages.success(request, _("“%(name)s” is deleted.") % {"name": dataset})

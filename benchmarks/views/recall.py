@@ -192,7 +192,6 @@ def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
         task=form.cleaned_data["task"],
         subjects=form.responses(),
         options=form.options(),
-        reason="person",
         scope=form.scope().as_json(),
         back=f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}",
     )

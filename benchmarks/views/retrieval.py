@@ -20,11 +20,10 @@ from benchmarks.retrieval.registry import WrongSettings, make
 from benchmarks.retrieval_forms import RetrieverForm
 from benchmarks.retrieval_quality import Line, quality_lines
 from benchmarks.scoring.oracle import TOKEN_BUDGET
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import requires
 from benchmarks.web.tables import Column, Table
 
-STOP_POLLING = 286
 FIGURES = {
     "recall_insights": gettext_lazy("Recall of insights, %"),
     "recall_documents": gettext_lazy("Recall of gold documents, %"),
@@ -136,6 +135,6 @@ def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, 
         "failed": [row for row in unfinished if row.state not in retrieving.WORKING],
         "table": TABLE.shown(quality_lines([haystack], token_budget=budget), request.GET),
     }
-    if status == 200 and wants_fragment(request) and not working:
-        status = STOP_POLLING
-    return page(request, "benchmarks/retriever_list.html", context, part="state", status=status)
+    if status != 200:
+        return page(request, "benchmarks/retriever_list.html", context, part="state", status=status)
+    return polled(request, "benchmarks/retriever_list.html", context, part="state", is_working=bool(working))

@@ -23,12 +23,11 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.judge_forms import BudgetForm
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import requires
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
 RUN_TASK = "benchmarks.tasks.run_judge"
-STOP_POLLING = 286
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
 NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
@@ -46,8 +45,8 @@ def start_run(
     judge: Judge,
     task: str,
     subjects: Iterable[Any],
-    options: judging.ModelOptions,
-    reason: str,
+    options: judging.ModelOptions | None = None,
+    reason: str = "person",
     back: str,
     scope: Mapping[str, Any] | None = None,
     then: str = "",
@@ -83,7 +82,6 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
         "summary__system", "response__system", "key_point__question", "draft__subtopic", "draft__question"
     )[:20]
-    is_last = wants_fragment(request) and not state.is_working
     context = {
         "state": state,
         "run": run,
@@ -92,13 +90,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     }
     if not state.is_working:
         context |= _afterwards(request, state)
-    return page(
-        request,
-        "benchmarks/judge_run.html",
-        context,
-        part="status",
-        status=STOP_POLLING if is_last else 200,
-    )
+    return polled(request, "benchmarks/judge_run.html", context, part="status", is_working=state.is_working)
 
 
 def _afterwards(request: HtmxHttpRequest, state: runs.RunState) -> dict[str, Any]:

@@ -41,7 +41,6 @@ def summarizer_list(request: HtmxHttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.add_judge")
 def summarizer_new(request: HtmxHttpRequest) -> HttpResponse:
-    """Make a summarizer."""
     return _edit(request, SummarizerForm(request.POST or None), None)
 
 
@@ -111,7 +110,6 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         task=shown.task,
         subjects=drafts,
         options=form.options(),
-        reason="person",
         back=back,
         scope=shown.scope(form.about()),
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
+
+STOP_POLLING = 286
+"""What tells htmx that a fragment need not be asked for again."""
 
 
 class HtmxHttpRequest(HttpRequest):
@@ -22,7 +25,7 @@ def wants_fragment(request: HtmxHttpRequest) -> bool:
 
 
 def page(
-    request: HttpRequest,
+    request: HtmxHttpRequest,
     template: str,
     context: dict[str, Any] | None = None,
     *,
@@ -30,7 +33,15 @@ def page(
     status: int = 200,
 ) -> HttpResponse:
     """Render `template`, or only its partial `part` when htmx asks for a fragment."""
-    name = f"{template}#{part}" if part and wants_fragment(cast("HtmxHttpRequest", request)) else template
+    name = f"{template}#{part}" if part and wants_fragment(request) else template
     response = render(request, name, context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def polled(
+    request: HtmxHttpRequest, template: str, context: dict[str, Any], *, part: str, is_working: bool
+) -> HttpResponse:
+    """A page whose `part` is asked for again and again, until nobody works on what it shows."""
+    is_last = wants_fragment(request) and not is_working
+    return page(request, template, context, part=part, status=STOP_POLLING if is_last else 200)

@@ -23,11 +23,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody changes them."""
+        """Nobody changes rows by hand."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody deletes them."""
+        """Nobody deletes rows by hand."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

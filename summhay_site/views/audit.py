@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from benchmarks.web.downloads import csv_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site.audit_log import COLUMNS, Wanted, read_actions, read_events, table
-from summhay_site.audit_words import kind_name, tell
+from summhay_site.audit_words import events_in_words, kind_name
 from summhay_site.forms import AuditFilter
 
 PER_PAGE = 50
@@ -18,20 +18,20 @@ PER_PAGE = 50
 
 @requires("benchmarks.view_auditevent")
 @require_safe
-def audit_log(request: HttpRequest) -> HttpResponse:
+def audit_log(request: HtmxHttpRequest) -> HttpResponse:
     """Who did what, the newest first."""
     form = _filter(request)
     wanted = Wanted(**form.cleaned_data) if form.is_valid() else Wanted()
     found = Paginator(read_events(wanted), PER_PAGE).get_page(request.GET.get("page"))
     params = request.GET.copy()
     params.pop("page", None)
-    context = {"form": form, "found": found, "events": tell(found), "query": params.urlencode()}
+    context = {"form": form, "found": found, "events": events_in_words(found), "query": params.urlencode()}
     return page(request, "site/audit_log.html", context, status=422 if form.errors else 200)
 
 
 @requires("benchmarks.view_auditevent")
 @require_safe
-def audit_csv(request: HttpRequest) -> HttpResponseBase:
+def audit_csv(request: HtmxHttpRequest) -> HttpResponseBase:
     """The same rows as CSV."""
     form = _filter(request)
     if not form.is_valid():

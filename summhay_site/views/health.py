@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public, requires
 from summhay_site import system as signs
 
@@ -27,7 +27,7 @@ def health(request: HttpRequest) -> JsonResponse:
 @requires("summhay_site.view_workerheartbeat")
 @require_safe
 @never_cache
-def system(request: HttpRequest) -> HttpResponse:
+def system(request: HtmxHttpRequest) -> HttpResponse:
     """Workers, disk, database and queue."""
     now = timezone.now()
     context = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.home import read_admin, read_researcher
 from summhay_site.system import read_alarm
@@ -17,7 +17,7 @@ from summhay_site.system import read_alarm
 
 @requires(LOGGED_IN)
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: HtmxHttpRequest) -> HttpResponse:
     """Show each role its next steps; annotators find theirs on the page of their work."""
     user = request.user
     context: dict[str, Any] = {}

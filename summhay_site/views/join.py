@@ -21,7 +21,7 @@ from annotation.recruitment.joining import (
     participant_of,
 )
 from annotation.recruitment.links import references_in
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public
 from summhay_site.models import User
 from summhay_site.recruits import AGE, give_cookie, recruit, user_of_cookie
@@ -34,7 +34,7 @@ STATUS = {"no_id": 400, "other_browser": 409, "other_id": 409, "own_account": 40
 @public
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def join_study(request: HttpRequest, key: str) -> HttpResponse:
+def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
     """Say what the study is; the button makes the account, or goes on with that of this browser."""
     link = get_object_or_404(RecruitmentLink.objects.select_related("study"), key=key)
     given = {name: str(value) for name, value in request.GET.items()}
@@ -90,6 +90,6 @@ def _enter(request: HttpRequest, user: User) -> HttpResponse:
     return response
 
 
-def _show(request: HttpRequest, link: RecruitmentLink, what: str, *, status: int = 0) -> HttpResponse:
+def _show(request: HtmxHttpRequest, link: RecruitmentLink, what: str, *, status: int = 0) -> HttpResponse:
     context = {"link": link, "study": link.study, "what": what}
     return page(request, "site/join.html", context, status=status or STATUS.get(what, 200))

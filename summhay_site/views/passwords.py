@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
 from summhay_site.accounts import AccountChanged, keep_language, store_password, update_details
 from summhay_site.forms import ForgottenForm, LoginForm, PasswordSetForm
@@ -127,7 +127,7 @@ password_set = public(_PasswordSet.as_view())
 
 @public
 @require_http_methods(["GET", "HEAD", "POST"])
-def password_forgotten(request: HttpRequest) -> HttpResponse:
+def password_forgotten(request: HtmxHttpRequest) -> HttpResponse:
     """Ask for a link by mail. The answer is the same whether the address is known or not."""
     form = ForgottenForm(request.POST or None)
     if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():

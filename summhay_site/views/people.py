@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.downloads import csv_download
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site import people_csv
 from summhay_site.accounts import UsernameTaken, create_account, create_accounts
@@ -34,7 +34,7 @@ PER_PAGE = 50
 
 @requires("annotation.view_annotator")
 @require_safe
-def people(request: HttpRequest) -> HttpResponse:
+def people(request: HtmxHttpRequest) -> HttpResponse:
     """List the people that one may see."""
     form = PeopleFilter(request.GET)
     wanted = form.cleaned_data if form.is_valid() else {"q": "", "role": "", "state": ""}
@@ -48,7 +48,7 @@ def people(request: HttpRequest) -> HttpResponse:
 @requires("annotation.add_annotator")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def person_new(request: HttpRequest) -> HttpResponse:
+def person_new(request: HtmxHttpRequest) -> HttpResponse:
     """Make one account and show its link, once."""
     form = AccountForm(request.POST or None, actor=actor(request))
     if request.method == "POST" and form.is_valid():
@@ -58,7 +58,7 @@ def person_new(request: HttpRequest) -> HttpResponse:
         except UsernameTaken:
             form.add_error("username", _("This user name exists already; choose another."))
         else:
-            link = make_link(actor=actor(request), user=user, base_url=request.build_absolute_uri("/"), now=now)
+            link = new_link(request, user)
             if request.POST.get("mail"):
                 mail_now(request, link)
             return show_links(request, [link], is_new=True)
@@ -69,7 +69,7 @@ def person_new(request: HttpRequest) -> HttpResponse:
 @requires("annotation.add_annotator")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def people_import(request: HttpRequest) -> HttpResponse:
+def people_import(request: HtmxHttpRequest) -> HttpResponse:
     """Make many annotators from a file: look at it first, then all or none."""
     if request.method != "POST":
         return page(request, "site/people_import.html", {"form": PeopleFileForm()})
@@ -81,7 +81,7 @@ def people_import(request: HttpRequest) -> HttpResponse:
     return _preview(request, form.cleaned_data["file"])
 
 
-def _preview(request: HttpRequest, text: str) -> HttpResponse:
+def _preview(request: HtmxHttpRequest, text: str) -> HttpResponse:
     parsed = people_csv.parse(text)
     errors = parsed.errors or people_csv.taken_errors(parsed, User.objects.taken(r.username for r in parsed.rows))
     context = {
@@ -94,7 +94,7 @@ def _preview(request: HttpRequest, text: str) -> HttpResponse:
     return page(request, "site/people_import.html", context, status=422 if errors else 200)
 
 
-def _confirmed(request: HttpRequest, text: str) -> HttpResponse:
+def _confirmed(request: HtmxHttpRequest, text: str) -> HttpResponse:
     parsed = people_csv.parse(text)
     if parsed.errors or not parsed.rows:
         return _preview(request, text)
@@ -142,11 +142,17 @@ def people_links(request: HttpRequest) -> HttpResponseBase:
     return csv_download(columns, rows, name="links.csv")
 
 
-def show_links(request: HttpRequest, links: Iterable[PasswordLink], *, is_new: bool) -> HttpResponse:
+def show_links(request: HtmxHttpRequest, links: Iterable[PasswordLink], *, is_new: bool) -> HttpResponse:
     """Answer a POST with links that will not be shown again."""
     shown = list(links)
     request.session[TO_DOWNLOAD] = [str(link.user.uid) for link in shown]
     return page(request, "site/people_links.html", {"links": shown, "is_new": is_new})
+
+
+def new_link(request: HttpRequest, user: User) -> PasswordLink:
+    """A new password link for somebody; raises `NotAllowed`."""
+    base_url = request.build_absolute_uri("/")
+    return make_link(actor=actor(request), user=user, base_url=base_url, now=timezone.now())
 
 
 def mail_now(request: HttpRequest, link: PasswordLink) -> None:

@@ -18,16 +18,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.models import Annotator, Removal
 from annotation.removal.finding import going_of
 from annotation.studies.removed import in_words
-from benchmarks.web.pages import page
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site import accounts, erasing
 from summhay_site.audit_log import Wanted, read_events
-from summhay_site.audit_words import tell
+from summhay_site.audit_words import events_in_words
 from summhay_site.forms import AccommodationForm, DetailsForm, EraseForm, RoleForm
-from summhay_site.links import make_link, may_make_link
+from summhay_site.links import may_make_link
 from summhay_site.models import User
 from summhay_site.views.actor import actor
-from summhay_site.views.people import mail_now, show_links
+from summhay_site.views.people import mail_now, new_link, show_links
 
 
 def _person(request: HttpRequest, uid: UUID) -> User:
@@ -37,13 +37,13 @@ def _person(request: HttpRequest, uid: UUID) -> User:
 
 @requires("annotation.view_annotator")
 @require_safe
-def person(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Show a person and what may be done."""
     return _show(request, _person(request, uid))
 
 
 def _show(
-    request: HttpRequest,
+    request: HtmxHttpRequest,
     shown: User,
     *,
     form: AccommodationForm | None = None,
@@ -60,13 +60,13 @@ def _show(
         "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
     }
     if request.user.has_perm("benchmarks.view_auditevent"):
-        context["events"] = tell(read_events(Wanted(object=str(shown.uid)))[:10])
+        context["events"] = events_in_words(read_events(Wanted(object=str(shown.uid)))[:10])
     return page(request, "site/person.html", context, status=422 if form or details else 200)
 
 
 @requires("summhay_site.change_user")
 @require_POST
-def person_details(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person_details(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Mend name and mail address."""
     shown = _person(request, uid)
     form = DetailsForm(request.POST)
@@ -80,7 +80,7 @@ def person_details(request: HttpRequest, uid: UUID) -> HttpResponse:
 @requires("summhay_site.change_user")
 @never_cache
 @require_POST
-def person_role(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Give another role; where the account needs a new password for it, show the link, once."""
     shown = _person(request, uid)
     before = shown.role
@@ -100,8 +100,7 @@ def person_role(request: HttpRequest, uid: UUID) -> HttpResponse:
         messages.success(request, _("The role was changed. The person is logged out and has to log in again."))
     else:
         messages.success(request, _("The role was changed. The person sets a new password with this link."))
-        link = make_link(actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=now)
-        return show_links(request, [link], is_new=False)
+        return show_links(request, [new_link(request, shown)], is_new=False)
     return redirect("person", uid=uid)
 
 
@@ -127,13 +126,11 @@ def person_active(request: HttpRequest, uid: UUID) -> HttpResponse:
 @requires("annotation.add_annotator")
 @never_cache
 @require_POST
-def person_link(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person_link(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Make a new password link, and mail it if asked."""
     shown = _person(request, uid)
     try:
-        link = make_link(
-            actor=actor(request), user=shown, base_url=request.build_absolute_uri("/"), now=timezone.now()
-        )
+        link = new_link(request, shown)
     except accounts.NotAllowed as error:
         raise PermissionDenied from error
     if request.POST.get("mail"):
@@ -143,7 +140,7 @@ def person_link(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @requires("annotation.change_annotator")
 @require_POST
-def person_accommodation(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person_accommodation(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Give more time, or leave to paste."""
     shown = _person(request, uid)
     annotator = get_object_or_404(Annotator, user=shown)
@@ -165,7 +162,7 @@ def person_accommodation(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @requires("summhay_site.delete_user")
 @require_http_methods(["GET", "HEAD", "POST"])
-def person_erase(request: HttpRequest, uid: UUID) -> HttpResponse:
+def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Remove a person for good, after a look at what goes; the work stays without the name, or goes too."""
     shown = _person(request, uid)
     annotator = Annotator.objects.filter(user=shown).first()

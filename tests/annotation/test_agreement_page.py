@@ -175,7 +175,7 @@ def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: S
     found = json.loads(client.get(address(study, "-file", "figures.json")).content)
     confusion = next(row for row in found["judges"] if row["judge"] == "kind")["confusion"]
     label = max(confusion["none"], key=lambda one: confusion["none"][one])
-    url = f"{address(study, '-rows')}?between={judge.uid}&human=none&said={label}"
+    url = f"{address(study, '-rows')}?between={judge.uid}&human=none&verdict={label}"
     rows = client.get(url).context["rows"]
     assert rows
     for row in rows:

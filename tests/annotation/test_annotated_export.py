@@ -75,6 +75,21 @@ def test_a_study_of_several_people_gives_the_same_figures_elsewhere(tmp_path: Pa
     assert exported(again, tmp_path / "again.json") == rows
 
 
+def test_a_judge_that_was_fitted_on_these_labels_is_still_said_to_be(tmp_path: Path) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=4))
+    haystack = Haystack.objects.get()
+    Judge.objects.filter(name="strict").update(config={"fitted_on": [haystack.key]})
+    rows = exported(study, tmp_path / "out.json")
+    assert all(row["fitted_judges"] == ["strict"] for row in rows)
+    forget_everything()
+    for _time in range(2):
+        command("import_dataset", BENCHMARK, tmp_path / "out.json")
+        fitted = {name: row["fitted_here"] for name, row in table_1()["judges"].items()}
+        assert fitted.pop("strict") is True
+        assert fitted
+        assert not any(fitted.values())
+
+
 def test_importing_it_where_it_came_from_adds_labels_and_no_text(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4))
     exported(study, tmp_path / "out.json")

@@ -272,7 +272,7 @@ def test_events_come_with_a_save_and_once_however_often_they_are_sent(writer: Wr
 
 def test_an_ordinary_save_costs_five_statements_and_reads_no_documents(writer: Writer) -> None:
     writer.save(1_000, "one")
-    query = Session.objects.for_writer(writer.session.annotator.user).filter(uid=writer.session.uid)
+    query = Session.objects.filter(annotator=writer.session.annotator, uid=writer.session.uid)
     with CaptureQueriesContext(
         connection,
     ) as captured:
@@ -284,6 +284,6 @@ def test_an_ordinary_save_costs_five_statements_and_reads_no_documents(writer: W
 
 
 def test_another_persons_session_is_not_found(writer: Writer, cleo: Any) -> None:
-    query = Session.objects.for_writer(cleo).filter(uid=writer.session.uid)
+    query = Session.objects.filter(annotator__user=cleo, uid=writer.session.uid)
     with pytest.raises(Session.DoesNotExist):
         drafting.save(session=query, message=writer.message("not mine"), now=after(1_000))

@@ -12,8 +12,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.figures.biases import bias_report
 from annotation.figures.collect import coverage_table, data_version
-from annotation.figures.judges import UnknownReference, judge_report, reference_columns
+from annotation.figures.judges import judge_report
 from annotation.figures.people import agreement
+from annotation.figures.references import UnknownReference, reference_columns
 from annotation.figures.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
 from annotation.models import CoverageLabel, Study
 from benchmarks.models import Judge, Verdict
@@ -132,6 +133,48 @@ def test_a_difference_of_judges_is_over_what_both_judged(study: Study, table: La
     [apart] = judge_report(coverage_table(study.coverage_labels.all(), study=study)).differences
     assert {stat.reason for stat in apart.stats.values()} == {"no labelled item in common"}
     assert not any(stat.is_defined for stat in apart.stats.values())
+
+
+def test_a_difference_to_people_is_over_what_the_judge_and_two_people_labelled(
+    study: Study, table: LabelTable
+) -> None:
+    report = judge_report(table)
+    assert report.ceiling is not None
+    assert [(one.first, one.second) for one in report.against_people] == [
+        (row.name, "people") for row in report.rows
+    ]
+    for row, found in zip(report.rows, report.against_people, strict=True):
+        for name in ("pearson", "exact_agreement", "linking"):
+            expected = (row.stats[name].value or 0) - (report.ceiling.stats[name].value or 0)
+            assert found.stats[name].value == pytest.approx(expected)
+            assert found.stats[name].low is not None
+    half = sorted({label.summary_id for label in study.coverage_labels.all()})[:6]
+    Verdict.objects.filter(judge__name="strict", summary__in=half).delete()
+    fewer = coverage_table(study.coverage_labels.all(), study=study)
+    strict = next(one for one in judge_report(fewer).against_people if one.first == "strict")
+    common = judge_report(
+        fewer.only(fewer.codes[:, fewer.n_people + [row.name for row in report.rows].index("strict")] >= 0)
+    )
+    alone = next(row for row in common.rows if row.name == "strict")
+    assert common.ceiling is not None
+    expected = (alone.stats["pearson"].value or 0) - (common.ceiling.stats["pearson"].value or 0)
+    assert strict.stats["pearson"].value == pytest.approx(expected)
+    assert strict.stats["pearson"].n_items == 18
+
+
+@pytest.mark.parametrize("reference", ["majority", "anna"])
+def test_people_differ_from_judges_only_before_the_same_kind_of_reference(
+    table: LabelTable, reference: str
+) -> None:
+    report = judge_report(table, reference=reference)
+    assert len(report.against_people) == len(report.rows)
+    for row, found in zip(report.rows, report.against_people, strict=True):
+        stat = found.stats["exact_agreement"]
+        if reference == "anna":
+            assert stat.reason == "people are compared with each other, judges with another reference"
+        elif row.n_insights == report.n_items and report.ceiling is not None:
+            both = row.stats["exact_agreement"].value, report.ceiling.stats["exact_agreement"].value
+            assert stat.value == pytest.approx((both[0] or 0) - (both[1] or 0))
 
 
 def test_people_are_the_ceiling_by_the_same_formulas(table: LabelTable) -> None:

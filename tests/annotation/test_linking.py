@@ -70,7 +70,6 @@ def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: 
     first, second = CoverageLabel.objects.order_by("pk")
     assert (first.coverage, first.lines, first.is_current) == ("full", [3], False)
     assert (second.coverage, second.lines, second.is_current, second.supersedes) == ("partial", [4], True, first)
-    assert list(CoverageLabel.objects.first_answers()) == [first]
     assert list(CoverageLabel.objects.for_figures()) == [second]
     assert second.guideline is not None
     assert second.guideline.version == 1
@@ -95,7 +94,7 @@ def test_covered_without_a_bullet_is_stored_and_counts_for_nothing(task: LabelTa
     assert (outcome.task.n_answered, outcome.answer.is_complete) == (0, False)
     assert not CoverageLabel.objects.for_figures().exists()
     assert say(task, "full", 5, now=now).task.n_answered == 1
-    assert [label.lines for label in CoverageLabel.objects.first_answers()] == [[5]]
+    assert [label.lines for label in CoverageLabel.objects.for_figures()] == [[5]]
 
 
 def test_none_clears_the_bullet(task: LabelTask, now: datetime) -> None:

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.linking.kind import GUIDELINES as DEFAULT_LINKING_BODY
+from annotation.linking.kind import KIND
 from annotation.models import CoverageLabel, Exposure, LabelTask, Study
 from benchmarks.models import Summary
 from tests.makers import (
@@ -239,7 +239,7 @@ def form_data(haystack: Any, *people: Any, **more: Any) -> dict[str, Any]:
         "people_per_item": "1",
         "overlap": "50",
         "overlap_unit": "percent",
-        "guidelines": DEFAULT_LINKING_BODY,
+        "guidelines": KIND.guidelines,
         "annotators": [annotator_of(person).pk for person in people],
         **more,
     }

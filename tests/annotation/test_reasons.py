@@ -81,7 +81,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     counts = {"incomplete": 0, "general": 1, "missing": 1, "none_given": 1}
     assert as_json(found)["why_not"][1] == {"of": "system", "name": "alpha", "n": 3, **counts}
     assert ("system", "alpha", "why not: missing", 1 / 3, None, None, 3, None, "") in list(figure_rows(found))
-    at = COLUMNS.index("why_not")
+    at = list(COLUMNS).index("why_not")
     assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "general", "missing"]
 
 

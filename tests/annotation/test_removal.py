@@ -6,22 +6,32 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.urls import reverse
 
 from annotation.exports.describing import described
 from annotation.figures.collect import data_version
 from annotation.models import (
+    Annotator,
+    Assignment,
+    Consent,
     CoverageAdjudication,
     CoverageLabel,
     DraftRevision,
     LabelItem,
     LabelTask,
+    Membership,
+    Participant,
     PointLabel,
+    RatingLabel,
     Removal,
     Session,
     Snapshot,
+    SpotCheck,
     Study,
+    UnlinkedLabel,
 )
+from annotation.removal import finding
 from annotation.removal.finding import going_of
 from annotation.removal.removing import remove_work
 from annotation.studies.removed import removed_from
@@ -224,3 +234,16 @@ def test_nothing_is_erased_where_the_list_cannot_be_written(
     assert sent.status_code == 422
     assert "Nothing was erased" in sent.content.decode()
     assert Session.objects.filter(annotator__user=ben).exists()
+
+
+def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
+    """A kind of study that comes later cannot leave the answers of its people behind."""
+    own = {
+        model
+        for model in apps.get_app_config("annotation").get_models()
+        for field in model._meta.get_fields()
+        if field.concrete and field.related_model is Annotator and field.name == "annotator"
+    }
+    work = {LabelTask, Assignment, Session, SpotCheck, *finding.ANSWERS}
+    assert own - work == {Consent, Membership, Participant, Removal}
+    assert set(finding.ON_TEXTS) == {CoverageLabel, UnlinkedLabel, RatingLabel}

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
-from annotation.writing import exports, scoring, sessions
+from annotation.writing import amending, exports, scoring
 from annotation.writing.curves import study_report
 from annotation.writing.results import session_results, sessions_of
 from annotation.writing.timeline import changes
@@ -153,7 +153,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     assert "1 of them is still running" in report.plot.caption
     page = reverse("annotation:study-results", args=[study.uid])
     assert "still running" in login(ada).get(f"{page}?running=running").text
-    sessions.exclude(session=session, by=ada, reason="was ill", now=now)
+    amending.exclude(session=session, by=ada, reason="was ill", now=now)
     assert study_report(study=study, judge=judge, with_running=True).n_counted == 2
 
 
@@ -166,11 +166,11 @@ def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
 ) -> None:
     judge_everything(now)
     session = Session.objects.get(annotator__user__username="cleo")
-    sessions.exclude(session=session, by=ada, reason="was ill", now=now)
+    amending.exclude(session=session, by=ada, reason="was ill", now=now)
     report = study_report(study=study, judge=judging.default_judge(now=now))
     assert report.n_counted == 1
     assert [row.is_excluded for row in report.sessions] == [False, True]
-    sessions.lift_exclusion(session=session, by=ada, now=now)
+    amending.lift_exclusion(session=session, by=ada, now=now)
     assert study_report(study=study, judge=None).n_counted == 2
 
 
@@ -272,7 +272,7 @@ def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: dat
     judge_everything(now)
     client = login(ada)
     base = f"/studies/{study.uid}/files/"
-    for name in exports.FILES:
+    for name in exports.files(study, None, now):
         assert name in {"events.jsonl", "late_texts.jsonl"} or read(client, base + name)
     rows = list(csv.DictReader(io.StringIO(read(client, base + "sessions.csv").decode())))
     assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
@@ -326,7 +326,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, l
 def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> None:
     judge_everything(now)
     client = login(ada)
-    for name in exports.FILES:
+    for name in exports.files(study, None, now):
         content = read(client, f"/studies/{study.uid}/files/{name}")
         content = gzip.decompress(content) if name.endswith(".gz") else content
         assert b"ben" not in content.lower()
@@ -352,8 +352,8 @@ def test_the_command_writes_what_the_page_offers(
 ) -> None:
     judge_everything(now)
     call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
-    assert {path.name for path in tmp_path.iterdir()} == {*exports.FILES, "manifest.json"}
-    for name in exports.FILES:
+    assert {path.name for path in tmp_path.iterdir()} == {*exports.files(study, None, now), "manifest.json"}
+    for name in exports.files(study, None, now):
         assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
     with pytest.raises(CommandError, match="no writing study"):
         call_command("export_sessions", study="nothing", out=tmp_path)

@@ -24,10 +24,11 @@ from annotation.models import (
     Snapshot,
     WritingPlan,
 )
-from annotation.writing import drafting, sessions
+from annotation.writing import amending, drafting, sessions, settling
+from annotation.writing.amending import ClockRefused
 from annotation.writing.drafting import SessionClosed, TabLost
 from annotation.writing.eligibility import Code, NotEligible
-from annotation.writing.sessions import ClockRefused, NotAttested, OtherSession
+from annotation.writing.sessions import NotAttested, OtherSession
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW, give_consent, make_assignment, make_haystack, make_session, make_writing_study
@@ -256,7 +257,7 @@ def test_looking_at_a_session_writes_nothing_unless_something_is_due(
     writer: Writer, django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(0):
-        writer_row = sessions.settle(session=writer.session, now=after(599_000))
+        writer_row = settling.settle(session=writer.session, now=after(599_000))
     assert writer_row.pk == writer.session.pk
     assert sessions.look(session=writer.session, tab_id="x", now=after(599_000)).active_ms == 599_000
     assert writer.row().clock_hwm == NOW
@@ -269,7 +270,7 @@ def test_a_sign_of_life_costs_four_statements(writer: Writer, django_assert_num_
 
 
 def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) -> None:
-    row = sessions.credit_clock(
+    row = amending.credit_clock(
         session=writer.session, by=eve, delta_ms=600_000, reason="Power cut", now=after(1_000)
     )
     assert row.limit_ms == 7_800_000
@@ -283,7 +284,7 @@ def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) ->
 
 def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
     wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Fire drill", at=NOW)
-    sessions.credit_clock(
+    amending.credit_clock(
         session=writer.session, by=eve, delta_ms=300_000, reason="Granted", now=after(9_000), request=wish
     )
     wish.refresh_from_db()
@@ -292,14 +293,14 @@ def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
         after(9_000),
         ClockCredit.objects.get().pk,
     )
-    sessions.decline_request(request=wish, answer="No", by=eve, now=after(9_500))
+    amending.decline_request(request=wish, answer="No", by=eve, now=after(9_500))
     wish.refresh_from_db()
     assert wish.answer == "Granted"
 
 
 def test_a_wish_can_be_declined_with_an_answer(writer: Writer, eve: Any) -> None:
     wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Tea", at=NOW)
-    sessions.decline_request(request=wish, answer="Please pause for tea.", by=eve, now=after(1_000))
+    amending.decline_request(request=wish, answer="Please pause for tea.", by=eve, now=after(1_000))
     wish.refresh_from_db()
     assert (wish.answer, wish.credit) == ("Please pause for tea.", None)
 
@@ -309,7 +310,7 @@ def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
     writer: Writer, eve: Any, at: int, delta: int, reason: str
 ) -> None:
     with pytest.raises(ClockRefused) as refusal:
-        sessions.credit_clock(session=writer.session, by=eve, delta_ms=delta, reason="?", now=after(at))
+        amending.credit_clock(session=writer.session, by=eve, delta_ms=delta, reason="?", now=after(at))
     assert refusal.value.reason == Refusal(reason)
     assert not ClockCredit.objects.exists()
     assert writer.row().state == ("expired" if reason == "over" else "running")
@@ -318,7 +319,7 @@ def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
 def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(writer: Writer, eve: Any) -> None:
     writer.save(7_000_000, "before the cut")
     writer.settle(8_000_000)
-    row = sessions.reopen(
+    row = amending.reopen(
         session=writer.session, by=eve, delta_ms=900_000, reason="Server was down", now=after(9_000_000)
     )
     assert (row.state, row.limit_ms, row.ended_at) == ("paused", 8_100_000, None)
@@ -336,22 +337,22 @@ def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(wr
 def test_only_a_session_that_is_over_and_not_voided_is_reopened(writer: Writer, eve: Any) -> None:
     for reason in (Refusal.NOT_OVER, Refusal.OVER):
         with pytest.raises(ClockRefused) as refusal:
-            sessions.reopen(session=writer.session, by=eve, delta_ms=1, reason="?", now=after(1_000))
+            amending.reopen(session=writer.session, by=eve, delta_ms=1, reason="?", now=after(1_000))
         assert refusal.value.reason == reason
         if reason == Refusal.NOT_OVER:
-            sessions.void(session=writer.session, by=eve, reason="Wrong person", now=after(2_000))
+            amending.void(session=writer.session, by=eve, reason="Wrong person", now=after(2_000))
 
 
 def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Writer, eve: Any) -> None:
     writer.save(1_000, "text")
-    row = sessions.void(session=writer.session, by=eve, reason="Somebody else wrote it", now=after(2_000))
+    row = amending.void(session=writer.session, by=eve, reason="Somebody else wrote it", now=after(2_000))
     assert (row.state, row.void_reason, row.acc_ms) == ("voided", "Somebody else wrote it", 2_000)
     task = Assignment.objects.get(pk=row.assignment_id)
     assert (task.state, task.withdrawn_reason) == ("withdrawn", "Somebody else wrote it")
     assert DraftRevision.objects.filter(session=row).count() == 1
     with pytest.raises(SessionClosed):
         writer.save(3_000, "more")
-    sessions.void(session=writer.session, by=eve, reason="Again", now=after(4_000))
+    amending.void(session=writer.session, by=eve, reason="Again", now=after(4_000))
     assert writer.row().void_reason == "Somebody else wrote it"
     assert AuditEvent.objects.filter(action="session.void").count() == 1
 
@@ -359,12 +360,12 @@ def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Write
 def test_a_session_that_ended_by_itself_is_excluded_not_voided(writer: Writer, eve: Any) -> None:
     writer.submit(1_000)
     with pytest.raises(ClockRefused):
-        sessions.void(session=writer.session, by=eve, reason="No", now=after(2_000))
+        amending.void(session=writer.session, by=eve, reason="No", now=after(2_000))
     for reason in ("Copied", "Copied again"):
-        sessions.exclude(session=writer.session, by=eve, reason=reason, now=after(3_000))
+        amending.exclude(session=writer.session, by=eve, reason=reason, now=after(3_000))
     assert [row.reason for row in Exclusion.objects.all()] == ["Copied"]
-    assert sessions.lift_exclusion(session=writer.session, by=eve, now=after(4_000))
-    assert not sessions.lift_exclusion(session=writer.session, by=eve, now=after(5_000))
+    assert amending.lift_exclusion(session=writer.session, by=eve, now=after(4_000))
+    assert not amending.lift_exclusion(session=writer.session, by=eve, now=after(5_000))
     assert Exclusion.objects.get().lifted_at == after(4_000)
 
 
@@ -385,5 +386,5 @@ def test_notes_and_read_marks_are_kept_by_the_tab_that_writes(writer: Writer) ->
 
 def test_a_session_that_was_never_started_can_be_voided_and_has_no_snapshot(ben: Any, eve: Any) -> None:
     session = make_session(annotator=ben)
-    row = sessions.void(session=session, by=eve, reason="Left", now=NOW)
+    row = amending.void(session=session, by=eve, reason="Left", now=NOW)
     assert (row.state, Snapshot.objects.count()) == ("voided", 0)

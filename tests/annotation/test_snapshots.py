@@ -90,7 +90,7 @@ def test_two_beats_at_once_make_each_snapshot_once(writer: Writer) -> None:
     assert settling.settle_due(now=after(600_020)) == 0
     stale = Session.objects.get(pk=writer.session.pk)
     stale.next_due_at = after(600_001)
-    sessions.settle(session=stale, now=after(600_020))
+    settling.settle(session=stale, now=after(600_020))
     assert Snapshot.objects.filter(session=writer.session).count() == 1
 
 
@@ -112,7 +112,7 @@ def test_an_export_settles_its_own_study_only(ben: Any, cleo: Any) -> None:
     give_consent(cleo)
     sessions.start(assignment=make_assignment(annotator=cleo, study=study), attested=True, now=NOW)
     assert first.session.assignment.study is not None
-    assert sessions.settle_study(study=first.session.assignment.study, now=after(700_000)) == 1
+    assert settling.settle_study(study=first.session.assignment.study, now=after(700_000)) == 1
     assert [(row.session_id, row.filled_by) for row in Snapshot.objects.all()] == [(first.session.pk, "export")]
 
 

@@ -88,7 +88,7 @@ def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(s
     second = adjudicating.adjudicate(grounded="no", **how)
     assert (second.supersedes, study.point_adjudications.count()) == (first, 2)
     assert datasets.adjudications(study) == {point.pk: False}
-    with pytest.raises(adjudicating.NotWhole):
+    with pytest.raises(adjudicating.InvalidDecision):
         adjudicating.adjudicate(grounded="no", keyness="agree", **how)
     with pytest.raises(adjudicating.NotOfStudy):
         adjudicating.adjudicate(

@@ -12,11 +12,10 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, Keyness, Study
 from annotation.verification.labels import collect
 from annotation.verification.simulation import (
     CARELESS,
-    KEYNESS,
     Answer,
     RateOutOfRange,
     Rates,
@@ -65,7 +64,9 @@ def test_the_careless_say_everything_equally_often_and_fast() -> None:
     said = answers_of(truth, rates=CARELESS, person="ivo", seed=3)
     counts = Counter(said.values())
     assert counts[Answer("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
-    assert [counts[Answer("yes", word)] / len(truth) for word in KEYNESS] == pytest.approx([1 / 6] * 3, abs=0.02)
+    assert [counts[Answer("yes", word)] / len(truth) for word in Keyness.values] == pytest.approx(
+        [1 / 6] * 3, abs=0.02
+    )
     times = sorted(times_of(truth, rates=CARELESS, person="ivo", seed=3).values())
     assert times[len(times) // 2] == pytest.approx(2500, rel=0.05)
 

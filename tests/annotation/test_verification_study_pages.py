@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import LabelTask, PointLabel, Study
-from annotation.verification.kind import GUIDELINES as DEFAULT_VERIFICATION_BODY
+from annotation.verification.kind import KIND
 from annotation.verification.overview import overview_of
 from benchmarks.models import Question
 from tests.conftest import make_user
@@ -50,7 +50,7 @@ def test_a_study_is_set_up_dealt_and_opened(ada: Any, ben: Any, cleo: Any, login
     client, address = login(ada), reverse("annotation:study-create", args=["verification"])
     shown = client.get(address).content.decode()
     assert "harbours" in shown
-    assert DEFAULT_VERIFICATION_BODY.splitlines()[0] in shown
+    assert KIND.guidelines.splitlines()[0] in shown
     people = [annotator_of(ben).pk, annotator_of(cleo).pk]
     answer = client.post(address, filled(annotators=people, n_attention_checks=1, plain_percent=50))
     study = Study.objects.get()
@@ -146,7 +146,7 @@ def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: A
         say(study, ben, point, answer, seconds=seconds)
     say(study, cleo, control[0].key_point, "N")
     first, second = overview_of(study).people
-    assert first.grounded == {"yes": 3, "no": 1}
+    assert first.answers == {"yes": 3, "no": 1}
     assert first.keyness == {"agree": 2, "neutral": 0, "disagree": 1}
     assert (first.keep_share, first.n_done, first.n_tasks) == (0.5, 4, 4)
     assert (first.speed.median_ms, first.speed.per_hour) == (16_000, pytest.approx(4 / 73 * 3600))

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from annotation.models import DraftRevision, Session, Snapshot
-from annotation.writing import drafting, sessions
+from annotation.writing import drafting, sessions, settling
 from annotation.writing.drafting import Status
 from annotation.writing.wire import Draft, Message
 from tests.makers import NOW, give_consent, make_assignment, make_writing_study
@@ -66,7 +66,6 @@ class Writer:
         )
 
     def resume(self, at_ms: int) -> Status:
-        """Go on."""
         return sessions.resume(session=self.session, message=self.message(), now=after(at_ms))
 
     def beat(self, at_ms: int, **fields: Any) -> Status:
@@ -80,9 +79,9 @@ class Writer:
         return status, text
 
     def settle(self, at_ms: int) -> Session:
-        """Let time pass."""
+        """Let some seconds pass, then settle."""
         self.session.refresh_from_db()
-        return sessions.settle(session=self.session, now=after(at_ms))
+        return settling.settle(session=self.session, now=after(at_ms))
 
     def row(self) -> Session:
         """The session as stored."""

@@ -26,7 +26,14 @@ from tests.e2e.scene import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
-LONGEST = ("test_systems_story", "test_every_page", "test_leaderboard_story", "test_late_text_stories")
+LONGEST = (
+    "test_every_page",
+    "test_systems_story",
+    "test_leaderboard_story",
+    "test_late_text_stories",
+    "test_slow_line_stories",
+    "test_session_stories",
+)
 expect.set_options(timeout=SECONDS * 1000)
 
 

@@ -22,7 +22,6 @@ NOTE = "The third bullet is about the price; the second says it, less the hour."
 
 @pytest.fixture(scope="module")
 def study(site: Site) -> str:
-    """The study's id."""
     args = [sys.executable, "-m", "tests.e2e.scene_agreement"]
     done = subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
     return str(json.loads(done.stdout)["study"])
@@ -102,7 +101,7 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     expect(main).to_contain_text("Which bullet covers it?")
     for hidden in ("Olga", "Otto", "strict", "system-", "the whole summary"):
         expect(main).not_to_contain_text(hidden)
-    assert ada.locator(".said strong").all_inner_texts() == ["A", "B"]
+    assert ada.locator(".label-cards strong").all_inner_texts() == ["A", "B"]
     assert serious(ada) == []
     press(ada, "s")
     ada.keyboard.type(NOTE)
@@ -117,6 +116,7 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
 
     assert agreement(ada, study, "?reference=adjudicated") == "83.3", "a decision is nobody's label"
     table = ada.locator(".judge-table")
+    expect(table.locator("thead")).to_contain_text("Exact %")
     heads = table.locator("thead th").all_inner_texts()
     exact, n = heads.index("Exact %"), heads.index("n")
     for judge, share in (("strict", "0.0"), ("kind", "100.0")):
@@ -165,6 +165,7 @@ def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
     ada.get_by_role("link", name="Ferries decided").click()
     ada.get_by_role("link", name="Subtopic 1").first.click()
     ada.get_by_role("link", name="system-a").first.click()
+    expect(ada.locator("table.verdicts thead")).to_contain_text("bench")
     cells = ada.locator("table.verdicts tbody tr").nth(1).locator("td")
     heads = ada.locator("table.verdicts thead th").all_inner_texts()
     cell = cells.nth(heads.index("bench"))

@@ -115,8 +115,9 @@ def test_a_browser_closed_offline_sends_what_it_kept_once_my_work_is_opened(
     write(page, BULLETS[0])
     kill(page)
     context.set_offline(False)
+    shorten(site, "closed", seconds=0)
     page = context.new_page()
-    page.wait_for_timeout(12_000)
+    page.wait_for_timeout(2_500)
     page.goto("/work/")
     expect(page.get_by_role("status")).to_contain_text("8 words arrived too late")
     expect(page.get_by_role("heading", name="Two questions about")).to_be_visible()
@@ -146,7 +147,8 @@ def test_another_person_at_the_same_machine_sends_nothing_of_it(
     assert not [url for url in asked if "/sessions/" in url]
     assert late_texts(site, "neighbour") == []
     assert len(copies(page)) == 1
-    page.wait_for_timeout(9_000)
+    shorten(site, "neighbour", seconds=0)
+    page.wait_for_timeout(2_500)
     context.clear_cookies()
     log_in(page, "neighbour")
     expect(page.get_by_text("8 words arrived too late")).to_be_visible()
@@ -204,7 +206,7 @@ def test_a_browser_that_keeps_no_copies_leaves_the_page_only_once_the_text_has_a
     desk: Desk, site: Site, context: BrowserContext
 ) -> None:
     page = begun(desk, "full")
-    shorten(site, "full", seconds=25)
+    shorten(site, "full", seconds=15)
     page.add_init_script(
         "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.e2e.conftest import Site, begin, log_in, ready, saved, write
 from tests.e2e.scene import ONLY_IN_4
@@ -343,8 +343,19 @@ def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
     page.evaluate(
         "([key, kept]) => localStorage.setItem(key, kept)", [f"session:{uuid_of(session)}", json.dumps(kept)]
     )
+    lost: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.request.url)
+            route.abort()
+
+    page.route(re.compile(r"/state/$"), lose_the_first)
     page.reload()
     expect(page.get_by_role("heading", name="3 words arrived too late")).to_be_visible()
+    assert lost
     refused = "SELECT reject_code FROM annotation_draftrevision WHERE text LIKE '%and too late'"
     assert site.rows(refused) == [("closed",)]
     assert site.session("deadline")["draft_text"] == typed

@@ -6,17 +6,19 @@ import json
 import re
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, log_in, press, saved
+from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, saved
 
 pytestmark = pytest.mark.browser
 KEYS = {"linking": ("1", "3"), "verification": ("n", "y"), "validation": ("3", "1")}
 AT_ONCE_MS = 50
+STEP_MS, QUIET_STEPS = 100, 5
 STEP = """keys => {
     const place = () => document.querySelector("[data-all] summary strong").textContent;
     const press = (key) => document.activeElement.dispatchEvent(
@@ -41,6 +43,24 @@ def studies(site: Site) -> dict[str, str]:
     )
     made: dict[str, str] = json.loads(done.stdout)
     return made
+
+
+class Line:
+    """What is under way on the line of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.under_way: set[Request] = set()
+        page.on("request", lambda request: self.under_way.add(request))
+        page.on("requestfinished", lambda request: self.under_way.discard(request))
+        page.on("requestfailed", lambda request: self.under_way.discard(request))
+
+    def quiet(self) -> None:
+        """Wait until nothing has been under way for a while: all is sent, and the next item is fetched."""
+        until, silent = time.monotonic() + SECONDS, 0
+        while silent < QUIET_STEPS and time.monotonic() < until:
+            self.page.wait_for_timeout(STEP_MS)
+            silent = 0 if self.under_way else silent + 1
 
 
 @pytest.fixture
@@ -77,11 +97,11 @@ def rows(site: Site, kind: str, study: str) -> list[tuple[int, str]]:
     return list(site.rows(query, study.replace("-", "")))
 
 
-def answer_but_one(page: Page, kind: str) -> None:
+def answer_but_one(page: Page, line: Line, kind: str) -> None:
     """Answer no to all that an item asks, but for the last question; then wait until the next item is fetched."""
     if kind == "linking":
         press(page, f"{KEYS[kind][0]} Enter " * (page.locator(".question[data-question]").count() - 1))
-    page.wait_for_timeout(1500)
+    line.quiet()
 
 
 def step(page: Page, *keys: str) -> dict[str, Any]:
@@ -97,9 +117,10 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     study, (no, yes) = studies[kind], KEYS[kind]
     open_first(sam, study)
     slow(sam)
+    line = Line(sam)
     took: list[float | None] = []
     for number in (1, 2):
-        answer_but_one(sam, kind)
+        answer_but_one(sam, line, kind)
         done = step(sam, no, "Enter", yes)
         took.append(done["taken"])
         assert "Saved" not in done["state"]
@@ -113,7 +134,7 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     assert {answer for _, answer in stored} == {STORED[kind][2]}
 
     # The server refuses an answer: back to its item, with the answer and the reason
-    answer_but_one(sam, kind)
+    answer_but_one(sam, line, kind)
     refusal = json.dumps({"code": "closed", "message": "Not now."})
     sam.route("**/choice/", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
     took.append(step(sam, no, "Enter", yes)["taken"])

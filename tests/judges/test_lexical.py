@@ -115,8 +115,8 @@ def test_a_judge_that_was_stored_without_odds_gives_labels_only() -> None:
 
 @pytest.mark.parametrize(
     "odds",
-    [[], {"partial": [1, 2, 3, 4, 5]}, {"partial": [1], "full": [1]}, {"partial": "12345", "full": [1] * 5},
-     {"partial": [1, 2, 3, 4, float("nan")], "full": [1] * 5}],
+    [[], {"partial": [1] * 7}, {"partial": [1], "full": [1]}, {"partial": "1234567", "full": [1] * 7},
+     {"partial": [1] * 6 + [float("nan")], "full": [1] * 7}, {"partial": [1] * 5, "full": [1] * 5}],
 )  # fmt: skip
 def test_odds_that_cannot_be_used_are_refused(odds: Any) -> None:
     with pytest.raises(WrongConfig):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.copying import CopyIndex, copied
+from benchmarks.scoring.copying import CopiedText, CopyIndex
 
 PASSAGE = (
     "the old harbour was rebuilt after the storm with stone from the northern quarry and a new light was set on "
@@ -16,6 +16,10 @@ DOCUMENTS = {
     3: f"Nothing of note happened in spring. {PASSAGE}. Fishing went on as it had before.",
     8: "A long report on bakery prices, flour and the wages of apprentices in the southern towns.",
 }
+
+
+def copied(text: str, documents: dict[int, str]) -> CopiedText:
+    return CopyIndex(documents.items()).score(text)
 
 
 def test_a_copied_bullet_is_contained_and_says_from_where() -> None:

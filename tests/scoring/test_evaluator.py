@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
-from benchmarks.scoring.evaluator import ANSWERS, Evaluation, evaluate
+from benchmarks.scoring.evaluator import Evaluation, evaluate
+from benchmarks.scoring.keypoints import ENTAILMENTS
 from benchmarks.scoring.ratings import Ratings
 
 SHORT = {"y": "yes", "u": "neutral", "n": "no"}
@@ -18,7 +19,7 @@ def of(*items: str, verdicts: dict[str, int] | None = None, clusters: list[int] 
     """One text an item: the judge, then people; a dot is nothing."""
     names = ["judge", "anna", "bert", "cora"]
     rows = [{name: SHORT[mark] for name, mark in zip(names, item, strict=False) if mark != "."} for item in items]
-    ratings = Ratings.from_rows(rows, categories=ANSWERS, raters=names[: len(items[0])], clusters=clusters)
+    ratings = Ratings.from_rows(rows, categories=ENTAILMENTS, raters=names[: len(items[0])], clusters=clusters)
     return evaluate(ratings, verdicts=verdicts or {"yes": 1, "neutral": 1, "no": 1})
 
 
@@ -36,7 +37,7 @@ def test_the_figures_of_a_small_example_by_hand() -> None:
         "no": {"yes": 1, "neutral": 1, "no": 0},
     }
     # on the verdicts yes people confirm 4 of 6, on neutral 1 of 1, on no 3 of 4
-    assert [found.by_answer[name].value for name in ANSWERS] == pytest.approx([4 / 6, 1, 3 / 4])
+    assert [found.by_answer[name].value for name in ENTAILMENTS] == pytest.approx([4 / 6, 1, 3 / 4])
     assert found.weighted.value == pytest.approx(0.6 * 4 / 6 + 0.1 * 1 + 0.3 * 3 / 4)
     # people on five common items: + +, − +, − −, + −, + −
     assert found.ceiling["percent"].value == pytest.approx(2 / 5)

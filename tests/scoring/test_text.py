@@ -13,7 +13,6 @@ from benchmarks.scoring.text import (
     MAX_RANGE,
     LineKind,
     bullets,
-    citation_mentions,
     invalid_citations,
     lines_from_list,
     lines_from_text,
@@ -64,12 +63,6 @@ def test_brackets_of_numbers_and_separators_cite(text: str, numbers: tuple[int, 
 @given(st.lists(st.integers(0, 999_999_999), unique=True, max_size=30))
 def test_what_the_app_writes_it_reads_back(numbers: list[int]) -> None:
     assert cited(f"a claim {numbers or ''}") == tuple(numbers)
-
-
-@given(st.text(alphabet="[]0123456789-–,; ab", max_size=60))
-def test_mentions_are_the_citations_with_repeats(text: str) -> None:
-    mentions = citation_mentions(text)
-    assert tuple(dict.fromkeys(mentions)) == cited(text)
 
 
 def test_the_longest_range_that_is_written_out() -> None:

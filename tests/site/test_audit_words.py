@@ -35,6 +35,8 @@ UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSED = {
+    "haystack.{act}": ("archived", "restored"),
+    "questions.{act}": ("archived", "restored"),
     "session.late_text_{verdict}": ("accepted", "declined"),
     "study.{to.value}": ("open", "closed", "archived"),
 }

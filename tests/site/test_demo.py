@@ -83,7 +83,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
         extraction = client.post("/questions/recall/extraction/", {"points": file, "dataset": "demo"}).context[
             "found"
         ]
-    assert (extraction.n_questions, extraction.n_said) == (6, 36)
+    assert (extraction.n_questions, extraction.n_labelled) == (6, 36)
     assert 0.5 < extraction.lexical["micro"].value < extraction.people["micro"].value < 1
     assert extraction.people["micro"].low is not None
     sources = client.get("/leaderboard/position/?dataset=demo-passages").context

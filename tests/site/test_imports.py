@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("annotation", "benchmarks", "summhay_site")
+PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
 HEAVY = {"bm25s", "krippendorff", "matplotlib", "openai", "pyarrow", "scipy"}
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; pyarrow
 is an extra that need not be there."""

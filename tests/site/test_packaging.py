@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "compose.yaml").read_text()
-SHIPPED = {"annotation", "benchmarks", "summhay_site", "static", "templates"}
+SHIPPED = {"annotation", "benchmarks", "locale", "summhay_site", "static", "templates"}
 """The folders that a wheel is made of."""
 
 

@@ -19,6 +19,7 @@ from annotation.exports.haystacks import peoples_texts
 from annotation.kinds import kind_named
 from annotation.linking.annotated import NobodyLabelled, entries_of
 from annotation.models import Study
+from annotation.studies.rows import objects
 from annotation.verification import datasets, exports
 from benchmarks import audit
 from benchmarks.exchange import eval_benchmark, long2rag, sources, summhay
@@ -42,7 +43,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("format", choices=list(WRITERS), help="format of the file")
         parser.add_argument("--dataset", default="", metavar="NAME", help="whose questions or sources")
         parser.add_argument(
@@ -147,7 +147,7 @@ def _verified(study: Study, options: dict[str, Any]) -> str:
     out = options["out"]
     if options["labels"]:
         n = Tally(exports.label_rows(study, which=options["labels"]))
-        written(out, _table(out, exports.LABEL_COLUMNS, n))
+        written(out, _table(out, tuple(exports.LABEL_COLUMNS), n))
         return f"{n.n:,} judgments in {out}"
     try:
         found = datasets.dataset_of(study, number=options["dataset_version"])
@@ -185,7 +185,7 @@ class Tally:
 
 def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return json_lines(dict(zip(columns, row, strict=True)) for row in rows)
+        return json_lines(objects(columns, rows))
     return (text.encode() for text in csv_lines(columns, rows))
 
 

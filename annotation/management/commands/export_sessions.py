@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotation.models import Study
-from annotation.writing import exports, sessions
+from annotation.writing import exports, settling
 from benchmarks import audit
 from benchmarks.engine import judging
 from benchmarks.models import Judge
@@ -23,7 +23,6 @@ class Command(BaseCommand):
     help = "Writes every file of a writing study, from sessions to curves and late texts, with a manifest."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
         parser.add_argument(
@@ -37,17 +36,18 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no writing study named “{options['study']}”.")
         judge = self._judge(options["judge"])
-        sessions.settle_study(study=study, now=now)
+        settling.settle_study(study=study, now=now)
         folder: Path = options["out"]
         folder.mkdir(parents=True, exist_ok=True)
-        for file in exports.FILES.values():
+        files = exports.files(study, judge, now)
+        for file in files.values():
             with (folder / file.name).open("wb") as out:
-                for chunk in file.make(study, judge, now):
+                for chunk in file.make():
                     out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
         manifest = exports.manifest(study, judge, now=now)
         (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-        audit.record_export(target=study, files=[*exports.FILES, "manifest.json"], now=now)
-        self.stdout.write(f"{len(exports.FILES) + 1} files in {folder}")
+        audit.record_export(target=study, files=[*files, "manifest.json"], now=now)
+        self.stdout.write(f"{len(files) + 1} files in {folder}")
 
     def _judge(self, name: str | None) -> Judge:
         if name is None:

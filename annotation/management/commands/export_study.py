@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Writes one zip with all files of a study, a manifest, a data sheet and a methods paragraph."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("--study", required=True, metavar="NAME", help="by name or id")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE")
         parser.add_argument("--licence", default="", metavar="TEXT", help="for instance CC BY 4.0")

@@ -8,6 +8,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.agreement.reports import ReportRefused, reports
+from annotation.figures.references import UnknownReference
 
 
 class Command(BaseCommand):
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         report = self.reports[options["report"]]
         try:
             values = report.make(options)
-        except ReportRefused as refused:
+        except (ReportRefused, UnknownReference) as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
             self.stdout.write(orjson.dumps(values, option=orjson.OPT_INDENT_2).decode())

@@ -19,7 +19,6 @@ class Command(BaseCommand):
     stealth_options = ("now",)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send them."""
         if not settings.EMAIL_IS_SET:
             raise CommandError("This site sends no mail: set EMAIL_URL.")
         self.stdout.write(f"Reminders sent: {send_due(now=options.get('now') or timezone.now())}.")

@@ -12,7 +12,7 @@ from annotation.writing import settling
 
 
 class Command(BaseCommand):
-    """settle_sessions [--json]"""
+    """`manage.py settle_sessions [--json]`"""
 
     help = "Close what time has ended and make the snapshots that are due; safe to run at any time."
 

@@ -25,7 +25,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("--study", required=True, metavar="NAME", help="of the study to make; must be new")
         parser.add_argument("--dataset", required=True, metavar="NAME", help="the question set")
         parser.add_argument(
@@ -47,7 +46,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Simulate and report."""
         people = dict(options["error_rate"]) | dict.fromkeys(options["careless"], CARELESS)
         if len(people) < len(options["error_rate"]) + len(options["careless"]) or not people:
             raise CommandError("Name each person once, with --error-rate PERSON=RATE or --careless PERSON.")

@@ -13,11 +13,12 @@ from pydantic import Field, StrictInt
 
 from benchmarks.engine import backgrounds, juries
 from benchmarks.engine.task import Counts, Labels, Origin, Store, Task
-from benchmarks.judges.base import Coverage, ItemRef, SummaryToJudge, digest
+from benchmarks.judges.base import ItemRef, SummaryToJudge, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
 from benchmarks.judges.questions import Headings, LabelQuestion, ModelConfig, item_groups
 from benchmarks.judges.registry import offline_judge
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary, Verdict
+from benchmarks.scoring.summhay import COVERAGES, Coverage
 from benchmarks.scoring.text import LineKind, lines_from_list
 
 
@@ -27,17 +28,17 @@ class CoverageReply(LabelReply):
     name = "coverage"
     item = "insight"
     passage = "bullet"
-    labels = ("none", "partial", "full")
+    labels = COVERAGES
 
     label: Coverage = Field(alias="coverage")
     numbers: list[StrictInt] = Field(alias="bullet_ids", max_length=1000)
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """None names no bullet, everything else does."""
-        if label == "none" and numbers:
+        """Why label and bullets do not go together, if so: covered exactly when a bullet is named."""
+        if label == Coverage.NONE and numbers:
             return "“none” must name no bullet."
-        return f"“{label}” must name a bullet." if label != "none" and not numbers else ""
+        return f"“{label}” must name a bullet." if label != Coverage.NONE and not numbers else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,6 @@ class CoverageQuestion(LabelQuestion):
 
     @property
     def numbered(self) -> Sequence[tuple[int, str]]:
-        """The bullets."""
         return self.bullets
 
     def input_of(self, key: str) -> str:
@@ -83,10 +83,6 @@ class CoverageTask(Task):
         unanswered=gettext_noop("Summaries without an answer"),
     )
 
-    def read(self, keys: Sequence[int]) -> QuerySet[Summary, Summary]:
-        """Summaries."""
-        return Summary.objects.filter(pk__in=keys)
-
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
         verdicts = Q(verdicts__judge=judge, verdicts__repeat__lt=repeats)
         rows = Summary.objects.filter(pk__in=[summary.pk for summary in subjects]).annotate(
@@ -103,7 +99,6 @@ class CoverageTask(Task):
         return {pk: Counts(complete.get(pk, 0), one.n_there) for pk, one in found.items()}
 
     def answers(self) -> QuerySet[Verdict, Verdict]:
-        """Verdicts."""
         return Verdict.objects.all()
 
     def questions(
@@ -160,7 +155,6 @@ class CoverageTask(Task):
         return rows.values_list("summary_id", "insight_id", "input_sha256")
 
     def stale_text(self, n: int) -> str:
-        """Of verdicts."""
         return ngettext(
             "%(n)d verdict is stale: the bullets or the insight have changed since it was given.",
             "%(n)d verdicts are stale: the bullets or the insight have changed since they were given.",
@@ -202,7 +196,7 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> list[Verdi
         for given, verdicts in zip(batch, asked.judge_coverage(batch, background), strict=True):
             given_on = digest(given.lines, [insight.text for insight in given.insights], background.version)
             for verdict in verdicts:
-                row = _verdict(int(given.key), int(verdict.insight_key), verdict.coverage, verdict.lines)
+                row = _verdict(int(given.key), int(verdict.insight_key), verdict.coverage.value, verdict.lines)
                 row.score, row.input_sha256 = verdict.score, given_on
                 if verdict.probabilities is not None:
                     row.p_partial, row.p_full = verdict.probabilities.partial, verdict.probabilities.full

@@ -35,7 +35,7 @@ class TextQuestion(Question):
 
     @property
     def overrides(self) -> Mapping[str, Any]:
-        """How words are drawn."""
+        """The fields of the request that say how words are drawn."""
         return self.decoding
 
     @property
@@ -88,10 +88,6 @@ class DraftTask(Task, Generic[Q]):
     @abstractmethod
     def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
         """Make the last texts what judges see."""
-
-    def read(self, keys: Sequence[int]) -> QuerySet[Draft, Draft]:
-        """Drafts."""
-        return Draft.objects.filter(pk__in=keys).select_related(self.related.removeprefix("draft__"))
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
         rows = DraftText.objects.filter(judge=judge, draft__in=[one.pk for one in subjects], number=FINISHED)

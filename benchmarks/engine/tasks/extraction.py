@@ -80,7 +80,6 @@ class ExtractionQuestion(Question):
         return "points", strict_object({"points": {"type": "array", "items": {"type": "string"}}})
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, PointsAnswer | Problem]:
-        """The points."""
         return {self.subject_key: read_points(reply)}
 
     def input_of(self, key: str) -> str:
@@ -95,7 +94,6 @@ class ExtractionTask(ResponseTask):
     labels = Labels(answers=gettext_noop("Responses taken apart"))
 
     def answers(self) -> QuerySet[Extraction, Extraction]:
-        """Extractions."""
         return Extraction.objects.all()
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:

@@ -11,13 +11,15 @@ from django.db.models import Count, QuerySet
 from pydantic import Field, StrictInt
 
 from benchmarks.engine.task import Origin, Task
-from benchmarks.judges.base import Background, Entailment, digest
+from benchmarks.judges.base import Background, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
 from benchmarks.judges.passages import Passages
 from benchmarks.judges.questions import LabelQuestion
 from benchmarks.models import Judge, KeyPoint, PointVerdict, QuestionDocument, Response
+from benchmarks.scoring.keypoints import Entailment
+from benchmarks.states import PointPremise
 
-Premise = PointVerdict.Premise
+Premise = PointPremise
 
 
 # What a model is asked
@@ -36,8 +38,8 @@ class EntailmentReply(LabelReply):
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """A yes without evidence."""
-        return "“yes” must name what says it in “evidence”." if label == "yes" and not numbers else ""
+        """What is wrong with a yes that names no evidence."""
+        return "“yes” must name what says it in “evidence”." if label == Entailment.YES and not numbers else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +83,6 @@ class ResponseTask(Task):
     order_by = "response__question"
     has_offline = True
 
-    def read(self, keys: Sequence[int]) -> QuerySet[Response, Response]:
-        """Responses with their questions."""
-        return Response.objects.filter(pk__in=keys).select_related("question")
-
 
 class PointTask(ResponseTask):
     """Verdicts on the points of responses."""
@@ -101,27 +99,16 @@ class PointTask(ResponseTask):
         """A verdict for each point."""
         add_verdicts([_verdict(question, key, answer) for key, answer in answers.items()], origin)
 
-    def _n_verdicts(self, judge: Judge, responses: Sequence[Response], repeats: int) -> Counter[int]:
-        """{response pk: how many verdicts it has}."""
-        rows = self._verdicts(judge, responses, repeats).values_list("response")
-        return Counter(dict(rows.annotate(n=Count("pk"))))
-
     def _judged(
         self, judge: Judge, responses: Sequence[Response], repeats: int
     ) -> set[tuple[int, str, int | None, int]]:
         """(response, premise, key point or point, repeat) of every verdict that is there."""
-        rows = self._verdicts(judge, responses, repeats)
+        rows = self.given(judge=judge, keys=[one.pk for one in responses], repeats=repeats)
         fields = ("response_id", "premise", "key_point_id", "point_id", "repeat")
         return {
             (response, premise, point if key_point is None else key_point, repeat)
             for response, premise, key_point, point, repeat in rows.values_list(*fields)
         }
-
-    def _verdicts(
-        self, judge: Judge, responses: Sequence[Response], repeats: int
-    ) -> QuerySet[PointVerdict, PointVerdict]:
-        keys = [one.pk for one in responses]
-        return self.answers().filter(judge=judge, response__in=keys, repeat__lt=repeats).order_by()
 
 
 def _verdict(question: EntailmentQuestion, key: str, answer: LabelAnswer | Problem) -> PointVerdict:

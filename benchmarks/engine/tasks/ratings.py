@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop, ngettext
 from pydantic import ConfigDict, StrictInt, create_model
 
@@ -18,7 +17,7 @@ from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import ModelConfig, Question, item_groups
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, SummaryRating
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Subtopic, SummaryRating
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
 
 ITEMS = tuple(ItemRef(aspect, "{} 1: {}. 5: {}.".format(*ENDS[aspect])) for aspect in ASPECTS)
@@ -43,7 +42,6 @@ class RatingQuestion(Question):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The aspects."""
         return tuple(item.key for item in self.items)
 
     @property
@@ -105,17 +103,11 @@ class RatingTask(Task):
         unanswered=gettext_noop("Summaries without an answer"),
     )
 
-    def read(self, keys: Sequence[int]) -> QuerySet[Summary, Summary]:
-        """Summaries."""
-        return Summary.objects.filter(pk__in=keys)
-
     def answers(self) -> QuerySet[SummaryRating, SummaryRating]:
-        """Ratings."""
         return SummaryRating.objects.all()
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        rows = self._ratings(judge, [one.pk for one in subjects], repeats).values_list("summary")
-        there = Counter(dict(rows.annotate(n=Count("pk"))))
+        there = self.n_given(judge=judge, subjects=subjects, repeats=repeats)
         shown = source_numbers(subjects)
         return {one.pk: Counts(len(ASPECTS) * repeats if shown[one.pk] else 0, there[one.pk]) for one in subjects}
 
@@ -124,7 +116,7 @@ class RatingTask(Task):
     ) -> dict[int, list[RatingQuestion]]:
         """Aspects without a rating, of summaries whose documents are here; five queries."""
         summaries = {item.summary.pk: item.summary for item in items}
-        rows = self._ratings(judge, list(summaries), repeats)
+        rows = self.given(judge=judge, keys=list(summaries), repeats=repeats)
         there = set(rows.values_list("summary_id", "repeat", "aspect"))
         shown = source_numbers(summaries.values())
         asked = Subtopic.objects.filter(pk__in={one.subtopic_id for one in summaries.values()})
@@ -176,14 +168,8 @@ class RatingTask(Task):
         return self.answers().filter(judge=judge).values_list("summary_id", "aspect", "input_sha256")
 
     def stale_text(self, n: int) -> str:
-        """Of ratings."""
         return ngettext(
             "%(n)d rating is stale: a document, the question or the wording has changed since it was given.",
             "%(n)d ratings are stale: a document, the question or the wording has changed since they were given.",
             n,
         ) % {"n": n}
-
-    def _ratings(
-        self, judge: Judge, summaries: Sequence[int], repeats: int
-    ) -> QuerySet[SummaryRating, SummaryRating]:
-        return self.answers().filter(judge=judge, summary__in=summaries, repeat__lt=repeats).order_by()

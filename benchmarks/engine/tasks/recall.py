@@ -47,7 +47,7 @@ class RecallTask(PointTask):
     premises = (Premise.RESPONSE,)
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        points, there = n_key_points(subjects), self._n_verdicts(judge, subjects, repeats)
+        points, there = n_key_points(subjects), self.n_given(judge=judge, subjects=subjects, repeats=repeats)
         return {one.pk: Counts(points[one.question_id] * repeats, there[one.pk]) for one in subjects}
 
     def questions(
@@ -95,7 +95,6 @@ class RecallTask(PointTask):
         return rows.values_list("response_id", "key_point_id", "input_sha256")
 
     def stale_text(self, n: int) -> str:
-        """Of verdicts on key points."""
         return ngettext(
             "%(n)d verdict on a key point is stale: a text or the wording has changed since it was given.",
             "%(n)d verdicts on key points are stale: a text or the wording has changed since they were given.",
@@ -113,6 +112,6 @@ def _recall(judge: OfflineJudge, group: Sequence[Response], known: QuestionTexts
         at = verdict.sentence
         raw = {} if at is None else {"sentence": at, "evidence": split[response.pk][at - 1]}
         given_on = digest("recall", response.text, text, background.version)
-        row = point_verdict(Premise.RESPONSE, response.pk, pk, verdict.answer, raw, given_on)
+        row = point_verdict(Premise.RESPONSE, response.pk, pk, verdict.answer.value, raw, given_on)
         row.score = verdict.score
         yield row

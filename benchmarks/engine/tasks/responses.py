@@ -66,7 +66,6 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:
-        """Those of the questions."""
         found: dict[int | None, dict[int, str]] = defaultdict(dict)
         rows = QuestionDocument.objects.filter(question__in={draft.question_id for draft in drafts})
         for question, number, text in rows.values_list("question", "number", "text"):

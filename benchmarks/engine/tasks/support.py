@@ -48,7 +48,7 @@ class SupportTask(PointTask):
         keys, with_key_points = [one.pk for one in subjects], n_key_points(subjects)
         rows = ResponsePoint.objects.filter(extraction__judge=judge, extraction__response__in=keys).order_by()
         points = dict(rows.values_list("extraction__response").annotate(n=Count("pk")))
-        there = self._n_verdicts(judge, subjects, 1)
+        there = self.n_given(judge=judge, subjects=subjects, repeats=1)
         return {
             one.pk: Counts(points.get(one.pk, 0) * (2 if with_key_points[one.question_id] else 1), there[one.pk])
             for one in subjects
@@ -166,6 +166,6 @@ def _supported(
             evidence, number = texts[verdict.sentence - 1]
             raw = {"evidence": evidence, SOURCES[premise]: number}
         given_on = digest(premise.value, ref.text, background.version)
-        found.append(point_verdict(premise, response.pk, int(ref.key), verdict.answer, raw, given_on))
+        found.append(point_verdict(premise, response.pk, int(ref.key), verdict.answer.value, raw, given_on))
         found[-1].score = verdict.score
     return found

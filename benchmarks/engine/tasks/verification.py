@@ -6,12 +6,11 @@ documents say. A model may call a point key that it did not find; figures leave 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
 
@@ -24,6 +23,7 @@ from benchmarks.judges.passages import PassageRanking, Passages, passages_of
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import Headings, LabelQuestion, ModelConfig, Question
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, KeyPoint, KeyPointVerdict
+from benchmarks.states import Grounded, Keyness
 
 Judgment = KeyPointVerdict.Judgment
 
@@ -41,8 +41,8 @@ class GroundedReply(LabelReply):
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """A yes without evidence."""
-        return "“yes” must name what says it in “evidence”." if label == "yes" and not numbers else ""
+        """What is wrong with a yes that names no evidence."""
+        return "“yes” must name what says it in “evidence”." if label == Grounded.YES and not numbers else ""
 
 
 class KeynessReply(BaseModel):
@@ -109,11 +109,10 @@ class KeynessQuestion(Question):
 
     def schema(self) -> tuple[str, dict[str, Any]]:
         """One of three answers."""
-        answers = {"type": "string", "enum": ["agree", "neutral", "disagree"]}
+        answers = {"type": "string", "enum": Keyness.values}
         return "keyness", strict_object({"answer": answers})
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, LabelAnswer | Problem]:
-        """The answer."""
         found = read_reply(reply, KeynessReply)
         key = self.subject_key
         return {key: found if isinstance(found, Problem) else LabelAnswer(key, found.answer)}
@@ -141,8 +140,7 @@ class VerificationTask(KeyPointTask):
         return KeyPointVerdict.objects.all()
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        rows = self._verdicts(judge, [one.pk for one in subjects], repeats).values_list("key_point")
-        there = Counter(dict(rows.annotate(n=Count("pk"))))
+        there = self.n_given(judge=judge, subjects=subjects, repeats=repeats)
         return {one.pk: Counts(len(Judgment) * repeats, there[one.pk]) for one in subjects}
 
     def questions(
@@ -150,7 +148,7 @@ class VerificationTask(KeyPointTask):
     ) -> dict[int, list[VerificationQuestion]]:
         """Judgments without a verdict; three queries."""
         points = [item.key_point for item in items]
-        rows = self._verdicts(judge, [point.pk for point in points], repeats)
+        rows = self.given(judge=judge, keys=[point.pk for point in points], repeats=repeats)
         there = set(rows.values_list("key_point_id", "judgment", "repeat"))
         texts = texts_of({point.question_id for point in points})
         cut = {question: passages_of(known.documents) for question, known in texts.items()}
@@ -185,11 +183,6 @@ class VerificationTask(KeyPointTask):
             for answer in answers.values()
         ]
         KeyPointVerdict.objects.bulk_create(origin.mark(rows), ignore_conflicts=True)
-
-    def _verdicts(
-        self, judge: Judge, points: Sequence[int], repeats: int
-    ) -> QuerySet[KeyPointVerdict, KeyPointVerdict]:
-        return self.answers().filter(judge=judge, key_point__in=points, repeat__lt=repeats).order_by()
 
 
 def _grounded(

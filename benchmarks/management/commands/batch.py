@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import batch_replies, batches
-from benchmarks.judges.questions import ResponseFormat
+from benchmarks.judges.base import ResponseFormat
 from benchmarks.models import JudgeRun
 
 FORMATS = [one.value for one in ResponseFormat if one.value]
@@ -56,7 +56,6 @@ class Command(BaseCommand):
             one.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write or read."""
         try:
             report, text = self._write(options) if options["what"] == "write" else self._read(options)
         except batches.BatchRefused as refused:

@@ -30,7 +30,6 @@ class Command(BaseCommand):
     help = "Fit the offline judge to human labels, with each topic left out in turn."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE", help="published benchmarks of annotated summaries"
         )

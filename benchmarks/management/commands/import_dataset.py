@@ -56,7 +56,7 @@ class Command(BaseCommand):
         return found
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check, import, report."""
+        """Check the file, import it unless this is a trial, and report."""
         entry = get_format(self.format_name or options["format"])
         request = ImportRequest(
             now=timezone.now(), options=_given(entry, options), researcher=_user(options["researcher"])

@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Score the documents of haystacks for every subtopic's query, and store the scores."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Arguments."""
         haystacks_argument.add_argument(parser, required=True)
         parser.add_argument(
             "--retriever",

@@ -16,16 +16,13 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchmarks.engine import judging, scopes
-from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
 from benchmarks.management import model_runs
-from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Question, Response, Subtopic, Summary
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary
 
-OFFLINE = "lexical"
 OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES, JudgeRun.Task.RESPONSES)
 """Tasks that have commands of their own."""
 SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
@@ -40,8 +37,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
-        parser.add_argument("judge", metavar="NAME", help=f"name of the judge; {OFFLINE} is the offline one")
+        parser.add_argument(
+            "judge", metavar="NAME", help=f"name of the judge; {judging.OFFLINE} is the offline one"
+        )
         parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
         parser.add_argument(
             "--task",
@@ -106,7 +104,8 @@ class Command(BaseCommand):
         if options["paused"]:
             model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
-        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        say = model_runs.progress(self.stderr, "judged")
+        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=say)
         waiting = model_runs.waiting(judge=judge, task=task, worked_on=worked_on)
         report = {
             "judge": str(judge),
@@ -212,7 +211,7 @@ class Command(BaseCommand):
         subject = TASKS[options["task"]].subject
         if subject == "summary":
             return scope.summaries()
-        questions = self._questions(dataset=scope.dataset)
+        questions = model_runs.questions(scope.dataset)
         if subject == "key_point" and scope.study is not None:
             points = scopes.studies().key_points(scope.study[0]).select_related("question")
             return scope.narrowed(points.filter(question__in=questions) if scope.dataset else points)
@@ -220,14 +219,8 @@ class Command(BaseCommand):
             return scope.narrowed(KeyPoint.objects.filter(question__in=questions).select_related("question"))
         return scope.narrowed(Response.objects.filter(question__in=questions))
 
-    def _questions(self, *, dataset: str) -> QuestionQuerySet:
-        questions = Question.objects.of(dataset=dataset).filter(archived_at=None)
-        if dataset and not questions.exists():
-            raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-        return questions
-
     def _judge(self, *, name: str, version: int | None) -> Judge:
-        if name == OFFLINE and version is None:
+        if name == judging.OFFLINE and version is None:
             return judging.default_judge(now=timezone.now())
         found = Judge.objects.filter(name=name, archived_at=None)
         if version is not None:
@@ -235,7 +228,7 @@ class Command(BaseCommand):
         judge = found.order_by("-version").first()
         if judge is None:
             names = sorted(
-                {OFFLINE, *Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)}
+                {judging.OFFLINE, *Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)}
             )
             asked = name if version is None else f"{name} v{version}"
             raise CommandError(f"There is no judge “{asked}”; known judges: {', '.join(names)}.")
@@ -256,23 +249,13 @@ class Command(BaseCommand):
             )
         return found
 
-    def _say(self, run: JudgeRun, done: RunProgress) -> None:
-        subjects = TASKS[run.task].subjects.replace("_", " ")
-        failed = f", {done.n_failed:,} failed" if done.n_failed else ""
-        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} {subjects.replace('_', ' ')} judged{failed}")
-
     def _print(self, report: dict[str, Any]) -> None:
         self.stdout.write(
             "{judge}: {calls:,} {what} asked in {seconds:.1f} s, {cached:,} there before, {invalid:,} unusable, "
             "{failed:,} failed.".format(what="answers" if "task" in report else "verdicts", **report)
         )
-        if "paused" in report:
-            self.stdout.write(f"A run of this judge is paused. {report['paused']}")
         if report.get("not_extracted"):
             self.stdout.write(
                 f"{report['not_extracted']:,} responses have no extracted points: --task extraction."
             )
-        if report["held_elsewhere"]:
-            self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
-        if report["on_hold"]:
-            self.stdout.write(model_runs.ON_HOLD.format(report["on_hold"]))
+        model_runs.print_left(report, self.stdout, whose="judge")

@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Ask a model whether each key point is key, and store how far it prefers yes (the AutoDS score)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Arguments."""
         parser.add_argument("judge", metavar="JUDGE", help="a judge behind an OpenAI-compatible address, by name")
         parser.add_argument("--dataset", default="", metavar="NAME", help="only key points of this question set")
         parser.add_argument("--limit", type=int, default=None, metavar="N", help="at most so many")
@@ -33,7 +32,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Score and count."""
         judges = Judge.objects.filter(name=options["judge"], kind=Judge.Kind.OPENAI, archived_at=None)
         judge = judges.order_by("-version").first()
         if judge is None:

@@ -15,7 +15,6 @@ from django.utils import timezone
 from benchmarks.engine import judging, overview, retrieving, summarizing
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents
-from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.summarizing import NotPossible, Shown, Source
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.drafts import FINISHED
@@ -25,8 +24,6 @@ from benchmarks.models import (
     Draft,
     DraftText,
     Judge,
-    JudgeRun,
-    Question,
     Retrieval,
     RetrieverRanking,
     Subtopic,
@@ -57,7 +54,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument(
             "--system", required=True, metavar="NAME", help=f"the summarizer; {EXTRACTIVE} is the offline baseline"
         )
@@ -123,7 +119,8 @@ class Command(BaseCommand):
         if options["paused"]:
             model_runs.print_paused(run, self.stdout, is_json=options["json"])
             return
-        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=self._say)
+        say = model_runs.progress(self.stderr, "written")
+        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=say)
         waiting = model_runs.waiting(judge=judge, task=shown.task, worked_on=worked_on)
         subjects = TASKS[shown.task].subjects
         report = {
@@ -150,13 +147,8 @@ class Command(BaseCommand):
             source = self._source(options, subtopics)
             return {"judge": judge, "subjects": source.fitting(subtopics), "shown": source, "now": now}
         shown = Documents(Condition.named(options["documents"] or FULL))
-        return {"judge": judge, "subjects": self._questions(options["dataset"]), "shown": shown, "now": now}
-
-    def _questions(self, dataset: str) -> list[Question]:
-        found = list(Question.objects.of(dataset=dataset).filter(archived_at=None).order_by("pk"))
-        if not found:
-            raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-        return found
+        questions = list(model_runs.questions(options["dataset"]).order_by("pk"))
+        return {"judge": judge, "subjects": questions, "shown": shown, "now": now}
 
     def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
         name, version, method = options["system"], options["system_version"], options["method"]
@@ -248,10 +240,6 @@ class Command(BaseCommand):
         cost = "no price is known" if found.dollars is None else f"about ${found.dollars:.4f}"
         self.stdout.write(f"{found.n_subjects:,} {subjects}, {found.n_paid:,} requests, {cost}.")
 
-    def _say(self, run: JudgeRun, done: RunProgress) -> None:
-        failed = f", {done.n_failed:,} failed" if done.n_failed else ""
-        self.stderr.write(f"{done.n_done:,} of {done.n_total:,} {TASKS[run.task].subjects} written{failed}")
-
     def _print(self, report: dict[str, Any], subjects: str, *, is_json: bool) -> None:
         if is_json:
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
@@ -264,9 +252,4 @@ class Command(BaseCommand):
             self.stdout.write(f"{n:,} × {reason}")
         if report["without_text"]:
             self.stdout.write(f"{report['without_text']:,} have no text and are in no figure.")
-        if "paused" in report:
-            self.stdout.write(f"A run of this summarizer is paused. {report['paused']}")
-        if report["held_elsewhere"]:
-            self.stdout.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
-        if report["on_hold"]:
-            self.stdout.write(model_runs.ON_HOLD.format(report["on_hold"]))
+        model_runs.print_left(report, self.stdout, whose="summarizer")

@@ -34,17 +34,11 @@ def mean_scores(
     texts: Sequence[Shown], names: Sequence[str], *, resampling: Resampling = DEFAULT
 ) -> dict[str, Stat]:
     """The mean of each score over the texts that have it, each with its interval over items."""
-    rows = [scored(text) for text in texts]
-    found = {}
-    for name in names:
-        known = [
-            (value, text.item)
-            for row, text in zip(rows, texts, strict=True)
-            if (value := row.get(name)) is not None
-        ]
-        values, items = [value for value, _item in known], [item for _value, item in known]
-        found[name] = bootstrap_mean(values, clusters=items, resampling=resampling)
-    return found
+    rows, items = [scored(text) for text in texts], [text.item for text in texts]
+    return {
+        name: bootstrap_mean([row.get(name) for row in rows], clusters=items, resampling=resampling)
+        for name in names
+    }
 
 
 def shuffled(texts: Sequence[Shown], *, seed: int = DEFAULT.seed) -> list[Shown]:

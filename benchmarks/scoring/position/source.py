@@ -45,7 +45,7 @@ class Documents:
     """
 
     def __init__(self, texts: Mapping[int, str]) -> None:
-        """Index the texts."""
+        """`texts` are the documents by their number, in their order."""
         self._ids: dict[str, int] = {}
         self.places = {number: place for place, number in enumerate(texts)}
         ids: list[int] = []

@@ -30,8 +30,8 @@ run(function start(root) {
   }
   function retry(act) {
     if (isOfReasons(act)) {
-      const said = act.fields.filter(([name]) => name.startsWith("reason-"));
-      unlinked.show(said.map(([name, reason]) => [Number(name.slice(7)), reason]));
+      const reasons = act.fields.filter(([name]) => name.startsWith("reason-"));
+      unlinked.show(reasons.map(([name, reason]) => [Number(name.slice(7)), reason]));
       draw();
       return unlinked.box;
     }

@@ -25,8 +25,8 @@ export class Unlinked {
 
   fields() {
     const version = this.box.querySelector("[name=guideline]")?.value;
-    const said = this.shown.map((row) => [`reason-${row.dataset.unlinkedLine}`, this.reasonOf(row)]);
-    return [["beside", "1"], ...said.filter(([, reason]) => reason), ...(version ? [["guideline", version]] : [])];
+    const reasons = this.shown.map((row) => [`reason-${row.dataset.unlinkedLine}`, this.reasonOf(row)]);
+    return [["beside", "1"], ...reasons.filter(([, reason]) => reason), ...(version ? [["guideline", version]] : [])];
   }
   show(reasons) {
     const given = new Map(reasons);

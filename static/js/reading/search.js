@@ -38,6 +38,35 @@ export function fold(value, exact) {
   return { text: new TextDecoder("utf-16").decode(signs.subarray(0, length)), places };
 }
 
+// Where hits begin and end. A single letter has tens of thousands, for which pairs would be slow to make.
+class Hits {
+  constructor() {
+    Object.assign(this, { length: 0, starts: new Uint32Array(4096), ends: new Uint32Array(4096) });
+  }
+
+  add(start, end) {
+    if (this.length === this.starts.length) {
+      for (const name of ["starts", "ends"]) {
+        const longer = new Uint32Array(2 * this.length);
+        longer.set(this[name]);
+        this[name] = longer;
+      }
+    }
+    this.starts[this.length] = start;
+    this.ends[this.length++] = end;
+  }
+
+  slice(from, to) {
+    const found = [];
+    for (let at = from; at < Math.min(to, this.length); at++) found.push([this.starts[at], this.ends[at]]);
+    return found;
+  }
+
+  firstFrom(start) {
+    return this.starts.subarray(0, this.length).findIndex((at) => at >= start);
+  }
+}
+
 export class Finder {
   constructor(container) {
     this.nodes = []; // {node, start, end, doc}
@@ -64,19 +93,20 @@ export class Finder {
     this.folded = { false: fold(this.original, false), true: null };
   }
 
-  // Gives {hits, counts}: all hits as [start, end] in the original, and their number in each document.
+  // Gives {hits, counts}: all hits in the original, and their number in each document.
   search(query, exact) {
     const counts = new Uint32Array(this.docs.length);
-    const hits = [];
+    const hits = new Hits();
     const wanted = fold(query, exact).text;
     if (!wanted.trim()) return { hits, counts };
     const { text, places } = this.folded[exact] ??= fold(this.original, exact);
+    const { nodes } = this;
     let place = 0;
     for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-      const hit = [places[at], places[at + wanted.length - 1] + 1];
-      while (this.nodes[place].end <= hit[0]) place++;
-      hits.push(hit);
-      counts[this.nodes[place].doc]++;
+      const start = places[at];
+      while (nodes[place].end <= start) place++;
+      hits.add(start, places[at + wanted.length - 1] + 1);
+      counts[nodes[place].doc]++;
     }
     return { hits, counts };
   }
@@ -91,7 +121,7 @@ export class Finder {
     return low;
   }
 
-  // The ranges of hits in ascending order.
+  // The ranges of hits, [start, end] each, in ascending order.
   ranges(hits) {
     let place = hits.length ? this.placeOf(hits[0][0]) : 0;
     return hits.map((hit) => {
@@ -139,7 +169,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     });
   });
   const paints = "highlights" in CSS;
-  let hits = [], counts = [], current = -1, logged = "", timer;
+  let hits = new Hits(), counts = [], current = -1, logged = "", timer;
 
   const paint = () => {
     if (!paints) return;
@@ -175,7 +205,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     log();
     current = current < 0 ? (step > 0 ? firstInView() : all - 1) : (current + step + all) % all;
     paint();
-    const [range] = finder().ranges([hits[current]]);
+    const [range] = finder().ranges(hits.slice(current, current + 1));
     if (paints) CSS.highlights.set("hit-now", new Highlight(range));
     showCount();
     reveal(range, pane.querySelector(".documents"));
@@ -185,7 +215,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     const top = pane.getBoundingClientRect().top;
     const reading = finder().docs.findIndex((doc) => doc.getBoundingClientRect().bottom > top + 40);
     const start = finder().nodes.find((each) => each.doc >= reading)?.start ?? 0;
-    return Math.max(0, hits.findIndex(([at]) => at >= start));
+    return Math.max(0, hits.firstFrom(start));
   };
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
   on(box, "input", run);

@@ -53,12 +53,12 @@ export function startAids(editor, pane) {
     marks.scrollTop = editor.scrollTop;
   };
   // The line of the caret comes first, then the first problem.
-  const tell = () => {
+  const showMessage = () => {
     const caret = editor.selectionEnd, here = editor.value.slice(0, caret).split("\n").length;
     const bad = shown.filter(({ kind }) => kind !== "range");
     const [first] = [...shown.filter((each) => each.line === here), ...bad];
-    const told = !first ? "" : [bad.length > 1 ? text("n-problems", { n: bad.length }) : "", text("at-line", { line: first.line, reason: reason(first) })].filter(Boolean).join(" · ");
-    if (line.textContent !== told) line.textContent = told;
+    const message = !first ? "" : [bad.length > 1 ? text("n-problems", { n: bad.length }) : "", text("at-line", { line: first.line, reason: reason(first) })].filter(Boolean).join(" · ");
+    if (line.textContent !== message) line.textContent = message;
     line.classList.toggle("is-note", first?.kind === "range");
     next.hidden = !bad.length;
   };
@@ -70,7 +70,7 @@ export function startAids(editor, pane) {
     if (config.aids.show_counters) counters.textContent = text("counters", summaryFacts(editor.value));
     if (checks) shown = problems().filter(({ kind }) => IN_LINE.includes(kind));
     paint();
-    if (checks) tell();
+    if (checks) showMessage();
   };
   const select = ({ start, end }) => {
     paint();
@@ -82,7 +82,7 @@ export function startAids(editor, pane) {
     const top = range.getBoundingClientRect().top - marks.getBoundingClientRect().top + marks.scrollTop;
     editor.scrollTop = top - editor.clientHeight / 3;
     editor.scrollIntoView({ block: "nearest" });
-    if (checks) tell();
+    if (checks) showMessage();
   };
   let planned = false;
   const later = () => {
@@ -92,7 +92,7 @@ export function startAids(editor, pane) {
   };
   for (const type of ["input", "replaced"]) editor.addEventListener(type, later);
   editor.addEventListener("scroll", () => { marks.scrollTop = editor.scrollTop; });
-  document.addEventListener("selectionchange", () => { if (checks && document.activeElement === editor) tell(); });
+  document.addEventListener("selectionchange", () => { if (checks && document.activeElement === editor) showMessage(); });
   update();
   const step = () => {
     const bad = shown.filter(({ kind }) => kind !== "range");

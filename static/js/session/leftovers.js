@@ -1,11 +1,12 @@
 // Texts that this browser still holds of sessions that are over: sent now, to be stored apart, and kept here until
 // the server has them. Only those of the person who is logged in; what belongs to a session that goes on stays.
-import { Unreachable, copies, newId, release, request } from "../talk.js";
+import { Unreachable, backoff, copies, newId, pause, release, request } from "../talk.js";
 
 const root = document.querySelector("[data-leftovers]");
 const config = JSON.parse(root.dataset.leftovers);
 const OVER = ["submitted", "expired", "voided"];
 const STILL_MS = 30_000;
+const LONGEST_MS = 60_000;
 const STORED = [200, 409, 410];
 const own = location.pathname.match(/\/sessions\/([0-9a-f-]{36})\//)?.[1];
 const sentence = (name, values = {}) => root.querySelector(`[data-text="${name}"]`).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -18,12 +19,13 @@ function tell(message, { session, text }) {
   root.append(box);
 }
 
-// What the server says to a copy; the operation that was under way goes first, since it may have arrived.
-async function deliver({ key, session, text, sent = null, op_id, base_rev, tab_id, at }) {
+// What the server says to a copy; the operation that was under way goes first, since it may have arrived. A copy keeps
+// its `new_id`, so that the server knows a second try.
+async function deliver({ key, session, text, sent = null, op_id, base_rev, tab_id, at, new_id }) {
   const url = `${config.sessions}${session}/${key.startsWith("notes:") ? "notes" : "draft"}/`;
   const message = { tab_id: tab_id || newId(), base_rev: base_rev ?? 0, source: "late", ...(at && { typed_at: at }) };
   if (op_id && sent !== null && sent !== text) await request(url, { ...message, op_id, text: sent });
-  return request(url, { ...message, op_id: op_id && sent === text ? op_id : newId(), text });
+  return request(url, { ...message, op_id: op_id && sent === text ? op_id : new_id, text });
 }
 
 async function send(session, kept) {
@@ -35,7 +37,7 @@ async function send(session, kept) {
   }
   try { localStorage.removeItem(`clips:${session}`); } catch { /* nothing was kept */ }
   let late = null;
-  for (const copy of kept.reverse()) { // the newest last, so that the server knows it as the newest
+  for (const copy of kept) { // the newest last, so that the server knows it as the newest
     const answer = await deliver(copy);
     if (STORED.includes(answer.status)) release(copy);
     if (answer.status === 410) late = answer.body.late_words ?? late ?? 0;
@@ -47,11 +49,16 @@ async function send(session, kept) {
 }
 
 const isTheirs = ({ person, session }) => (person ? person === config.person : session === own);
-const found = [...copies("session"), ...copies("notes")].filter(isTheirs);
+const found = [...copies("session"), ...copies("notes")].filter(isTheirs).map((copy) => ({ ...copy, new_id: newId() }));
 for (const session of new Set(found.map((copy) => copy.session))) {
-  try {
-    await send(session, found.filter((copy) => copy.session === session).sort((one, other) => other.at - one.at));
-  } catch (error) {
-    if (!(error instanceof Unreachable)) throw error; // it stays in this browser, for the next visit
+  const kept = found.filter((copy) => copy.session === session).sort((one, other) => one.at - other.at);
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await send(session, kept);
+      break;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      await pause(backoff(attempt, LONGEST_MS)); // and where this page is left first, it stays for the next visit
+    }
   }
 }

@@ -16,12 +16,10 @@ class Command(BaseCommand):
     help = "Write the whole database to FILE, which only its owner can read. Nothing needs to stop for it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where to."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--overwrite", action="store_true", help="Replace the file if it exists.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Back up."""
         try:
             size = backup(to=options["file"], overwrite=options["overwrite"])
         except (BackupFailed, OSError) as error:

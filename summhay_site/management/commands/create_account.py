@@ -20,7 +20,6 @@ class Command(BaseCommand):
     help = "Make an account and print the one-time link by which its password is set."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Who."""
         parser.add_argument("username")
         parser.add_argument("--role", choices=BY_RANK, default=ANNOTATOR)
         parser.add_argument("--name", default="")
@@ -28,7 +27,6 @@ class Command(BaseCommand):
         parser.add_argument("--base-url", default="http://localhost:8000/", help="The address of this site.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it."""
         now = timezone.now()
         row = NewAccount(username=options["username"], name=options["name"], email=options["email"])
         try:

@@ -29,11 +29,10 @@ class Command(BaseCommand):
     help = "Migrates, loads the demo, serves it, and prints address and logins. Stop it with Ctrl+C."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the port."""
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it, and stay until stopped."""
+        """Migrate, load the demo and serve it until stopped."""
         port = _free_port(options["port"])
         call_command("migrate", verbosity=0)
         call_command("load_demo", stdout=self.stdout, logins=False)

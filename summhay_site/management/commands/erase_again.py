@@ -16,7 +16,6 @@ class Command(BaseCommand):
     help = "Erase the people in removals.jsonl whom a restored database holds again. Run migrate before it."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Erase them."""
         try:
             n = erase_again(found=tombstones.read(tombstones.tombstone_file()))
         except tombstones.Damaged as error:

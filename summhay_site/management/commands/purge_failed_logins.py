@@ -11,10 +11,9 @@ from summhay_site.logins import purge_failed_logins
 
 
 class Command(BaseCommand):
-    """`manage.py purge_failed_logins`."""
+    """`manage.py purge_failed_logins`"""
 
     help = "Forget failed logins, and the addresses they came from, that are older than a day."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Purge."""
         self.stdout.write(f"{purge_failed_logins(now=timezone.now())} forgotten")

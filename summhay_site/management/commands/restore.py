@@ -18,12 +18,10 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where from."""
         parser.add_argument("file", type=Path)
         parser.add_argument("--yes", action="store_true", help="The present database may be replaced.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Restore."""
         if not options["yes"]:
             raise CommandError("This replaces everything in the present database. Say --yes if that is meant.")
         try:

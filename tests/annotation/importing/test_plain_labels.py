@@ -151,7 +151,7 @@ def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: 
     study = make_labelled_study(summaries=make_summaries(n=2), judges=())
     study.coverage_labels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
     if kind == "csv":
-        text = "".join(csv_lines(exports.COLUMNS, exports.spaced(exports.label_rows(study))))
+        text = "".join(csv_lines(tuple(exports.COLUMNS), exports.spaced(exports.label_rows(study))))
     else:
         rows = (dict(zip(exports.COLUMNS, row, strict=True)) for row in exports.label_rows(study))
         text = b"".join(json_lines(rows)).decode()

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.engine import answering, budgets, costs, judging, leases, ledger, runs, sending
-from benchmarks.judges.questions import ResponseFormat, request_body
+from benchmarks.judges.base import ResponseFormat
+from benchmarks.judges.questions import request_body
 from benchmarks.models import (
     Judge,
     JudgeCall,

@@ -56,7 +56,7 @@ def test_the_example_is_good() -> None:
     assert [row.topic.key for row in found] == ["breakwater", "ferry-news"]
     assert [len(row.topic.documents) for row in found] == [1, 2]
     assert found[0].reference[1].text == "It was repaired in four summers."
-    assert problems.n_warnings == 0
+    assert problems.warnings == []
 
 
 def test_a_reference_is_cut_into_sentences_unless_it_is_a_list() -> None:

@@ -1,0 +1,84 @@
+"""Rows of the files of a study, read in chunks: what each column holds is said once, beside its name.
+
+People appear as annotator1, annotator2 …, stable within the study. Times are UTC, in ISO 8601; ids are texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from annotation.kinds import StudyFile, Text
+from annotation.models import Study
+from benchmarks.web.downloads import csv_lines, json_lines
+
+Made = tuple[Callable[..., Any], *tuple[str, ...]]
+Columns = Mapping[str, str | Made]
+"""What each column holds: a field of the row, or what a function makes of some of its fields."""
+Rows = Callable[[], Iterable[Sequence[Any]]]
+PERSON = "annotator_id"
+"""The field that is read as a pseudonym."""
+IS_UNDO: Made = (lambda undoes: undoes is not None, "undoes_id")
+AS_TEXT: Mapping[type, Callable[[Any], str]] = {datetime: datetime.isoformat, UUID: str}
+CHUNK = 500
+"""Rows may hold whole texts."""
+
+
+def rows_of(study: Study, found: QuerySet[Any, Any], columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """The rows of `found` in the order of the columns."""
+    return cells(read(study, found, *fields_of(columns)), columns)
+
+
+def fields_of(columns: Columns) -> set[str]:
+    """The fields that some columns need."""
+    values = columns.values()
+    return {name for value in values for name in ((value,) if isinstance(value, str) else value[1:])}
+
+
+def read(study: Study, found: QuerySet[Any, Any], *fields: str) -> Iterator[dict[str, Any]]:
+    """Fields of rows of a study; `PERSON` becomes the pseudonym."""
+    names = pseudonyms_of(study) if PERSON in fields else {}
+    for row in found.values(*fields).iterator(chunk_size=CHUNK):
+        if PERSON in row:
+            row[PERSON] = names.get(row[PERSON], "unknown")
+        yield row
+
+
+def cells(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """Rows, which hold all that the columns need, in the order of the columns."""
+    values = [(None, (value,)) if isinstance(value, str) else (value[0], value[1:]) for value in columns.values()]
+    for row in rows:
+        found = [row[names[0]] if of is None else of(*[row[name] for name in names]) for of, names in values]
+        yield tuple([AS_TEXT[type(one)](one) if type(one) in AS_TEXT else one for one in found])
+
+
+def csv_file(
+    name: str,
+    title: Text,
+    columns: Iterable[str],
+    rows: Rows,
+    cells: Callable[[Any], Iterable[Sequence[Any]]] = iter,
+) -> StudyFile:
+    """A table that can also be had in forms whose values keep their types; `cells` gives its rows for CSV."""
+    names = tuple(columns)
+    return StudyFile(name, title, lambda: csv_lines(names, cells(rows())), names, rows)
+
+
+def jsonl_file(name: str, title: Text, columns: Iterable[str], rows: Rows) -> StudyFile:
+    """The same rows as JSON lines."""
+    return StudyFile(name, title, lambda: json_lines(objects(columns, rows())))
+
+
+def objects(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Rows with the names of their columns."""
+    names = tuple(columns)
+    return (dict(zip(names, row, strict=True)) for row in rows)
+
+
+def pseudonyms_of(study: Study) -> dict[int, str]:
+    """{annotator pk: pseudonym} of everybody who took part at any time. One query."""
+    return {member.annotator_id: member.pseudonym for member in study.memberships.all()}

@@ -1,0 +1,120 @@
+"""Kinds, states and answers that constraints and querysets name as well as the models that have them."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class SummaryOrigin(models.TextChoices):
+    """Where a summary's text comes from."""
+
+    IMPORTED = "imported", "imported"
+    SESSION = "session", "written in a session"
+    GENERATED = "generated", "generated here"
+    ANNOTATED = "annotated", "from annotated summaries"
+
+
+class SystemKind(models.TextChoices):
+    """Whether a model or people wrote the texts."""
+
+    MODEL = "model", "model"
+    HUMAN = "human", "human"
+
+
+class JudgeRole(models.TextChoices):
+    """What a row of the table of judges is used for."""
+
+    JUDGE = "judge", "judge"
+    SUMMARIZER = "summarizer", "summarizer"
+
+
+class RunState(models.TextChoices):
+    """How far a run is."""
+
+    PENDING = "pending", "waiting"
+    RUNNING = "running", "running"
+    PAUSED = "paused", "paused"
+    DONE = "done", "done"
+    CANCELLED = "cancelled", "cancelled"
+
+
+class RunItemState(models.TextChoices):
+    """How far an item of a run is."""
+
+    PENDING = "pending", "waiting"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+
+
+class BatchState(models.TextChoices):
+    """Whether the files of a batch are being written, wait for replies, or have been read."""
+
+    WRITING = "writing", "being written"
+    OUT = "out", "waiting for replies"
+    CLOSED = "closed", "closed"
+
+
+class CallState(models.TextChoices):
+    """Whether a server has answered a request."""
+
+    ASKED = "asked", "asked"
+    ANSWERED = "answered", "answered"
+    FAILED = "failed", "failed"
+
+
+class ImportState(models.TextChoices):
+    """How far an uploaded file is."""
+
+    UPLOADED = "uploaded", "uploaded"
+    CHECKED = "checked", "checked"
+    QUEUED = "queued", "queued"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+
+
+class TextDirection(models.TextChoices):
+    """In which direction texts are written."""
+
+    LTR = "ltr", "left to right"
+    RTL = "rtl", "right to left"
+
+
+class RetrievalState(models.TextChoices):
+    """How far a retriever is on a haystack."""
+
+    QUEUED = "queued", "queued"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+    CANCELLED = "cancelled", "cancelled"
+
+
+class PointPremise(models.TextChoices):
+    """The text that does or does not say a point."""
+
+    RESPONSE = "response", "the response"
+    DOCUMENTS = "documents", "the documents"
+    KEY_POINTS = "key_points", "the key points"
+
+
+class PointJudgment(models.TextChoices):
+    """The two judgments of verification."""
+
+    GROUNDED = "grounded", "Can it be found in the documents?"
+    KEY_POINT = "key_point", "Is it a key point?"
+
+
+class Grounded(models.TextChoices):
+    """Can the point be found in the text?"""
+
+    YES = "yes", "yes"
+    NO = "no", "no"
+
+
+class Keyness(models.TextChoices):
+    """Is it a key point? Asked after a yes only."""
+
+    AGREE = "agree", "agree"
+    NEUTRAL = "neutral", "neutral"
+    DISAGREE = "disagree", "disagree"
