@@ -52,10 +52,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("judges/runs/<uuid:uid>/pause/", runs.run_change, {"act": "pause"}, name="judge-run-pause"),
     path("judges/runs/<uuid:uid>/resume/", runs.run_change, {"act": "resume"}, name="judge-run-resume"),
     path("judges/runs/<uuid:uid>/cancel/", runs.run_change, {"act": "cancel"}, name="judge-run-cancel"),
-    path("judges/<uuid:uid>/", judges.judge_detail, name="judge-detail"),
+    path("judges/<uuid:uid>/", runs.judge_detail, name="judge-detail"),
     path("judges/<uuid:uid>/jury/", judges.jury_run, name="jury-run"),
     path("judges/<uuid:uid>/edit/", judges.judge_edit, name="judge-edit"),
     path("judges/<uuid:uid>/cost/", judges.judge_cost, name="judge-cost"),
-    path("judges/<uuid:uid>/run/", judges.run_start, name="judge-start"),
-    path("judges/<uuid:uid>/try/<uuid:summary_uid>/", judges.judge_try, name="judge-try"),
+    path("judges/<uuid:uid>/run/", runs.run_start, name="judge-start"),
+    path("judges/<uuid:uid>/try/<uuid:summary_uid>/", runs.judge_try, name="judge-try"),
 ]

@@ -15,8 +15,7 @@ from benchmarks.engine import judging, overview
 from benchmarks.engine.scopes import Scope
 from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.models import Judge
-from benchmarks.views.judges import estimated
-from benchmarks.views.runs import start_run
+from benchmarks.views.runs import estimated, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
 
 

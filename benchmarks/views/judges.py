@@ -1,10 +1,7 @@
-"""Judges: what there is, a new one or a new version, one summary tried, the estimate of a run and its start."""
+"""Judges: what there is, a new one or a new version, what they cost; the page of one is in `runs`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -15,16 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import costs, judging, juries, overview, runs, scopes, sending
-from benchmarks.judge_forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm, RunForm, TryForm
+from benchmarks.engine import costs, judging, overview
+from benchmarks.judge_forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
 from benchmarks.judges.jury import WrongJury
-from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.scoring.summhay import Score
 from benchmarks.views.models import edit_model
 from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
-from benchmarks.web.exposure import saw_insights
-from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
@@ -114,44 +109,6 @@ def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
     )
 
 
-@require_safe
-@requires(VIEW)
-def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """A judge's configuration and runs; with `concurrency` in the query, the estimate of a run."""
-    judge = get_object_or_404(Judge, uid=uid)
-    if "concurrency" in request.GET and judge.kind == Judge.Kind.OPENAI:
-        return _detail(request, judge, RunForm(request.GET, judge=judge, user=request.user))
-    return _detail(request, judge, RunForm(initial=request.GET.dict(), judge=judge, user=request.user))
-
-
-def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpResponse:
-    """The page of a judge; a bound form is answered with the estimate of its run."""
-    is_model = judge.kind == Judge.Kind.OPENAI
-    context = {
-        "judge": judge,
-        "is_model": is_model,
-        "can_run": judge.kind != Judge.Kind.IMPORTED and judge.archived_at is None,
-        "about": description_of(judge.kind),
-        "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
-        "form": form,
-        "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
-        "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
-        "some_summary": Summary.objects.of_systems().first(),
-    }
-    if judge.kind == Judge.Kind.JURY:
-        context["jury"] = juries.overview(judge)
-    if is_model:
-        everything = request.GET.get("stale") == "all"
-        most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE
-        stale = overview.stale_answers(judge=judge, most=most)
-        has_older = not everything and any(one.has_older for one in stale)
-        context |= {"stale": stale, "n_compared": most, "has_older": has_older}
-    if form.is_bound and form.is_valid():
-        context |= _waiting(judge, form, request.user)
-    status = 422 if request.method == "POST" and not form.is_valid() else 200
-    return page(request, "benchmarks/judge_detail.html", context, status=status)
-
-
 @require_POST
 @requires(CHANGE)
 def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
@@ -165,96 +122,6 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         judging.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
         messages.success(request, _("The cost was saved."))
     return redirect("benchmarks:judge-detail", judge.uid)
-
-
-def _waiting(judge: Judge, form: RunForm, user: Any) -> dict[str, Any]:
-    """What a run of this scope would judge, and what a model would be asked; for a template."""
-    scope = form.scope()
-    summaries, options = scope.summaries(), form.options()
-    waiting = judging.missing(
-        judge=judge, task=JudgeRun.Task.COVERAGE, subjects=summaries, repeats=options.repeats
-    )
-    context = {
-        "scope": scopes.words(scope.as_json(), seen=scopes.seen_by(user)),
-        "n_summaries": len(summaries),
-        "n_waiting": len(waiting),
-    }
-    if judge.kind == Judge.Kind.OPENAI:
-        context |= estimated(judge, JudgeRun.Task.COVERAGE, waiting, options.repeats)
-    return context
-
-
-def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) -> dict[str, Any]:
-    """What a run would ask and cost, or why it can't be asked; for a template."""
-    try:
-        found = overview.estimate(judge=judge, task=task, subjects=subjects, repeats=repeats, now=timezone.now())
-    except ValueError as error:
-        return {"refused": str(error)}
-    return {"estimate": found}
-
-
-@require_POST
-@requires(RUN)
-def run_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Estimate a run, or queue what was estimated; a list of ids may be too long for an address."""
-    judge = get_object_or_404(Judge, uid=uid)
-    form = RunForm(request.POST, request.FILES, judge=judge, user=request.user)
-    if "estimate" in request.POST or not form.is_valid():
-        return _detail(request, judge, form)
-    scope = form.scope()
-    return start_run(
-        request,
-        judge=judge,
-        task=JudgeRun.Task.COVERAGE,
-        subjects=scope.summaries(),
-        options=form.options(),
-        back=reverse("benchmarks:judge-detail", args=[judge.uid]),
-        scope=scope.as_json(),
-    )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires(RUN)
-def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpResponse:
-    """One summary: what is asked in which shape, and what came back; POST asks what is missing."""
-    judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
-    rows = Summary.objects.of_systems().select_related("system", "subtopic", "haystack")
-    summary = get_object_or_404(rows, uid=summary_uid)
-    here = reverse("benchmarks:judge-try", args=[judge.uid, summary.uid])
-    if request.method == "POST":
-        return start_run(
-            request,
-            judge=judge,
-            task=JudgeRun.Task.COVERAGE,
-            subjects=[summary],
-            reason="try",
-            back=here,
-            then=f"{here}#answers",
-        )
-    form = TryForm({"summary": str(summary.uid), **request.GET.dict()}, summary=summary)
-    chosen = form.cleaned_data if form.is_valid() else {}
-    if chosen.get("summary", str(summary.uid)) != str(summary.uid):
-        return redirect("benchmarks:judge-try", judge.uid, chosen["summary"])
-    saw_insights(request.user, summary.haystack)
-    verdicts = judge.verdicts.filter(summary=summary).select_related("insight", "call").order_by("insight__number")
-    insight = summary.subtopic.insights.filter(uid=chosen["insight"]).first() if chosen.get("insight") else None
-    if insight is not None:
-        verdicts = verdicts.filter(insight=insight)
-    run = judge.runs.filter(items__summary=summary, task=JudgeRun.Task.COVERAGE).first()
-    is_working = run is not None and run.state in runs.GOING
-    context = {"judge": judge, "summary": summary, "verdicts": verdicts, "form": form, "run": run}
-    context |= {"is_working": is_working, "requests": [], "here": request.get_full_path()}
-    if wants_fragment(request):
-        return polled(request, "benchmarks/judge_try.html", context, part="answers", is_working=is_working)
-    try:
-        found = overview.requests_on(
-            judge=Judge(pk=0), config=sending.config_of(judge), task=JudgeRun.Task.COVERAGE, subjects=[summary]
-        )
-        asked = [row for row in found if insight is None or str(insight.pk) in row.question.keys]
-        context["requests"] = [(row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in asked]
-    except ValueError as error:
-        context["refused"] = str(error)
-    return page(request, "benchmarks/judge_try.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

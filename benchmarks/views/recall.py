@@ -24,8 +24,7 @@ from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import chosen_judge, figure_cells, page_of
 from benchmarks.recall.plots import caption_of, length_plot
 from benchmarks.recall.systems import as_json, compared
-from benchmarks.views.judges import estimated
-from benchmarks.views.runs import RUN, start_run
+from benchmarks.views.runs import RUN, estimated, start_run
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
