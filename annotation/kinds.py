@@ -7,7 +7,7 @@ kind. What a kind says of setting up, dealing and following its studies is in `s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -67,6 +67,15 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something for a researcher to look at: what it is, where, and which study or run it belongs to."""
+
+    text: str
+    url: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tab:
     """A page of a study: `here` is what the page calls itself, `page` the name of its URL, `part` one of `PARTS`.
 
@@ -120,6 +129,8 @@ class StudyKind:
     """The results of a study as a small plot for the home of researchers, None before there are any."""
     headline: Callable[[Any], Headline] = lambda _study: Headline(0, 0, None)
     """What the labels of a study come to, for the list of what can be compared."""
+    waiting: Callable[[Mapping[int, Any]], list[Waiting]] = lambda _studies: []
+    """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""
     guidelines: str = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 

@@ -11,13 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timezone import localdate
 
-from annotation.kinds import kind_named
+from annotation.kinds import Waiting, kind_named
 from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.studies.pace import SHOWN_DAYS, Pace, paces
 from benchmarks import question_sets
 from benchmarks.models import Haystack, JudgeRun
 from summhay_site import attention
-from summhay_site.attention import Waiting
 from summhay_site.models import User
 
 RESULTS_SHOWN = 3

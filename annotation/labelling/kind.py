@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.kinds import Tab, Text, kind_named
+from annotation.kinds import Tab, Text, Waiting, kind_named
 from annotation.labelling.preview import PREVIEW
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Annotator, LabelTask, Study
@@ -45,6 +46,20 @@ def on_now(study: Study, now: datetime) -> list[Presence]:
     rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
     last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
     return [Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()]
+
+
+def disagreements(
+    studies: Mapping[int, Study], *, undecided: Callable[[Iterable[int]], Mapping[int, int]], page: str
+) -> list[Waiting]:
+    """How many items people disagree on and nobody has decided, by study; `page` is where one decides."""
+    return [
+        Waiting(
+            ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},
+            reverse(page, args=[studies[pk].uid]),
+            studies[pk].name,
+        )
+        for pk, n in undecided(studies).items()
+    ]
 
 
 def opening_problems(study: Study) -> list[str]:

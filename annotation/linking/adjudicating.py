@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.linking.bullets import linkable_numbers
@@ -81,6 +82,22 @@ def history_of(*, study: Study, summary: Summary, insight: Insight) -> QuerySet[
     """Every decision on one question, the newest first."""
     rows = CoverageAdjudication.objects.filter(study=study, summary=summary, insight=insight)
     return rows.select_related("made_by").order_by("-pk")
+
+
+def undecided(studies: Iterable[int]) -> Counter[int]:
+    """How many insights of summaries people differ on and nobody has decided, by study; one query."""
+    decided = CoverageAdjudication.objects.filter(
+        is_current=True, study=OuterRef("study"), summary=OuterRef("summary"), insight=OuterRef("insight")
+    )
+    rows = (
+        CoverageLabel.objects.for_figures()
+        .filter(~Exists(decided), study__in=list(studies))
+        .order_by()
+        .values("study", "summary", "insight")
+        .annotate(n=Count("coverage", distinct=True))
+        .filter(n__gt=1)
+    )
+    return Counter(rows.values_list("study", flat=True))
 
 
 def may_link_several(study: Study) -> bool:

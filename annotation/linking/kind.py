@@ -10,12 +10,13 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.figures.page import headline, small_plot
 from annotation.kinds import Words, register, results_tab
-from annotation.labelling.kind import LabelWork
+from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
 from annotation.labelling.task_page import TaskPage
 from annotation.labelling.views import barred
 from annotation.linking import exports, planning
+from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.forms import LinkingStudyForm
 from annotation.linking.overview import page_of
@@ -25,6 +26,8 @@ from annotation.linking.unlinked import UNLINKED
 from annotation.models import Exposure, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
+
+DISAGREEMENTS = "annotation:disagreements"
 
 
 def create(*, form: LinkingStudyForm, by: Any, now: datetime) -> Study:
@@ -61,9 +64,10 @@ KIND = register(
             "systems, judges or each other's labels."
         ),
         headline=headline,
+        waiting=partial(disagreements, undecided=undecided, page=DISAGREEMENTS),
         tabs=(
             results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),
-            results_tab("disagreements", gettext_lazy("Disagreements"), "annotation:disagreements"),
+            results_tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS),
         ),
         plan="linking_plan",
         new_form=LinkingStudyForm,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.models import Grounded, LabelItem, PointAdjudication, Study
+from annotation.models import Grounded, LabelItem, PointAdjudication, PointLabel, Study
 from annotation.verification.labels import PointTable
 from benchmarks import audit
 from benchmarks.models import KeyPoint
@@ -45,6 +48,24 @@ def disputes(table: PointTable) -> list[Dispute]:
         if keep or grounded or keyness
     ]
     return sorted(found, key=lambda one: (-(one.keep or 0), -(one.grounded or 0), -(one.keyness or 0)))
+
+
+def undecided(studies: Iterable[int]) -> Counter[int]:
+    """How many key points people differ on and nobody has decided, by study; one query."""
+    decided = PointAdjudication.objects.filter(
+        is_current=True, study=OuterRef("study"), key_point=OuterRef("key_point")
+    )
+    rows = (
+        PointLabel.objects.for_figures()
+        .filter(~Exists(decided), study__in=list(studies))
+        .order_by()
+        .values("study", "key_point")
+        .annotate(
+            found=Count("grounded", distinct=True), key=Count("keyness", distinct=True, filter=~Q(keyness=""))
+        )
+        .filter(Q(found__gt=1) | Q(key__gt=1))
+    )
+    return Counter(rows.values_list("study", flat=True))
 
 
 def adjudicate(

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Tab, Words, register
-from annotation.labelling.kind import LabelWork
+from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
 from annotation.verification import exports, planning
+from annotation.verification.adjudicating import undecided
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
 from annotation.verification.overview import ABOUT_ROWS, about, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
 from annotation.verification.research_page import headline, small_plot
+
+DISAGREEMENTS = "annotation:verification-disagreements"
 
 
 def create(*, form: VerificationStudyForm, by: Any, now: datetime) -> Study:
@@ -65,6 +69,7 @@ KIND = register(
             "the question. The key points of a question stay together; nobody sees anybody else's answers."
         ),
         headline=headline,
+        waiting=partial(disagreements, undecided=undecided, page=DISAGREEMENTS),
         tabs=(
             Tab("agreement", gettext_lazy("Agreement"), "annotation:verification-agreement", "results"),
             Tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing", "results"),
@@ -78,7 +83,7 @@ KIND = register(
             Tab(
                 "disagreements",
                 gettext_lazy("Disagreements"),
-                "annotation:verification-disagreements",
+                DISAGREEMENTS,
                 "results",
             ),
             Tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods", "results"),

@@ -16,6 +16,7 @@ from annotation.studies.kind import NotPossible, Work
 from annotation.writing import assigning, planning
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
+from annotation.writing.late import waiting
 from annotation.writing.latest import small_plot
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import PREVIEW
@@ -97,6 +98,7 @@ KIND = register(
         preview=PREVIEW,
         overview=page_of,
         latest=small_plot,
+        waiting=waiting,
         on_now=on_now,
         files=files_of,
         downloads=(("annotation:study-results", gettext_lazy("Scores and files")),),

@@ -7,15 +7,19 @@ text with a name of its own, which enters figures only where somebody asks for i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Count, Exists, OuterRef
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from annotation import clock
-from annotation.models import DraftRevision, LateDecision, Session
+from annotation.kinds import Waiting
+from annotation.models import DraftRevision, LateDecision, Session, Study
 from annotation.writing.amending import Unchanged
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.locking import LockedSession, locked
@@ -164,3 +168,24 @@ def _record(
     return LateDecision.objects.create(
         session_id=held.row.pk, revision=revision, is_accepted=is_accepted, reason=reason, by=by, at=held.now
     )
+
+
+def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
+    """Sessions with a text that arrived after the end and that nobody has accepted or declined; one query."""
+    decided = LateDecision.objects.filter(session=OuterRef("session"))
+    was_draft = DraftRevision.objects.filter(session=OuterRef("session"), accepted=True, sha256=OuterRef("sha256"))
+    rows = DraftRevision.objects.filter(
+        ~Exists(decided),
+        ~Exists(was_draft),
+        reject_code=SessionClosed.code,
+        session__assignment__study__in=studies,
+    ).exclude(text="")
+    counts = rows.order_by().values_list("session__assignment__study").annotate(n=Count("session", distinct=True))
+    return [
+        Waiting(
+            ngettext("%(n)d late text to review", "%(n)d late texts to review", n) % {"n": n},
+            reverse("annotation:study-results", args=[studies[pk].uid]) + "#sessions",
+            studies[pk].name,
+        )
+        for pk, n in counts
+    ]
