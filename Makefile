@@ -1,5 +1,6 @@
 # make demo: try it.  make test: check it.  Everything lives in .venv and var.
 PYTHON ?= python3
+EXTRAS ?= dev
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 
@@ -21,7 +22,7 @@ setup: .venv/.complete
 .venv/.complete: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	  -c constraints.txt -e '.[dev]'
+	  -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
 demo: setup
