@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Request, expect
+from playwright.sync_api import BrowserContext, Error, Page, Request, Route, expect
 
 from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, saved
 
@@ -66,6 +68,9 @@ class Line:
 @pytest.fixture
 def sam(context: BrowserContext, studies: dict[str, str]) -> Page:
     page = context.new_page()
+    page.route(
+        "**/no-such-page/", lambda route: route.continue_()
+    )  # from the start: a later one may miss a request
     log_in(page, "sam")
     return page
 
@@ -74,6 +79,20 @@ def slow(page: Page, *, latency: int = 600) -> None:
     """Delay every request by so many milliseconds."""
     line = {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1}
     page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", line)
+
+
+@contextmanager
+def held(page: Page) -> Iterator[None]:
+    """Let requests of label work wait as long as this takes, however slow the machine is."""
+    waiting: list[Route] = []
+    page.route("**/work/**", lambda route: waiting.append(route))
+    try:
+        yield
+    finally:
+        page.unroute("**/work/**")
+        for route in waiting:
+            with suppress(Error):  # the page gave it up
+                route.continue_()
 
 
 def open_first(page: Page, study: str) -> None:
@@ -149,8 +168,9 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     sam.unroute("**/choice/")
     press(sam, no)
     saved(sam)
-    press(sam, "f")
-    expect(sam.locator("[data-message]")).to_be_hidden()
+    with held(sam):
+        press(sam, "f")
+        expect(sam.locator("[data-message]")).to_be_hidden()
     expect(sam.locator("[data-message]")).to_have_text("Flagged")
     press(sam, "Enter")
     at(sam, 4)
@@ -160,19 +180,20 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
 
     # A click is no better than a key; Escape stays
     here = sam.url
-    press(sam, "ArrowLeft")
-    sam.locator(".level").first.click()
-    expect(sam.locator("[data-message]")).to_contain_text("Ignored: a click.")
-    press(sam, "Escape")
-    expect(sam.locator("[data-message]")).to_have_text("You stay here.")
+    with held(sam):
+        press(sam, "ArrowLeft")
+        sam.locator(".level").first.click()
+        expect(sam.locator("[data-message]")).to_contain_text("Ignored: a click.")
+        press(sam, "Escape")
+        expect(sam.locator("[data-message]")).to_have_text("You stay here.")
     sam.wait_for_timeout(1500)
     assert sam.url == here
     assert rows(site, kind, study) == stored
 
     # Undo leads back, in order of time
-    press(sam, "u")
-    sam.keyboard.press(yes)
-    expect(sam.locator("[data-message]")).to_contain_text("Ignored")
+    with held(sam):
+        press(sam, f"u {yes}")
+        expect(sam.locator("[data-message]")).to_contain_text("Ignored")
     at(sam, 3)
     expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
     assert (3, yes) not in rows(site, kind, study)
@@ -192,8 +213,9 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     expect(sam.locator(".reason")).to_contain_text("first; then mark it as not sure")
     expect(sam.get_by_label("not sure")).not_to_be_checked()
     expect(sam.locator("[data-save-state]")).to_have_text(before)
-    press(sam, no)
-    expect(sam.locator("[data-save-state]")).not_to_contain_text("Saved")
+    with held(sam):
+        press(sam, no)
+        expect(sam.locator("[data-save-state]")).not_to_contain_text("Saved")
     state = sam.locator('[data-save-state][data-kind="saved"]')
     in_tokyo = [datetime.now(UTC) + timedelta(hours=9, seconds=late) for late in range(-1, 9)]
     expect(state).to_have_text(re.compile(r"^Saved \d\d:\d\d:\d\d$"))
