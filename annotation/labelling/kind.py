@@ -77,19 +77,28 @@ def opening_problems(study: Study) -> list[str]:
 
 
 def deletion_problems(study: Study) -> list[str]:
-    """Why a study cannot be deleted: somebody has labelled in it."""
+    """Why a study cannot be deleted: somebody has labelled in it, or was at work on a task."""
     kind = work_of(study)
     n_labels = getattr(study, kind.answers).count() if isinstance(kind, LabelWork) else 0
-    if not n_labels:
-        return []
-    return [
-        ngettext(
-            "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
-            "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
-            n_labels,
-        )
-        % {"n": n_labels}
-    ]
+    if n_labels:
+        return [
+            ngettext(
+                "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
+                "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
+                n_labels,
+            )
+            % {"n": n_labels}
+        ]
+    if n_begun := study.label_tasks.exclude(begun_at=None).count():
+        return [
+            ngettext(
+                "%(n)d task was begun in it. Time at work cannot be deleted; archive the study instead.",
+                "%(n)d tasks were begun in it. Time at work cannot be deleted; archive the study instead.",
+                n_begun,
+            )
+            % {"n": n_begun}
+        ]
+    return []
 
 
 @dataclass(frozen=True, kw_only=True)

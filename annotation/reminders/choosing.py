@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count
 
 from annotation.models import Annotator, Assignment, LabelTask, Study
+from annotation.studies.consent import free_to_work
 
 BEFORE = (timedelta(days=3), timedelta(days=1))
 """A person is reminded once from each of these times before a date on."""
@@ -38,8 +39,12 @@ class Why(Enum):
 
 
 def open_tasks(annotators: Iterable[Annotator]) -> dict[int, list[Open]]:
-    """{annotator pk: open tasks by study, those due first}; tasks that are barred count as none. Three queries."""
-    people = [one.pk for one in annotators]
+    """{annotator pk: open tasks by study, those due first}; tasks that are barred count as none.
+
+    Those who have withdrawn consent, and whose account is not active, have none to do. Four queries.
+    """
+    known = Annotator.objects.filter(pk__in=[one.pk for one in annotators])
+    people = list(free_to_work(known).values_list("pk", flat=True))
     writing = Assignment.objects.filter(annotator__in=people, study__state=Study.State.OPEN).unfinished()
     labels = LabelTask.objects.filter(annotator__in=people, study__state=Study.State.OPEN).unfinished()
     counts: dict[tuple[int, int], int] = defaultdict(int)

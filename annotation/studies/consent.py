@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q
 
 from annotation.models import Annotator, Consent, ConsentText
+from annotation.querysets import AnnotatorQuerySet
 from annotation.studies.guidelines import unwrapped
 from annotation.studies.translated import in_active_language
 from benchmarks import audit
@@ -71,6 +72,12 @@ def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
     """
     own = Consent.objects.filter(annotator__user=user)
     return ExpressionWrapper(Q(Exists(own)) & ~Q(Exists(own.in_force())), output_field=BooleanField())
+
+
+def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
+    """Those of them who can be given work: the account is active, and consent was not withdrawn."""
+    own = Consent.objects.filter(annotator=OuterRef("pk"))
+    return annotators.active().exclude(Exists(own) & ~Exists(own.in_force()))
 
 
 def lets_work(user: Any) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 Pair = tuple[int, int]
 """A person and a group."""
@@ -45,14 +46,14 @@ def deal(
     fixed: Collection[Pair] = (),
     movable: Collection[Pair] = (),
     barred: Collection[Pair] = (),
-    cap: int | None = None,
+    caps: Mapping[int, int] | None = None,
 ) -> Deal:
     """Give each group its missing annotators: each pick is the person with the least work who may have it.
 
     `fixed` pairs stay, also those of people who left, whose work counts. `movable` pairs are not begun: those of
     people who left and barred ones are taken back, the others move where that evens out the work, so that a late
     joiner takes over from those who have most. `barred` pairs are never given, and nothing that would bring
-    somebody's work beyond `cap`. What is for everyone is no part of the work that is compared.
+    somebody's work beyond theirs in `caps`. What is for everyone is no part of the work that is compared.
 
     One cluster comes after the other, in it the groups with the fewest people, then the largest: few people cover
     many groups once before any twice. With nothing fixed or barred, no two people differ by more work than the
@@ -62,7 +63,7 @@ def deal(
     order, pool = sorted(people), sorted(groups, key=lambda group: group.pk)
     dice.shuffle(order)
     dice.shuffle(pool)
-    shares = _Shares(pool, order, fixed=fixed, barred=barred, cap=cap)
+    shares = _Shares(pool, order, fixed=fixed, barred=barred, caps=caps or {})
     for pair in sorted(movable):
         if pair[0] in shares.work and pair not in shares.barred:
             shares.give(*pair)
@@ -102,13 +103,13 @@ class _Shares:
         *,
         fixed: Collection[Pair],
         barred: Collection[Pair],
-        cap: int | None,
+        caps: Mapping[int, int],
     ) -> None:
         self.groups = {group.pk: group for group in groups}
         self.work = dict.fromkeys(people, 0)
         self.own: dict[int, set[int]] = {person: set() for person in self.work}
         """The groups of each person that may move to somebody else."""
-        self.kept, self.barred, self.cap = set(fixed), set(barred), cap
+        self.kept, self.barred, self.caps = set(fixed), set(barred), caps
         self.loose: set[Pair] = set()
         self.clusters: set[tuple[int, Hashable]] = set()
         for person, pk in self.kept:
@@ -120,7 +121,7 @@ class _Shares:
             return False
         if group.cluster is not None and (person, group.cluster) in self.clusters:
             return False
-        return self.cap is None or self.work[person] + self._size(pk) <= self.cap
+        return self.work[person] + self._size(pk) <= self.caps.get(person, inf)
 
     def give(self, person: int, pk: int) -> None:
         self.loose.add((person, pk))

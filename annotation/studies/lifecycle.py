@@ -14,8 +14,9 @@ from typing import Any, Required, TypedDict, Unpack
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, Recruitment, Study
 from annotation.states import StudyState
 from annotation.studies import consent
 from annotation.studies.guidelines import current_guideline, publish_guideline
@@ -133,10 +134,21 @@ def restore_study(*, study: Study, by: Any, now: datetime) -> Study:
     return _move(study, to=Study.State.CLOSED, by=by, now=now)
 
 
+def deletion_problems(study: Study) -> list[str]:
+    """Why a study cannot be deleted: work that its kind keeps, or people who came by a link and are to be paid."""
+    n_joined = Recruitment.objects.filter(link__study=study).count()
+    joined = ngettext(
+        "%(n)d participant joined by a link. The payment list cannot be deleted; archive the study instead.",
+        "%(n)d participants joined by a link. The payment list cannot be deleted; archive the study instead.",
+        n_joined,
+    ) % {"n": n_joined}
+    return [*work_of(study).deletion_problems(study), *([joined] if n_joined else [])]
+
+
 @transaction.atomic
 def delete_study(*, study: Study, by: Any, now: datetime) -> None:
     """Delete a study that nobody has worked in; NotReady otherwise, since work is never thrown away."""
-    if problems := work_of(study).deletion_problems(study):
+    if problems := deletion_problems(study):
         raise NotReady(problems)
     audit.record(actor=by, action="study.delete", target=study, now=now)
     study.delete()

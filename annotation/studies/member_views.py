@@ -86,6 +86,7 @@ def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.U
         "study": member.study,
         "member": member,
         "form": form,
+        "has_tasks": bool(work_of(member.study).words),
         **members.unfinished_of(study=member.study, annotator=member.annotator),
     }
     return page(request, "annotation/study_annotator_remove.html", context, status=422 if form.errors else 200)

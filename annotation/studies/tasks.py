@@ -15,8 +15,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, Study
 from annotation.querysets import LabelTaskQuerySet
+from annotation.studies import consent
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.sampling import in_blocks
@@ -79,7 +80,7 @@ def deal(
         fixed=fixed,
         movable=movable,
         barred=barred,
-        cap=_cap(study),
+        caps=_caps(study, people),
     )
     _take_back(study, group, dealt.taken)
     given = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
@@ -89,10 +90,16 @@ def deal(
     return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))
 
 
-def _cap(study: Study) -> int | None:
-    """The most items that one person gets, where a recruitment link says so."""
-    most: int | None = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
-    return most
+def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
+    """{annotator pk: the most items they get}, by the recruitment link they came by, open or not.
+
+    The others leave places for those who will come by a link that is open.
+    """
+    most = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
+    came = Recruitment.objects.filter(link__study=study).order_by("pk")
+    own = dict(came.values_list("participant__annotator", "link__max_tasks"))
+    caps = {person: own.get(person, most) for person in people}
+    return {person: cap for person, cap in caps.items() if cap is not None}
 
 
 def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:
@@ -100,7 +107,7 @@ def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] =
     people, groups = set(present_people(study)), _groups(study, group)
     holders: dict[int, set[int]] = defaultdict(set)
     for (person, key), tasks in _held(study, group).items():
-        if tasks.n == len(groups[key].rows):
+        if tasks.n == len(groups[key].rows) and (tasks.is_begun or person in people):
             holders[key].add(person)
 
     def is_short(key: int) -> bool:
@@ -113,11 +120,10 @@ def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] =
 
 def present_people(study: Study) -> dict[int, str]:
     """{annotator pk: what the lot of their order is drawn by} of those who can be given work."""
-    return {
-        member.annotator_id: str(member.annotator.uid)
-        for member in study.memberships.current().select_related("annotator").order_by("number")
-        if member.annotator.is_active
-    }
+    members = study.memberships.current()
+    free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
+    rows = members.filter(annotator__in=free).order_by("number")
+    return {pk: str(uid) for pk, uid in rows.values_list("annotator", "annotator__uid")}
 
 
 def untouched(study: Study) -> LabelTaskQuerySet:

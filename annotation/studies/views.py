@@ -157,7 +157,7 @@ def study_delete(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect("annotation:studies")
     context = {
         "study": study,
-        "problems": work_of(study).deletion_problems(study),
+        "problems": lifecycle.deletion_problems(study),
         "n_tasks": study.assignments.count() + study.label_tasks.count(),
         "n_members": study.memberships.count(),
     }

@@ -81,8 +81,10 @@ class Board:
 
     @property
     def practises_first(self) -> bool:
-        """Whether practice is the task at hand: it comes before writing, and nothing else is more urgent."""
-        return self.needs_practice and (not self.rows or _waits_for_practice(self.rows[0]))
+        """Whether practice is the task at hand: before writing, and for who is new and has no task yet."""
+        if self.rows:
+            return self.needs_practice and _waits_for_practice(self.rows[0])
+        return self.needs_practice and not self.earned.jobs
 
     @property
     def hero(self) -> Row | None:

@@ -108,7 +108,7 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
         seed=f"assign:{study.seed}",
         fixed=table.live,
         barred={pair for pair, obstacles in table.obstacles.items() if obstacles},
-        cap=max_tasks,
+        caps={annotator.pk: max_tasks for annotator in table.annotators if max_tasks is not None},
     )
     pairs = sorted(dealt.given, key=lambda pair: places[pair[1]])
     have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))

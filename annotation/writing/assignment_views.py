@@ -28,14 +28,14 @@ from benchmarks.web.tables import Choice, Column, Search, Table
 @require_safe
 def study_assignments(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The tasks of a study, and who may be given which subtopic or why not."""
-    return _assignments_page(request, study_of(request, uid))
+    return _assignments_page(request, study_of(request, uid, kind=Study.Kind.WRITING))
 
 
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show how the open places would be filled; then fill them."""
-    study = study_of(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.WRITING)
     form = AssignForm(request.POST if request.method == "POST" else request.GET or None)
     is_fine = not form.is_bound or form.is_valid()
     max_tasks = form.cleaned_data.get("max_tasks") if form.is_bound and is_fine else None
@@ -58,7 +58,7 @@ def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_POST
 def study_assign_one(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Give one person one subtopic, or say every reason why not."""
-    study = study_of(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.WRITING)
     table = assigning.eligibility(study)
     form = AssignOneForm(request.POST, annotators=table.annotators, subtopics=table.subtopics)
     if form.is_valid():

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from annotation.models import Annotator, Assignment, Exposure, Session, Study
+from annotation.studies.consent import free_to_work
 from annotation.writing.eligibility import Person, Target
 from benchmarks.models import Subtopic
 
@@ -23,7 +24,7 @@ def load_people(
     """
     ids = [annotator.pk for annotator in annotators]
     rows = Annotator.objects.filter(pk__in=ids)
-    active = set(rows.active().values_list("pk", flat=True))
+    active = set(free_to_work(rows).values_list("pk", flat=True))
     members = set(study.memberships.current().filter(annotator__in=ids).values_list("annotator_id", flat=True))
     researchers = set(rows.with_research_role().values_list("pk", flat=True))
     seen, written = _exposures(rows, starting=starting)

@@ -85,7 +85,7 @@ def find_obstacles(person: Person, target: Target, *, allow_second: bool = False
         if is_so:
             found.append(Obstacle(code, text))
 
-    against(not person.is_active, Code.INACTIVE, _("The account is not active."))
+    against(not person.is_active, Code.INACTIVE, _("The account is not active, or consent was withdrawn."))
     against(not person.is_member, Code.NOT_MEMBER, _("Not, or no longer, a member of this study."))
     against(not target.is_in_study, Code.NOT_IN_STUDY, _("The subtopic is not part of this study."))
     against(target.is_archived, Code.ARCHIVED, _("The haystack is archived."))

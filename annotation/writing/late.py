@@ -6,13 +6,13 @@ text with a name of its own, which enters figures only where somebody asks for i
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -80,35 +80,46 @@ def _words(text: str) -> Iterable[str]:
 
 def late_texts(session: Session) -> list[LateText]:
     """The texts that came after the end and were never the draft before it, the newest first; three queries."""
-    rows = DraftRevision.objects.filter(session=session, reject_code=SessionClosed.code).order_by("-pk")
+    return late_texts_of([session])[session.pk]
+
+
+def late_texts_of(sessions: Collection[Session]) -> dict[int, list[LateText]]:
+    """The same of several sessions, by primary key; three queries for all of them."""
+    late: dict[int, list[DraftRevision]] = {session.pk: [] for session in sessions}
+    for row in DraftRevision.objects.filter(session__in=late, reject_code=SessionClosed.code).order_by("-pk"):
+        late[row.session_id].append(row)
+    hashes = {row.sha256 for rows in late.values() for row in rows}
+    accepted = DraftRevision.objects.filter(session__in=late, accepted=True, sha256__in=hashes)
+    were_drafts = set(accepted.values_list("session", "sha256"))
+    made = LateDecision.objects.filter(session__in=late).order_by("pk")
+    decisions = {decision.revision_id: decision for decision in made}
+    return {
+        session.pk: [
+            LateText(
+                revision=row,
+                final_text=session.draft_text,
+                is_accepted=row.pk == session.late_text_id,
+                decision=decisions.get(row.pk),
+            )
+            for row in _told_apart(session, late[session.pk], decisions)
+            if (session.pk, row.sha256) not in were_drafts
+        ]
+        for session in sessions
+    }
+
+
+def _told_apart(
+    session: Session, rows: Iterable[DraftRevision], decisions: Collection[int]
+) -> list[DraftRevision]:
+    """One row for each text that the session did not end with: the one that was decided on, else the newest."""
     by_text: dict[str, DraftRevision] = {}
     for row in rows:
-        kept = by_text.setdefault(_plain(row.text), row)
-        if row.pk == session.late_text_id and kept is not row:
-            by_text[_plain(row.text)] = row
-    by_text.pop("", None)
-    accepted = DraftRevision.objects.filter(session=session, accepted=True)
-    were_drafts = set(
-        accepted.filter(sha256__in=[row.sha256 for row in by_text.values()]).values_list("sha256", flat=True)
-    )
-    by_text = {
-        text: row
-        for text, row in by_text.items()
-        if text != _plain(session.draft_text) and row.sha256 not in were_drafts
-    }
-    if not by_text:
-        return []
-    decisions = {row.revision_id: row for row in LateDecision.objects.filter(session=session).order_by("pk")}
-    found = [
-        LateText(
-            revision=row,
-            final_text=session.draft_text,
-            is_accepted=row.pk == session.late_text_id,
-            decision=decisions.get(row.pk),
-        )
-        for row in by_text.values()
-    ]
-    return sorted(found, key=lambda one: -one.revision.pk)
+        text = _plain(row.text)
+        kept = by_text.setdefault(text, row)
+        if row.pk == session.late_text_id or (row.pk in decisions and kept.pk not in decisions):
+            by_text[text] = row
+    of_others = [row for text, row in by_text.items() if text not in ("", _plain(session.draft_text))]
+    return sorted(of_others, key=lambda row: -row.pk)
 
 
 def _plain(text: str) -> str:
@@ -171,21 +182,27 @@ def _record(
 
 
 def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
-    """Sessions with a text that arrived after the end and that nobody has accepted or declined; one query."""
-    decided = LateDecision.objects.filter(session=OuterRef("session"))
-    was_draft = DraftRevision.objects.filter(session=OuterRef("session"), accepted=True, sha256=OuterRef("sha256"))
-    rows = DraftRevision.objects.filter(
-        ~Exists(decided),
-        ~Exists(was_draft),
+    """Sessions with a text that arrived after the end and that nobody has decided on. One leads to its page."""
+    undecided = DraftRevision.objects.filter(
+        ~Exists(LateDecision.objects.filter(revision=OuterRef("pk"))),
+        session=OuterRef("pk"),
         reject_code=SessionClosed.code,
-        session__assignment__study__in=studies,
     ).exclude(text="")
-    counts = rows.order_by().values_list("session__assignment__study").annotate(n=Count("session", distinct=True))
+    rows = Session.objects.filter(
+        Exists(undecided), assignment__study__in=studies, state__in=clock.HANDED_IN
+    ).select_related("assignment")
+    open_in: dict[int, list[Session]] = defaultdict(list)
+    sessions = {row.pk: row for row in rows}
+    for pk, texts in late_texts_of(sessions.values()).items():
+        if any(one.decision is None for one in texts):
+            open_in[sessions[pk].assignment.study_id].append(sessions[pk])
     return [
         Waiting(
-            ngettext("%(n)d late text to review", "%(n)d late texts to review", n) % {"n": n},
-            reverse("annotation:study-results", args=[studies[pk].uid]) + "#sessions",
+            ngettext("%(n)d late text to review", "%(n)d late texts to review", len(found)) % {"n": len(found)},
+            reverse("annotation:session-results", args=[found[0].uid])
+            if len(found) == 1
+            else reverse("annotation:study-results", args=[studies[pk].uid]) + "#sessions",
             studies[pk].name,
         )
-        for pk, n in counts
+        for pk, found in open_in.items()
     ]

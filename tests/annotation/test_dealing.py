@@ -54,7 +54,8 @@ def test_only_allowed_pairs_are_dealt_and_nobody_gets_too_much(
     every = {(person, group.pk) for person in people for group in groups}
     allowed = data.draw(st.sets(st.sampled_from(sorted(every))))
     cap = data.draw(st.none() | st.integers(0, 3))
-    pairs = deal(groups, people, seed="1", barred=every - allowed, cap=cap).given
+    caps = {} if cap is None else dict.fromkeys(people, cap)
+    pairs = deal(groups, people, seed="1", barred=every - allowed, caps=caps).given
     assert set(pairs) <= allowed
     assert len(set(pairs)) == len(pairs)
     per_subtopic = Counter(subtopic for _, subtopic in pairs)

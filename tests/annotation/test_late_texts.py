@@ -44,6 +44,12 @@ def say_late(writer: Writer, text: str, at_ms: int = 90_000, **fields: Any) -> s
     return str(DraftRevision.objects.filter(session=writer.session).latest("pk").op_id)
 
 
+def waits(writer: Writer) -> list[str]:
+    """What waits for a researcher of the study, as the home says it."""
+    study = writer.session.assignment.study
+    return [f"{one.text} {one.url}" for one in late.waiting({study.pk: study})]
+
+
 def decide(
     client: Any, writer: Writer, op_id: str, decision: str = "accept", reason: str = "the line was cut"
 ) -> Any:
@@ -210,7 +216,10 @@ def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
         late.accept(session=writer.row(), op_id=op_id, by=ada, reason="x", now=after(3_000))
     assert Session.objects.get().late_text is None
     if state == "voided":
-        assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/own/").text
+        own = login(ben).get(f"/work/sessions/{writer.session.uid}/own/").text
+        assert "9 words arrived too late" in own
+        assert "unless a researcher accepts it" not in own
+        assert waits(writer) == []
     with pytest.raises(IntegrityError), transaction.atomic():
         Session.objects.update(late_text=DraftRevision.objects.latest("pk"))
 
@@ -315,3 +324,17 @@ def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, login: Any, 
     shown = login(ben).get("/work/").text
     assert reverse("annotation:session-after", args=[session.uid]) in shown
     assert reverse("annotation:session", args=[session.uid]) + '"' not in shown
+
+
+def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: Writer, researcher: Any) -> None:
+    page = reverse("annotation:session-results", args=[writer.session.uid])
+    say_late(writer, f"{IN_TIME}  \n")
+    assert waits(writer) == [], "only blanks are new"
+    op_id = say_late(writer, LATER)
+    assert waits(writer) == [f"1 late text to review {page}"]
+    decide(researcher, writer, op_id, "decline")
+    assert waits(writer) == []
+    say_late(writer, LATER, 95_000)
+    assert waits(writer) == [], "the same text was decided on"
+    say_late(writer, LATEST, 99_000)
+    assert waits(writer) == [f"1 late text to review {page}"]

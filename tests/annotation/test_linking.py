@@ -13,21 +13,24 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from annotation.labelling import handling
 from annotation.labelling import summaries as choosing
-from annotation.labelling.handling import TaskRefused
+from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.labelling.recording import record, undo
 from annotation.linking import planning
 from annotation.linking.bullets import bullets_of
 from annotation.linking.overview import overview_of
 from annotation.linking.recording import LINK, LinkingAnswer, feedback
 from annotation.models import CoverageLabel, LabelTask, Study
-from annotation.studies import lifecycle, members
+from annotation.studies import consent, lifecycle, members
+from annotation.studies.kind import NotReady
 from annotation.writing import scoring
 from benchmarks.models import Insight, Summary
 from tests.makers import (
     annotator_of,
+    flat,
     label_task,
     make_assignment,
     make_haystack,
@@ -407,3 +410,40 @@ def test_bullets_lose_what_tells_of_their_author(db: None) -> None:
         (5, "3", "c"),
     ]
     assert shown[1].text == "Boats leave at six."
+
+
+@pytest.mark.parametrize("why", ["deactivated", "consent withdrawn"])
+def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
+    why: str, ben: Any, cleo: Any, ada: Any, now: datetime
+) -> None:
+    study = make_linking_study(annotators=[ben], people_per_item=1)
+    if why == "deactivated":
+        ben.is_active = False
+        ben.save()
+    else:
+        consent.withdraw(annotator=annotator_of(ben), by=ben, now=now)
+    assert planning.n_short(study) == 4
+    members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now)
+    planning.deal(study=study, by=ada, now=now, rebalance=True)
+    assert {task.annotator for task in study.label_tasks.all()} == {annotator_of(cleo)}
+    assert planning.n_short(study) == 0
+
+
+def test_a_study_in_which_a_task_was_begun_is_not_deleted(ben: Any, ada: Any, login: Any, now: datetime) -> None:
+    study = make_linking_study(annotators=[ben], researcher=ada)
+    handling.skip(tasks=OwnTask(ben.pk, label_task(study, ben).uid), reason="odd", now=now)
+    assert "1 task was begun in it" in login(ada).get(f"/studies/{study.uid}/delete/").text
+    with pytest.raises(NotReady, match="archive the study instead"):
+        lifecycle.delete_study(study=study, by=ada, now=now)
+
+
+def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben], researcher=ada)
+    client = login(ada)
+    for page in ("assignments", "assignments/deal"):
+        assert client.get(f"/studies/{study.uid}/{page}/").status_code == 404
+    person = annotator_of(ben)
+    LabelTask.objects.filter(pk=label_task(study, ben).pk).update(state="begun", begun_at=study.created_at)
+    shown = client.get(reverse("annotation:annotator-remove", args=[study.uid, person.uid])).text
+    assert "gives what they left unfinished to others" in flat(shown)
+    assert "void" not in shown

@@ -11,10 +11,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.linking import planning as linking
 from annotation.models import LabelTask, Participant, RecruitmentLink, Study
 from annotation.recruitment import links
 from annotation.recruitment.completion import completions
-from annotation.studies import lifecycle
+from annotation.studies import lifecycle, members
 from annotation.studies.kind import NotReady
 from annotation.writing import planning
 from summhay_site import accounts, erasing
@@ -239,3 +240,25 @@ def test_a_study_with_an_open_link_opens_without_annotators(ada: Any, now: datet
         make_link(study, by=ada, now=now)
         assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
     assert planning.opening_problems(writing) == []
+
+
+def test_a_participant_gets_no_more_than_the_link_said_after_it_is_closed(
+    client: Client, ada: Any, ben: Any, now: datetime
+) -> None:
+    study = make_linking_study(researcher=ada, people_per_item=2)
+    link = make_link(study, by=ada, now=now, max_tasks=2)
+    client.post(address(link))
+    links.set_open(link=link, is_open=False, by=ada, now=now)
+    members.add_annotators(study=study, annotators=[annotator_of(ben)], by=ada, now=now)
+    linking.deal(study=study, by=ada, now=now, rebalance=True)
+    tasks = study.label_tasks
+    assert tasks.filter(annotator__user__is_recruited=True).count() == 2
+    assert tasks.filter(annotator=annotator_of(ben)).count() == 4
+
+
+def test_a_study_that_participants_joined_is_not_deleted(
+    link: RecruitmentLink, client: Client, ada: Any, now: datetime
+) -> None:
+    client.post(address(link))
+    with pytest.raises(NotReady, match="1 participant joined by a link"):
+        lifecycle.delete_study(study=link.study, by=ada, now=now)

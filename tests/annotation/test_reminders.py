@@ -17,6 +17,7 @@ from django.urls import reverse
 from annotation.models import Annotator, Study
 from annotation.reminders.choosing import is_due
 from annotation.reminders.sending import send_due, send_for_study
+from annotation.studies import consent
 from benchmarks.models import AuditEvent
 from tests.makers import annotator_of, make_assignment, make_haystack, make_linking_study, make_writing_study
 
@@ -115,7 +116,10 @@ def test_at_most_one_mail_a_day_for_all_studies(study: Study, ben: Any, ada: Any
     assert "Ferry links: 4 tasks" in mail.outbox[1].body
 
 
-@pytest.mark.parametrize("reason", ["opted out", "no address", "night", "closed", "left", "done", "no mail"])
+REASONS = ("opted out", "no address", "night", "closed", "left", "done", "withdrawn", "no mail")
+
+
+@pytest.mark.parametrize("reason", REASONS)
 def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben: Any, settings: Any, now: datetime) -> None:
     if reason == "opted out":
         Annotator.objects.filter(user=ben).update(wants_reminders=False)
@@ -129,6 +133,8 @@ def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben: Any, set
         study.memberships.update(left_at=now)
     elif reason == "done":
         study.label_tasks.all().delete()
+    elif reason == "withdrawn":
+        consent.withdraw(annotator=annotator_of(ben), by=ben, now=now)
     else:
         settings.EMAIL_IS_SET = False
     ben.save()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 
@@ -263,3 +264,16 @@ def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(b
     assert url in page_of(client)
     task = label_task(make_linking_study(annotators=[ben]), ben)
     assert url in client.get(label_url("label-task", task)).content.decode()
+
+
+def test_who_is_through_with_label_work_is_not_asked_to_practise_writing(
+    ben: Any, login: Any, now: datetime
+) -> None:
+    study = make_linking_study(annotators=[ben])
+    make_haystack(key="tryout", is_practice=True)
+    study.label_tasks.update(
+        state="done", begun_at=now, done_at=now, n_answered=F("n_questions"), active_ms=60_000
+    )
+    page = page_of(login(ben))
+    assert "No task is waiting for you" in page
+    assert "Practise for five minutes" not in page
