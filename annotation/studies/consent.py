@@ -75,9 +75,10 @@ def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
 
 
 def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
-    """Those of them who can be given work: the account is active, and consent was not withdrawn."""
+    """Those of them who can be given work: nobody deactivated them, and they have not withdrawn consent."""
     own = Consent.objects.filter(annotator=OuterRef("pk"))
-    return annotators.active().exclude(Exists(own) & ~Exists(own.in_force()))
+    present = annotators.filter(is_active=True).exclude(user__is_active=False)
+    return present.exclude(Exists(own) & ~Exists(own.in_force()))
 
 
 def lets_work(user: Any) -> bool:

@@ -243,6 +243,10 @@ def test_a_study_with_answers_is_not_deleted(study: Study, ada: Any, ben: Any, l
     client.post(address)
     assert Study.objects.filter(pk=study.pk).exists()
     PointLabel.objects.all().delete()
+    assert "1 task was begun in it" in client.get(address).content.decode()
+    client.post(address)
+    assert Study.objects.filter(pk=study.pk).exists()
+    study.label_tasks.update(state="todo", n_answered=0, begun_at=None)
     client.post(address)
     assert not Study.objects.filter(pk=study.pk).exists()
 
