@@ -19,9 +19,9 @@ from annotation.writing.results import SessionResult, session_results, sessions_
 from benchmarks.exchange import systems
 from benchmarks.leaderboard import Entry, scored_summaries
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
-from benchmarks.scoring.curves import CurveRule, marks
+from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
-from benchmarks.scoring.minutes import Minutes, minutes_worth
+from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
@@ -195,7 +195,7 @@ def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | 
 
 @dataclass(frozen=True, slots=True)
 class _Curves:
-    """Joint scores of sessions at the marks, shape (sessions, marks), and the subtopic of each."""
+    """Joint scores of sessions at the marks of any, shape (sessions, marks), and the subtopic of each."""
 
     marks: tuple[float, ...]
     values: Any
@@ -207,17 +207,15 @@ def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
     if not known:
         return None
     limit = max(result.session.limit_ms for result in known)
-    every = min(int(result.session.config.get("mark_every_ms") or 600_000) for result in known)
-    at_marks = marks(limit_ms=limit, mark_every_ms=every)
-    values = np.array(
-        [
-            [(result.curve.at(mark, CurveRule.CARRIED_FORWARD) or {}).get("joint") for mark in at_marks]
-            for result in known
-        ],
-        dtype=np.float64,
-    )
+    every = {result.session.mark_every_ms for result in known}
+    at_marks = sorted({mark for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
+    values = np.array([drawn_through(_joint(result.curve), at_marks) for result in known])
     subtopics = tuple(result.session.assignment.subtopic_id for result in known)
     return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics)
+
+
+def _joint(curve: SessionCurve) -> dict[float, float | None]:
+    return {mark: measures["joint"] if measures else None for mark, measures in curve.points.items()}
 
 
 def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
@@ -150,24 +151,35 @@ def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
 @pytest.fixture
 def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
     """A haystack that three systems and two people summarized, judged offline."""
-    haystack = make_haystack()
-    study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, text, ceiling in ((ben, FIRST, 0.6), (cleo, BOTH, 0.8)):
-        task = make_assignment(annotator=person, study=study)
-        Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
-        texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
-        session = make_session(assignment=task, state="submitted", revisions=texts)
-        fill_missing(session=session, now=now)
+        written(person, study, text, ceiling=ceiling, now=now)
+    judged(study, now=now)
+    return study
+
+
+def written(person: Any, study: Study, text: str, *, now: datetime, ceiling: float = 1.0, **fields: Any) -> Session:
+    """A session of 25 minutes whose first text is FIRST."""
+    task = make_assignment(annotator=person, study=study)
+    Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
+    texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
+    session = make_session(assignment=task, state="submitted", revisions=texts, **fields)
+    fill_missing(session=session, now=now)
+    return session
+
+
+def judged(study: Study, *, now: datetime) -> None:
+    """Three systems beside the people of a study, all judged offline."""
+    cache.clear()  # primary keys of an earlier test, and its time
     scoring.score_snapshots(now=now)
     judge = judging.default_judge(now=now)
-    for subtopic in haystack.subtopics.all():
+    for subtopic in study.writing_plan.subtopics.all():
         for name, text in (("heron", BOTH), ("wren", FIRST), ("jay", "- Nothing of the kind")):
             make_summary(subtopic=subtopic, system=name, text=text)
     run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
     for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
         if one is not None:
             judging.run_pending(run=one, clock=lambda: now)
-    return study
 
 
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
@@ -184,6 +196,21 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert heron.minutes.reason == "too few sessions on the subtopics of the system"
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+@pytest.mark.parametrize(
+    ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
+)
+def test_human_minutes_are_read_at_the_marks_of_each_session(
+    every: tuple[int, int], of_wren: int, of_heron: int, ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    for person, minutes in zip((ben, cleo), every, strict=True):
+        written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
+    judged(study, now=now)
+    board = login(ada).get(PAGE).context["board"]
+    minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
+    assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
 
 
 def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
