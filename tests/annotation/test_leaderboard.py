@@ -123,6 +123,29 @@ def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -
 
 
 @pytest.mark.django_db
+def test_a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing(published: Path) -> None:
+    load(published / "topic_news1.json")
+
+    def row() -> dict[str, Any]:
+        rows = report("leaderboard", "--judge", "published")
+        return next(row for row in rows if (row["system"], row["retriever"]) == ("gpt-4o", "oracle"))
+
+    summaries = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle")
+    first = summaries.order_by("pk").first()
+    assert first is not None
+    verdicts = Verdict.objects.filter(summary=first, judge__name="published")
+    verdicts.update(is_valid=False, coverage="", lines=[], is_linked=False)
+    n = verdicts.count()
+    cache.clear()
+    found = row()
+    assert (found["n_summaries"], found["n_insights"], found["n_missing"]) == (9, 65 - n, n)
+    verdicts.delete()
+    without = row()
+    assert (without["n_summaries"], without["n_insights"], without["n_missing"]) == (8, 65 - n, 0)
+    assert without["joint"] == found["joint"], "not judged yet is left out, and missing insights are in no figure"
+
+
+@pytest.mark.django_db
 def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published: Path) -> None:
     load(published / "topic_news1.json")
     rows = Verdict.objects.filter(judge__name="published", coverage="full")
