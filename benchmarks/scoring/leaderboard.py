@@ -77,7 +77,9 @@ class Leaderboard:
             batches: dict[bytes, Batch] = {}
             prepared = {entry: self._blocks(batches, entry) for entry in self._sums}
             return [
-                self._row(entry, {name: batch.estimate(self._figure(entry, name), [at]) for name, at in blocks.items()})
+                self._row(
+                    entry, {name: batch.estimate(self._figure(entry, name), [at]) for name, at in blocks.items()}
+                )
                 for entry, (batch, blocks) in prepared.items()
             ]
 
@@ -99,8 +101,8 @@ class Leaderboard:
     ) -> list[dict[str, Stat]]:
         """The first entry minus the second for each pair, on the subtopics that both have; by figure.
 
-        A subtopic counts as one summary on each side, the mean one of those that have the figure: else it would weigh
-        more for people the more of them wrote on it.
+        A subtopic counts as one summary on each side, the mean one of those that have the figure: else it would
+        weigh more for people the more of them wrote on it.
         """
         with shared_draws():
             batches: dict[bytes, Batch] = {}

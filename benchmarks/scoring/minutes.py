@@ -1,8 +1,8 @@
 """How many active minutes of people a system is worth: when their mean first reaches its score.
 
-Each session runs from 0 at the start straight from one of its own scores to the next, and keeps its last one; people's
-mean is that of sessions at the marks, straight between them. The system's score is weighted like the sessions, subtopic
-by subtopic.
+Each session runs from 0 at the start straight from one of its own scores to the next, and keeps its last one;
+people's mean is that of sessions at the marks, straight between them. The system's score is weighted like the
+sessions, subtopic by subtopic.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def minutes_worth(
     """When the mean of sessions reaches a system's score; None where they share no subtopic.
 
     Args:
-        values: scores of sessions at the marks, shape (sessions, marks); NaN where there is none is drawn through, and
-            sessions without any are left out.
+        values: scores of sessions at the marks, shape (sessions, marks); NaN where there is none is drawn through,
+            and sessions without any are left out.
         marks: minutes of active time, ascending.
         subtopics: of each session.
         targets: the system's score on each of its subtopics.
@@ -60,7 +60,7 @@ def minutes_worth(
     """
     if values.shape != (len(subtopics), len(marks)):
         raise BadShape(f"{values.shape} values of {len(subtopics)} sessions at {len(marks)} marks")
-    has_any = np.isfinite(values).any(axis=1)
+    has_any = [bool(np.isfinite(row).any()) for row in values]
     shared = [at for at, subtopic in enumerate(subtopics) if subtopic in targets and has_any[at]]
     if not shared:
         return None
@@ -90,7 +90,7 @@ def drawn_through(scores: Mapping[float, float | None], times: Sequence[float]) 
     if not known:
         return np.full(len(times), np.nan)
     own_times, own_scores = zip(*((0.0, 0.0), *known), strict=True)
-    return np.interp(times, own_times, own_scores)
+    return np.asarray(np.interp(times, own_times, own_scores), dtype=np.float64)
 
 
 def _strata(of: Sequence[Hashable]) -> list[list[int]]:
