@@ -26,7 +26,7 @@ def scores_of(
     """Score summaries by one judge's verdicts; {summary pk: score}. Three queries.
 
     Summaries without a verdict on every insight of their subtopic are left out: they are not judged yet. An
-    answer that cannot be used costs its insight, which is counted as missing.
+    answer that cannot be used costs its insight, which is counted as missing; so do all of a summary's.
 
     Args:
         summaries: primary keys.
@@ -55,7 +55,7 @@ def scored_texts(
     for pk, subtopic, body in texts:
         insights = golds[subtopic]
         given = verdicts.get(pk, {})
-        if any(key not in given for key, _ in insights) or not any(given.values()):
+        if not given or any(key not in given for key, _ in insights):
             continue
         if shown is not None:
             insights = summhay.present_insights(insights, shown[pk])

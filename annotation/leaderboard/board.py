@@ -6,7 +6,7 @@ Computed in a fixed number of queries and kept until a verdict, a text or a sess
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Max, Q, QuerySet
 
-from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study
+from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
 from benchmarks.exchange import systems
 from benchmarks.leaderboard import Entry, scored_summaries
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
-from benchmarks.scoring.curves import CurveRule, marks
+from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
-from benchmarks.scoring.minutes import Minutes, minutes_worth
+from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 from benchmarks.web.memory import remembered
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
+"""People who were shown the oracle's documents; those with other documents have rows of their own."""
 AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
 
 
@@ -46,15 +47,41 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Writers:
+    """Who wrote the scored texts of a row of people.
+
+    `citation_ceiling` is the best mean citation F1, 0 to 1, that the documents allow which they were shown.
+    """
+
+    n_sessions: int
+    n_writers: int
+    n_subtopics: int
+    citation_ceiling: float | None
+
+    @classmethod
+    def of(cls, sessions: Sequence[Session]) -> Writers:
+        """Those of sessions."""
+        f1s = [session.assignment.ceiling.get("f1") for session in sessions]
+        ceilings = [f1 for f1 in f1s if f1 is not None]
+        return cls(
+            n_sessions=len(sessions),
+            n_writers=len({session.annotator_id for session in sessions}),
+            n_subtopics=len({session.assignment.subtopic_id for session in sessions}),
+            citation_ceiling=fmean(ceilings) if ceilings else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One row of the leaderboard.
 
     `to_people` are its figures minus people's on the subtopics that both have; `minutes` is the active time of
-    people that its joint score is worth.
+    people that its joint score is worth. Only rows of people have `writers`.
     """
 
     entry: Entry
     row: Row
+    writers: Writers | None = None
     to_people: dict[str, Stat] = field(default_factory=dict)
     to_above: dict[str, Stat] = field(default_factory=dict)
     minutes: Minutes | None = None
@@ -62,7 +89,7 @@ class Line:
     @property
     def is_people(self) -> bool:
         """Whether people wrote these texts."""
-        return self.entry == PEOPLE
+        return self.writers is not None
 
     @property
     def key(self) -> str:
@@ -82,19 +109,19 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All rows, the best joint score first, and who the people are."""
+    """All rows, the best joint score first."""
 
     lines: tuple[Line, ...]
-    n_sessions: int
-    n_writers: int
-    n_subtopics: int
-    citation_ceiling: float | None
-    """The best mean citation F1, 0 to 1, that the documents allow which people were shown."""
+
+    @property
+    def of_people(self) -> list[Line]:
+        """The rows of people: first the one that systems are compared with, then those with other documents."""
+        return sorted((line for line in self.lines if line.writers), key=_as_reference)
 
     @property
     def people(self) -> Line | None:
-        """The people's row, None where nobody wrote on these subtopics."""
-        return next((line for line in self.lines if line.is_people), None)
+        """The people that systems are compared with: with the oracle's documents, else in most sessions."""
+        return next(iter(self.of_people), None)
 
     @property
     def settings(self) -> list[str]:
@@ -106,6 +133,10 @@ class Board:
     def line(self, system: str, retriever: str) -> Line | None:
         """The row of a system with a retriever."""
         return next((line for line in self.lines if line.entry == (system, retriever)), None)
+
+
+def _as_reference(line: Line) -> tuple[bool, int, Entry]:
+    return line.entry != PEOPLE, -line.writers.n_sessions if line.writers else 0, line.entry
 
 
 def board(view: View, *, studies: QuerySet[Study]) -> Board:
@@ -134,43 +165,51 @@ def _board(view: View, studies: QuerySet[Study]) -> Board:
     scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     subtopics = {one.subtopic for one in scored}
     sessions = _sessions(view, studies, subtopics)
-    texts = [
-        Scored(str(PEOPLE), result.session.assignment.subtopic_id, score, words)
-        for result in sessions
-        for score, words in [_text_at(result, view.minute)]
-        if score is not None
-    ]
-    f1s = [result.session.assignment.ceiling.get("f1") for result in sessions]
-    ceilings = [f1 for f1 in f1s if f1 is not None] if texts else []
-    entries[str(PEOPLE)] = PEOPLE
+    texts: list[Scored] = []
+    wrote: dict[str, list[SessionResult]] = {}
+    for result in sessions:
+        score, words = _text_at(result, view.minute)
+        if score is None:
+            continue
+        entry = _entry_of(result.session)
+        entries[str(entry)] = entry
+        wrote.setdefault(str(entry), []).append(result)
+        texts.append(Scored(str(entry), result.session.assignment.subtopic_id, score, words))
     computed = Leaderboard([*scored, *texts], average=AVERAGES[view.average])
     rows = sorted(computed.rows(), key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry))
-    others = [row.entry for row in rows if entries[row.entry] != PEOPLE] if texts else []
-    against_people = computed.differences((one, str(PEOPLE)) for one in others)
-    to_people = dict(zip(others, against_people, strict=True))
+    writers = {entry: Writers.of([result.session for result in results]) for entry, results in wrote.items()}
+    plain = Board(tuple(Line(entries[row.entry], row, writers.get(row.entry)) for row in rows))
+    if plain.people is None:
+        to_people, curves = {}, None
+    else:
+        others = [line.key for line in plain.lines if not line.is_people]
+        differences = computed.differences((one, plain.people.key) for one in others)
+        to_people = dict(zip(others, differences, strict=True))
+        curves = _curves([result for result in sessions if _entry_of(result.session) == plain.people.entry])
     neighbours = [(below.entry, above.entry) for above, below in pairwise(rows)]
     to_above = {
         below: stats for (below, _above), stats in zip(neighbours, computed.differences(neighbours), strict=True)
     }
-    curves = _curves(sessions)
     return Board(
-        lines=tuple(
-            Line(
-                entry=entries[row.entry],
-                row=row,
-                to_people=to_people.get(row.entry, {}),
-                to_above=to_above.get(row.entry, {}),
-                minutes=_minutes(computed.by_subtopic(row.entry, "joint"), curves)
-                if row.entry in to_people
+        tuple(
+            replace(
+                line,
+                to_people=to_people.get(line.key, {}),
+                to_above=to_above.get(line.key, {}),
+                minutes=_minutes(computed.by_subtopic(line.key, "joint"), curves)
+                if line.key in to_people
                 else None,
             )
-            for row in rows
-        ),
-        n_sessions=len(texts),
-        n_writers=len({result.session.annotator_id for result in sessions}),
-        n_subtopics=len({one.subtopic for one in texts}),
-        citation_ceiling=fmean(ceilings) if ceilings else None,
+            for line in plain.lines
+        )
     )
+
+
+def _entry_of(session: Session) -> Entry:
+    """People by the documents that they were shown."""
+    if session.config.get("setting") == WritingPlan.Setting.FULL:
+        return Entry(systems.PEOPLE, systems.FULL_CONTEXT)
+    return Entry(systems.PEOPLE, session.config.get("retriever") or PEOPLE.retriever)
 
 
 def _sessions(view: View, studies: QuerySet[Study], subtopics: Collection[int]) -> list[SessionResult]:
@@ -195,7 +234,7 @@ def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | 
 
 @dataclass(frozen=True, slots=True)
 class _Curves:
-    """Joint scores of sessions at the marks, shape (sessions, marks), and the subtopic of each."""
+    """Joint scores of sessions at the marks of any, shape (sessions, marks), and the subtopic of each."""
 
     marks: tuple[float, ...]
     values: Any
@@ -207,17 +246,15 @@ def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
     if not known:
         return None
     limit = max(result.session.limit_ms for result in known)
-    every = min(int(result.session.config.get("mark_every_ms") or 600_000) for result in known)
-    at_marks = marks(limit_ms=limit, mark_every_ms=every)
-    values = np.array(
-        [
-            [(result.curve.at(mark, CurveRule.CARRIED_FORWARD) or {}).get("joint") for mark in at_marks]
-            for result in known
-        ],
-        dtype=np.float64,
-    )
+    every = {result.session.mark_every_ms for result in known}
+    at_marks = sorted({mark for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
+    values = np.array([drawn_through(_joint(result.curve), at_marks) for result in known])
     subtopics = tuple(result.session.assignment.subtopic_id for result in known)
     return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics)
+
+
+def _joint(curve: SessionCurve) -> dict[float, float | None]:
+    return {mark: measures["joint"] if measures else None for mark, measures in curve.points.items()}
 
 
 def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | None:
@@ -250,9 +287,10 @@ def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study])
     for one in scored:
         if one.entry in scores:
             scores[one.entry].append(one.score)
-    if str(PEOPLE) in scores:
-        found = [_text_at(result, view.minute)[0] for result in _sessions(view, studies, subtopics)]
-        scores[str(PEOPLE)] = [score for score in found if score is not None]
+    for result in _sessions(view, studies, subtopics):
+        entry, (score, _words) = str(_entry_of(result.session)), _text_at(result, view.minute)
+        if score is not None and entry in scores:
+            scores[entry].append(score)
     values = {entry: _by_insight(rows) for entry, rows in scores.items()}
     common = set(values[first]) & set(values[second])
     insights = Insight.objects.filter(pk__in=map(int, common)).select_related("subtopic__haystack")

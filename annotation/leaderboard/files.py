@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.leaderboard.board import Board, Line
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
+from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat, interval_json
 from benchmarks.web.downloads import csv_lines
 from benchmarks.web.latex import escaped, tabular
@@ -52,16 +55,42 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
         **{name: stat.value for name, stat in stats.items()},
         **{name: getattr(line.row, name) for name in COUNTS},
     }
-    if line.is_people:
-        found |= {
-            "n_sessions": board.n_sessions,
-            "n_writers": board.n_writers,
-            "n_subtopics": board.n_subtopics,
-            "citation_ceiling": None if board.citation_ceiling is None else 100 * board.citation_ceiling,
-        }
+    found |= writers_of(line)
     if with_intervals:
         found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
+    if with_intervals and board.people is not None:
+        found["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
+        found["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
     return found
+
+
+def writers_of(line: Line) -> dict[str, float | None]:
+    """Who the people of a row are, by names in files; nothing of a system."""
+    if line.writers is None:
+        return {}
+    ceiling = line.writers.citation_ceiling
+    return asdict(line.writers) | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
+
+
+def minutes_json(found: Minutes) -> dict[str, Any]:
+    """Human minutes as plain values: what people never reach is null, and said so in `reason`."""
+    ends = {"value": found.value, "low": found.low, "high": found.high}
+    reasons = [
+        *(["not reached"] if math.isinf(found.value) else []),
+        *(["upper end not reached"] if found.high == math.inf > found.value else []),
+        *([found.reason] if found.reason else []),
+    ]
+    return {
+        **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
+        "n": found.n_sessions,
+        "reason": "; ".join(reasons),
+    }
+
+
+def _differences(stats: Mapping[str, Stat]) -> dict[str, Any] | None:
+    """Paired differences by the names of figures in files, from −100 to 100; None without another row."""
+    scaled = {NAMES[name]: stat.scaled(100) for name, stat in stats.items()}
+    return {name: {"value": stat.value} | with_reason(stat) for name, stat in scaled.items()} or None
 
 
 def with_reason(stat: Stat) -> dict[str, Any]:
@@ -70,13 +99,16 @@ def with_reason(stat: Stat) -> dict[str, Any]:
 
 
 def as_csv(board: Board, *, with_intervals: bool = True) -> str:
-    """A row for each entry and figure, with interval, n and reason."""
+    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
         (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
         for line in board.lines
-        for name, stat in stats_of(line).items()
-        for cells in [dict(zip(STAT_COLUMNS, stat_cells(stat), strict=True))]
+        for name, all_cells in (
+            *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
+            *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in writers_of(line).items()),
+        )
+        for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
     )
     return "".join(csv_lines(("system", "retriever", "figure", *columns), rows))
 
@@ -90,16 +122,28 @@ def as_markdown(board: Board, *, with_intervals: bool = True) -> str:
             _markdown(head),
             _markdown(["---"] * 2 + ["---:"] * len(COLUMNS)),
             *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
+            *(f"\n{note}" for note in _notes(board)),
             "",
         ]
     )
 
 
 def as_latex(board: Board, *, with_intervals: bool = True) -> str:
-    """A `tabular` with the intervals in small print; needs the package booktabs."""
+    """A `tabular` with the intervals in small print (package booktabs), and a comment on who the people are."""
     word = _small if with_intervals else partial(_alone, missing="--")
     head = ["System", "Retriever", *map(escaped, COLUMNS.values())]
-    return tabular(head, (_cells(line, escaped, word) for line in board.lines), n_names=2)
+    table = tabular(head, (_cells(line, escaped, word) for line in board.lines), n_names=2)
+    return table + "".join(f"% {note}\n" for note in _notes(board))
+
+
+def _notes(board: Board) -> list[str]:
+    """Who the people of each row of people are, in a line below the table."""
+    return [
+        f"{line.key}: "
+        + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in found.items())
+        for line in board.of_people
+        for found in [writers_of(line)]
+    ]
 
 
 COLUMNS = {

@@ -103,7 +103,13 @@ def human_minutes(found: Minutes | None) -> SafeString:
         return SafeString("–")
     value = _minutes(found.value)
     if found.low is None or found.high is None:
-        return format_html('<span title="{}; {}">{}</span>', found.method, found.reason, value)
+        return format_html(
+            '<span title="{}; {}">{}</span> <span class="muted small">{}</span>',
+            found.method,
+            found.reason,
+            value,
+            _("(too few sessions for an interval)"),
+        )
     return format_html(
         '<span title="{}">{}</span> <span class="interval">{} – {}</span>',
         found.method,

@@ -49,7 +49,7 @@ class Row:
 
 
 class Leaderboard:
-    """Scored summaries of many entries, added up once; rows and differences draw the same subtopics."""
+    """Scored summaries of many entries, added up once; each row and difference draws its own subtopics."""
 
     def __init__(
         self, scored: Iterable[Scored], *, average: Average, resampling: Resampling | None = DEFAULT
@@ -67,24 +67,27 @@ class Leaderboard:
         }
         found = sorted({one.subtopic for rows in self.of.values() for one in rows})
         self._at = {subtopic: at for at, subtopic in enumerate(found)}
-        self._sums = {entry: self._added_up(rows) for entry, rows in self.of.items()}
+        added_up = {entry: self._added_up(rows) for entry, rows in self.of.items()}
+        self._sums = {entry: added for entry, (added, _n) in added_up.items()}
+        self._n_having = {entry: n for entry, (_added, n) in added_up.items()}
 
     def rows(self) -> list[Row]:
-        """Every entry with its figures."""
+        """Every entry with its figures; those of the same subtopics share a batch of these."""
         with shared_draws():
-            batch = Batch(max(1, len(self._at)), self.resampling)
-            blocks = {
-                (entry, name): batch.add(added[:, _columns(name)])
-                for entry, added in self._sums.items()
-                for name in FIGURES
-            }
+            batches: dict[bytes, Batch] = {}
+            prepared = {entry: self._blocks(batches, entry) for entry in self._sums}
             return [
                 self._row(
-                    entry,
-                    {name: batch.estimate(self._figure(entry, name), [blocks[entry, name]]) for name in FIGURES},
+                    entry, {name: batch.estimate(self._figure(entry, name), [at]) for name, at in blocks.items()}
                 )
-                for entry in self._sums
+                for entry, (batch, blocks) in prepared.items()
             ]
+
+    def _blocks(self, batches: dict[bytes, Batch], entry: str) -> tuple[Batch, dict[str, int]]:
+        """An entry's sums by figure in a batch of its own subtopics, whatever else is on the board."""
+        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
+        batch = batches.setdefault(own.tobytes(), Batch(int(own.sum()), self.resampling))
+        return batch, {name: batch.add(self._sums[entry][own][:, _columns(name)]) for name in FIGURES}
 
     def by_subtopic(self, entry: str, name: str) -> dict[int, float]:
         """A figure of an entry for each subtopic that has one."""
@@ -96,7 +99,11 @@ class Leaderboard:
     def differences(
         self, pairs: Iterable[tuple[str, str]], names: Sequence[str] = MEASURES
     ) -> list[dict[str, Stat]]:
-        """The first entry minus the second for each pair, on the subtopics that both have; by figure."""
+        """The first entry minus the second for each pair, on the subtopics that both have; by figure.
+
+        A subtopic counts as one summary on each side, the mean one of those that have the figure: else it would
+        weigh more for people the more of them wrote on it.
+        """
         with shared_draws():
             batches: dict[bytes, Batch] = {}
             prepared = [self._sides(batches, first, second, names) for first, second in pairs]
@@ -109,14 +116,15 @@ class Leaderboard:
         one, other = self._sums[first], self._sums[second]
         found = {}
         for name in names:
-            columns = _columns(name)
-            ours, theirs = one[:, columns], other[:, columns]
+            ours, theirs = one[:, _columns(name)], other[:, _columns(name)]
             common = (ours[:, 1] > 0) & (theirs[:, 1] > 0)
+            of = FIGURES.index(name)
+            n_ours, n_theirs = (self._n_having[entry][common, of, None] for entry in (first, second))
             batch = batches.setdefault(common.tobytes(), Batch(int(common.sum()), self.resampling))
             found[name] = _Difference(
                 batch,
-                (self._figure(first, name), batch.add(ours[common])),
-                (self._figure(second, name), batch.add(theirs[common])),
+                (self._figure(first, name), batch.add(ours[common] / n_ours)),
+                (self._figure(second, name), batch.add(theirs[common] / n_theirs)),
                 n_items=round(float(ours[common][:, 1].sum())),
             )
         return found
@@ -164,18 +172,26 @@ class Leaderboard:
         reason = undefined_reason(name, n_without_gold=self._n_without_gold[entry])
         return Figure("mean", ratio, reason, SHARE)
 
-    def _added_up(self, rows: Sequence[Scored]) -> Floats:
-        """Numerator and denominator of each figure by subtopic, shape (subtopics, 2 × figures)."""
+    def _added_up(self, rows: Sequence[Scored]) -> tuple[Floats, Floats]:
+        """Numerator and denominator of each figure by subtopic, shape (subtopics, 2 × figures).
+
+        With them the number of summaries that have the figure, shape (subtopics, figures).
+        """
         totals = np.zeros((len(self._at), 2 * len(FIGURES)))
+        n_having = np.zeros((len(self._at), len(FIGURES)))
         of = np.array([self._at[one.subtopic] for one in rows])
-        for at, name in enumerate(MEASURES):
-            values, counts = sums([one.score for one in rows], name, self.average)
+        for at, name in enumerate(FIGURES):
+            values, counts = self._each(rows, name)
             np.add.at(totals[:, 2 * at], of, values)
             np.add.at(totals[:, 2 * at + 1], of, counts)
+            np.add.at(n_having[:, at], of, np.array(counts) > 0)
+        return totals, n_having
+
+    def _each(self, rows: Sequence[Scored], name: str) -> tuple[list[float], list[int]]:
+        if name != WORDS:
+            return sums([one.score for one in rows], name, self.average)
         words = [one.words_per_bullet for one in rows]
-        np.add.at(totals[:, -2], of, [each or 0.0 for each in words])
-        np.add.at(totals[:, -1], of, [float(each is not None) for each in words])
-        return totals
+        return [each or 0.0 for each in words], [int(each is not None) for each in words]
 
 
 def _columns(name: str) -> slice:

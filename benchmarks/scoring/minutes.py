@@ -1,7 +1,8 @@
 """How many active minutes of people a system is worth: when their mean first reaches its score.
 
-People's mean is that of `curves` (sessions that ended keep their last score), from 0 at the start and straight
-between the marks. The system's score is weighted like the sessions, subtopic by subtopic.
+Each session runs from 0 at the start straight from one of its own scores to the next, and keeps its last one;
+people's mean is that of sessions at the marks, straight between them. The system's score is weighted like the
+sessions, subtopic by subtopic.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling, expanded_tail
-from benchmarks.scoring.sums import BadShape, Floats
+from benchmarks.scoring.sums import BadShape, Floats, divide
 
 MIN_FREE = 7
 """Sessions beyond the first of each subtopic; with fewer, intervals hold the crossing in under 90 of 100."""
@@ -50,7 +51,8 @@ def minutes_worth(
     """When the mean of sessions reaches a system's score; None where they share no subtopic.
 
     Args:
-        values: scores of sessions at the marks, shape (sessions, marks), NaN where undefined.
+        values: scores of sessions at the marks, shape (sessions, marks); NaN where there is none is drawn through,
+            and sessions without any are left out.
         marks: minutes of active time, ascending.
         subtopics: of each session.
         targets: the system's score on each of its subtopics.
@@ -58,10 +60,13 @@ def minutes_worth(
     """
     if values.shape != (len(subtopics), len(marks)):
         raise BadShape(f"{values.shape} values of {len(subtopics)} sessions at {len(marks)} marks")
-    shared = [at for at, subtopic in enumerate(subtopics) if subtopic in targets]
+    has_any = [bool(np.isfinite(row).any()) for row in values]
+    shared = [at for at, subtopic in enumerate(subtopics) if subtopic in targets and has_any[at]]
     if not shared:
         return None
     own, of = values[shared], [subtopics[at] for at in shared]
+    if not np.isfinite(own).all():
+        own = np.array([drawn_through(dict(zip(marks, row, strict=True)), marks) for row in own])
     target = float(np.mean([targets[subtopic] for subtopic in of]))
     times = np.array([0.0, *marks])
     weights = np.ones((1, len(of)))
@@ -74,6 +79,18 @@ def minutes_worth(
     tail = expanded_tail(n_free + 1, resampling.level)
     ends = [found[min(len(found) - 1, max(0, round(share * (len(found) - 1))))] for share in (tail, 1 - tail)]
     return replace(few, low=float(ends[0]), high=float(ends[1]), reason="")
+
+
+def drawn_through(scores: Mapping[float, float | None], times: Sequence[float]) -> Floats:
+    """A session at some times: from 0 at time 0 straight through its own scores by time, then its last one.
+
+    Undefined scores (None or NaN) are passed over; without any other all is NaN.
+    """
+    known = [(at, score) for at, score in sorted(scores.items()) if score is not None and np.isfinite(score)]
+    if not known:
+        return np.full(len(times), np.nan)
+    own_times, own_scores = zip(*((0.0, 0.0), *known), strict=True)
+    return np.asarray(np.interp(times, own_times, own_scores), dtype=np.float64)
 
 
 def _strata(of: Sequence[Hashable]) -> list[list[int]]:
@@ -108,10 +125,8 @@ def _weights(of: Sequence[Hashable], resampling: Resampling) -> Floats:
 
 
 def _means(values: Floats, weights: Floats) -> Floats:
-    """Mean curves, from 0 at minute 0: shape (resamples, marks + 1); what nobody has yet counts 0."""
-    known = np.isfinite(values)
-    totals, counts = weights @ np.where(known, values, 0.0), weights @ known.astype(np.float64)
-    means = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0)
+    """Mean curves, from 0 at minute 0: shape (resamples, marks + 1)."""
+    means = divide(weights @ values, weights @ np.ones_like(values))
     return np.hstack([np.zeros((len(means), 1)), means])
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import math
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
@@ -20,6 +23,7 @@ from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
 from benchmarks.scores import scores_of
+from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
 from tests.makers import (
     fill_missing,
@@ -122,6 +126,29 @@ def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -
 
 
 @pytest.mark.django_db
+def test_a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing(published: Path) -> None:
+    load(published / "topic_news1.json")
+
+    def row() -> dict[str, Any]:
+        rows = report("leaderboard", "--judge", "published")
+        return next(row for row in rows if (row["system"], row["retriever"]) == ("gpt-4o", "oracle"))
+
+    summaries = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle")
+    first = summaries.order_by("pk").first()
+    assert first is not None
+    verdicts = Verdict.objects.filter(summary=first, judge__name="published")
+    verdicts.update(is_valid=False, coverage="", lines=[], is_linked=False)
+    n = verdicts.count()
+    cache.clear()
+    found = row()
+    assert (found["n_summaries"], found["n_insights"], found["n_missing"]) == (9, 65 - n, n)
+    verdicts.delete()
+    without = row()
+    assert (without["n_summaries"], without["n_insights"], without["n_missing"]) == (8, 65 - n, 0)
+    assert without["joint"] == found["joint"], "not judged yet is left out, and missing insights are in no figure"
+
+
+@pytest.mark.django_db
 def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published: Path) -> None:
     load(published / "topic_news1.json")
     rows = Verdict.objects.filter(judge__name="published", coverage="full")
@@ -150,24 +177,37 @@ def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
 @pytest.fixture
 def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
     """A haystack that three systems and two people summarized, judged offline."""
-    haystack = make_haystack()
-    study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, text, ceiling in ((ben, FIRST, 0.6), (cleo, BOTH, 0.8)):
-        task = make_assignment(annotator=person, study=study)
-        Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
-        texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
-        session = make_session(assignment=task, state="submitted", revisions=texts)
-        fill_missing(session=session, now=now)
+        written(person, study, text, ceiling=ceiling, now=now)
+    judged(study, now=now)
+    return study
+
+
+def written(
+    person: Any, study: Study, text: str, *, now: datetime, ceiling: float = 1.0, **fields: Any
+) -> Session:
+    """A session of 25 minutes whose first text is FIRST."""
+    task = make_assignment(annotator=person, study=study)
+    Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
+    texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
+    session = make_session(assignment=task, state="submitted", revisions=texts, **fields)
+    fill_missing(session=session, now=now)
+    return session
+
+
+def judged(study: Study, *, now: datetime) -> None:
+    """Three systems beside the people of a study, all judged offline."""
+    cache.clear()  # primary keys of an earlier test, and its time
     scoring.score_snapshots(now=now)
     judge = judging.default_judge(now=now)
-    for subtopic in haystack.subtopics.all():
+    for subtopic in study.writing_plan.subtopics.all():
         for name, text in (("heron", BOTH), ("wren", FIRST), ("jay", "- Nothing of the kind")):
             make_summary(subtopic=subtopic, system=name, text=text)
     run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
     for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
         if one is not None:
             judging.run_pending(run=one, clock=lambda: now)
-    return study
 
 
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
@@ -184,6 +224,21 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert heron.minutes.reason == "too few sessions on the subtopics of the system"
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+@pytest.mark.parametrize(
+    ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
+)
+def test_human_minutes_are_read_at_the_marks_of_each_session(
+    every: tuple[int, int], of_wren: int, of_heron: int, ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    for person, minutes in zip((ben, cleo), every, strict=True):
+        written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
+    judged(study, now=now)
+    board = login(ada).get(PAGE).context["board"]
+    minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
+    assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
 
 
 def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
@@ -246,19 +301,104 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert row["citation_ceiling"] == pytest.approx(70)
     assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
-    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines())
+    note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
+    assert (markdown.splitlines()[-2:], latex.splitlines()[-1]) == (["", note], f"% {note}")
+    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-2])
     assert head == ["System", "Retriever", *files.COLUMNS.values()]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
-    for table in (lines, [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines()[4:-2]]):
+    for table in (lines, [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines()[4:-3]]):
         assert len(table) == len(rows)
         for system, retriever, *cells in table:
             expected = [by_entry[system, retriever][name] for name in files.COLUMNS]
             shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
             assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
-    assert b"".join(client.get(f"{PAGE}files/leaderboard.csv")).startswith(
-        b"system,retriever,figure,value,low,high"
-    )
+    text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
+    assert text.startswith("system,retriever,figure,value,low,high")
+    cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
+    assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
+    assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)
+    assert ("heron", "n_sessions") not in cells
     assert client.get(f"{PAGE}files/leaderboard.exe").status_code == 404
+
+
+def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
+    people: Study, ada: Any, login: Any
+) -> None:
+    board = login(ada).get(PAGE).context["board"]
+    plain = report("leaderboard", "--judge", "lexical", "--people")
+    rows = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    for one, row in zip(plain, rows, strict=True):
+        assert {name: row[name] for name in one} == one
+        assert set(row) - set(one) == {"intervals", "minutes", "differences"}
+        assert not {"minutes", "differences"} & set(one)
+    alone = report("leaderboard", "--judge", "lexical", "--intervals")
+    assert not any({"minutes", "differences"} & set(row) for row in alone)
+    found = {row["system"]: row for row in rows}
+    assert found["wren"]["minutes"] == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
+    heron = found["heron"]["minutes"]
+    assert (heron["value"], heron["reason"]) == (None, f"not reached; {TOO_FEW}")
+    assert (found["people"]["minutes"], found["people"]["differences"]["people"]) == (None, None)
+    assert rows[0]["differences"]["above"] is None
+    for row in rows[1:]:
+        joint = row["differences"]["above"]["joint"]
+        stat = board.line(row["system"], row["retriever"]).joint_to_above
+        assert joint["value"] == pytest.approx(100 * stat.value)
+        assert {"value", "low", "high", "n", "clusters", "method", "reason"} <= set(joint)
+    assert set(rows[1]["differences"]["above"]) == set(CELLS.values())
+
+
+def test_minutes_in_json_say_what_is_not_reached() -> None:
+    inf = math.inf
+    whole = files.minutes_json(Minutes(0.5, 20.0, 10.0, 30.0, 9, 2))
+    assert whole == {"value": 20, "low": 10, "high": 30, "n": 9, "reason": ""}
+    part = files.minutes_json(Minutes(0.5, 20.0, 10.0, inf, 9, 2))
+    assert (part["value"], part["high"], part["reason"]) == (20, None, "upper end not reached")
+    none = files.minutes_json(Minutes(0.5, inf, 40.0, inf, 9, 2))
+    assert (none["value"], none["low"], none["reason"]) == (None, 40, "not reached")
+
+
+def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
+    html = flat(login(ada).get(PAGE).text)
+    assert '10</span> <span class="muted small">(too few sessions for an interval)</span>' in html.replace(
+        "</span><span", "</span> <span"
+    )
+
+
+def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, ada: Any, login: Any) -> None:
+    cleo = Session.objects.get(assignment__study=people, assignment__ceiling__f1=0.8)
+    Verdict.objects.filter(summary__in=cleo.snapshots.filter(kind="final").values("summary")).delete()
+    page = login(ada).get(PAGE)
+    writers = page.context["board"].people.writers
+    assert (writers.n_sessions, writers.n_writers, writers.citation_ceiling) == (1, 1, 0.6)
+
+
+def test_people_with_other_documents_have_rows_of_their_own(
+    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    dora = make_user("dora", "annotator")
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
+    for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):
+        written(person, study, BOTH if config else FIRST, config=config, now=now)
+    judged(study, now=now)
+    client = login(ada)
+    page = client.get(PAGE)
+    board = page.context["board"]
+    of_people = {line.entry.retriever: line.writers.n_sessions for line in board.of_people}
+    assert of_people == {"oracle": 1, "full-ctxt": 2}
+    assert board.people.entry.retriever == "oracle"
+    heron = board.line("heron", "full-ctxt")
+    assert heron.minutes.n_sessions == 1
+    assert board.line("wren", "full-ctxt").joint_to_people.value == pytest.approx(0)
+    assert heron.joint_to_people.value > 0
+    html = flat(page.text)
+    assert "People: 1 session (writers: 1, subtopics: 1)." in html
+    assert "People (full-ctxt): 2 sessions (writers: 2, subtopics: 1)." in html
+    assert "Systems are compared with people (oracle)." in html
+    rows = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["rows"]
+    assert max(row.difference for row in rows) > 0
+    Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
+    cache.clear()
+    assert client.get(PAGE).context["board"].people.entry.retriever == "full-ctxt"
 
 
 def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,49 @@ def test_a_difference_is_on_the_subtopics_that_both_have() -> None:
     assert (found["coverage"].n_items, found["coverage"].n_clusters) == (24, 6)
     apart = board(scored("a", 1, 4), scored("b", 2, 4)).differences([("a", "b")])
     assert apart[0]["joint"].undefined_reason == "no subtopic in common"
+
+
+def copies(rows: list[Scored], n_of: dict[int, int]) -> list[Scored]:
+    return [replace(row, entry="people") for row in rows for _copy in range(n_of[row.subtopic])]
+
+
+@pytest.mark.parametrize("average", [Average.OVER_INSIGHTS, Average.OVER_SUMMARIES])
+def test_people_who_write_what_a_system_writes_do_not_differ_from_it(average: Average) -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        scored("a", subtopic, int(rng.integers(0, 5)), cites=subtopic % 3, n_insights=4 - subtopic % 2)
+        for subtopic in range(12)
+    ]
+    people = copies(rows, {subtopic: 1 + 2 * (subtopic % 2) for subtopic in range(12)})
+    for pair in (("a", "people"), ("people", "a")):
+        [found] = board(*rows, *people, average=average).differences([pair])
+        for stat in found.values():
+            assert stat.value == pytest.approx(0, abs=1e-12)
+            assert stat.interval_reason == "the same in every resample"
+
+
+def test_differences_of_people_weigh_subtopics_like_those_of_systems() -> None:
+    own = [4, 0, 2, 1, 3, 4, 2, 0]
+    theirs = [1, 0, 3, 1, 2, 4, 0, 2]
+    rows = [scored("a", subtopic, n) for subtopic, n in enumerate(own)]
+    once = [scored("people", subtopic, n) for subtopic, n in enumerate(theirs)]
+    often = copies(once, {subtopic: 1 + subtopic for subtopic in range(8)})
+    [[one], [other]] = (board(*rows, *more).differences([("a", "people")]) for more in (once, often))
+    for name in ("coverage", "joint"):
+        assert (one[name].value, one[name].low, one[name].high) == pytest.approx(
+            (other[name].value, other[name].low, other[name].high)
+        )
+    assert one["coverage"].value == pytest.approx(sum(own) / 32 - sum(theirs) / 32)
+
+
+def test_a_row_does_not_depend_on_what_else_is_on_the_board() -> None:
+    rng = np.random.default_rng(4)
+    own = [scored("a", subtopic, int(rng.integers(0, 5)), cites=1) for subtopic in range(50, 56)]
+    others = [scored(entry, subtopic, 2) for entry in ("a2", "b") for subtopic in range(100)]
+    [alone] = board(*own).rows()
+    beside = next(row for row in board(*others, *own).rows() if row.entry == "a")
+    assert alone.stats["joint"].low is not None
+    assert beside == alone
 
 
 def test_paired_differences_are_sharper_than_the_rows() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.scoring.coverage_check import simulated_minutes
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.minutes import TOO_FEW, Minutes, minutes_worth
+from benchmarks.scoring.minutes import TOO_FEW, Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.sums import BadShape
 
 MARKS = [10.0, 20.0, 30.0, 40.0]
@@ -55,9 +55,28 @@ def test_few_sessions_get_a_minute_and_a_reason() -> None:
     assert (found.value, found.low, found.high, found.reason) == (pytest.approx(20), None, None, TOO_FEW)
 
 
-def test_undefined_scores_are_left_out_of_the_mean() -> None:
+def test_undefined_scores_are_passed_over_in_the_session_itself() -> None:
     nan = float("nan")
-    assert worth([[nan, 0.4, 0.6, 0.8], [nan, nan, 0.6, 0.8]], 0.4).value == pytest.approx(20)
+    rows = [[nan, 0.4, 0.6, 0.8], [nan, nan, 0.6, 0.8]]
+    assert worth(rows, 0.4).value == pytest.approx(20)
+    assert worth(rows, 0.2).value == pytest.approx(10), "not from 0 at the first mark, which nobody has"
+    assert worth([*rows, [nan] * 4], 0.4).n_sessions == 2
+
+
+def test_a_session_is_drawn_through_its_own_marks() -> None:
+    own = {7.0: 0.7, 14.0: None, 21.0: 0.9, 25.0: 0.5}
+    assert drawn_through(own, [3.5, 7.0, 14.0, 23.0, 25.0, 60.0]) == pytest.approx([0.35, 0.7, 0.8, 0.7, 0.5, 0.5])
+    assert np.isnan(drawn_through({7.0: None}, MARKS)).all()
+
+
+def test_sessions_with_marks_of_their_own_are_worth_the_same_minutes() -> None:
+    grid = sorted({*np.arange(7.0, 60.0, 7.0), *np.arange(10.0, 61.0, 10.0)})
+    every = [{at: at / 60 for at in np.arange(step, 60.0, step)} | {60.0: 1.0} for step in (7.0, 10.0)]
+    values = np.array([drawn_through(own, grid) for own in every])
+    for target in (0.05, 0.1, 0.5, 0.9):
+        found = minutes_worth(values, marks=grid, subtopics=["a", "a"], targets={"a": target})
+        assert found is not None
+        assert found.value == pytest.approx(60 * target)
 
 
 def test_shapes_must_fit() -> None:
