@@ -16,7 +16,7 @@ from annotation.models import Snapshot, Study
 from annotation.writing.previews import MS_PER_MINUTE
 from benchmarks.leaderboard import ORDERS, scored_summaries
 from benchmarks.management import haystacks as haystacks_argument
-from benchmarks.models import Judge
+from benchmarks.management import judges as judges_argument
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.summhay import Score
 
@@ -74,10 +74,7 @@ def _no_people(view: View, studies: QuerySet[Study]) -> str:
 
 
 def _view(options: Mapping[str, Any]) -> View:
-    judge = Judge.objects.filter(name=options["judge"], archived_at=None).order_by("-version").first()
-    if judge is None:
-        known = ", ".join(sorted(set(Judge.objects.filter(archived_at=None).values_list("name", flat=True))))
-        raise ReportRefused(f"There is no judge “{options['judge']}”; known judges: {known or 'none'}.")
+    judge = judges_argument.chosen(options["judge"])
     if (options.get("minute") or 0) < 0:
         raise ReportRefused("--minute is 0 or more.")
     haystacks = haystacks_argument.chosen(options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -99,7 +99,7 @@ def new_judge(name: str, *, config: Mapping[str, Any], now: datetime, version: i
 
 def version_said_by(
     versions: Iterable[Judge],
-    given: Mapping[Hashable, object],
+    given: Mapping[Any, object],
     known: Callable[[Judge], Mapping[Any, object]],
     *,
     config_sha256: str,
