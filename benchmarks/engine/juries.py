@@ -54,7 +54,7 @@ def check_members(judges: Iterable[Judge]) -> None:
 def have_common(members: Collection[Judge]) -> bool:
     """Whether there is an insight on which every member has an answer; one query."""
     rows = Verdict.objects.filter(judge__in=members, repeat=0).order_by().values("summary", "insight")
-    return rows.annotate(n=Count("judge")).filter(n=len(members)).exists()
+    return bool(rows.annotate(n=Count("judge")).filter(n=len(members)).exists())
 
 
 def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int]:

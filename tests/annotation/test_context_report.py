@@ -213,10 +213,9 @@ def test_the_page_asks_for_the_work_and_then_shows_curves(django_capture_on_comm
 @pytest.mark.django_db
 def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> None:
     shared, alone = make_haystack(), make_haystack(key="castle")
-    for order in ("fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"):
-        for subtopic in alone.subtopics.all():
-            summary_of(subtopic, order="" if order == "full-ctxt" else order)
     for subtopic in alone.subtopics.all():
+        for order in ("sort", "rev-sort", ""):
+            summary_of(subtopic, order=order)
         ranked(subtopic, "keywords", {1: 3.0, 2: 2.0, 3: 1.0})
         summary_of(subtopic, retriever="keywords")
     session_on(shared, [1, 4, 5, 6, 2], "ben")
