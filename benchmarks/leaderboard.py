@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import PurePath
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -36,23 +34,6 @@ class Entry(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.system} · {self.retriever}"
-
-
-def haystacks_named(names: Iterable[str]) -> QuerySet[Haystack]:
-    """Haystacks by the stem of their file, id, title or dataset; without a name all but those for practice.
-
-    Sources (documents with a reference summary) are among them only by name.
-    """
-    wanted = set(names)
-    rows: QuerySet[Haystack] = Haystack.objects.filter(is_practice=False)
-    if not wanted:
-        return rows.filter(is_source=False)
-    found = [
-        pk
-        for pk, key, title, dataset, metadata in rows.values_list("pk", "key", "title", "dataset", "metadata")
-        if wanted & {key, title, dataset, PurePath(metadata.get("source_name", "")).stem}
-    ]
-    return rows.filter(pk__in=found)
 
 
 def scored_summaries(

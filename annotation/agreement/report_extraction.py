@@ -11,6 +11,7 @@ from django.conf import settings
 
 from annotation.agreement.reports import Report, ReportRefused, with_interval
 from benchmarks.engine.judging import OFFLINE
+from benchmarks.engine.naming import judges_called
 from benchmarks.exchange.problems import ImportFailed
 from benchmarks.models import Judge
 from benchmarks.recall.extraction import Compared, NotThere, named_in, recalled
@@ -51,7 +52,7 @@ def _make(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judge(name: str) -> Judge | None:
-    named = [judge for judge in Judge.objects.order_by("-version") if name in {judge.name, str(judge)}]
+    named = judges_called(name)
     return named[0] if named else None
 
 

@@ -11,6 +11,7 @@ from annotation.agreement.scope import find_study
 from annotation.models import Study
 from annotation.verification.datasets import NoVersion
 from benchmarks.exchange.plain_labels import split_categories
+from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Question, System
 from benchmarks.recall import conditions, figures, plain
 from benchmarks.recall.people import Verified
@@ -53,6 +54,8 @@ def _arguments(parser: Any) -> None:
 def _make(options: Mapping[str, Any]) -> Any:
     names = ("dataset", "judge", "system", "category", "domain")
     chosen = {name: options[name] for name in names}
+    if chosen["judge"]:
+        judges_argument.chosen(chosen["judge"], Judge.objects.all())
     systems = split_categories(chosen["system"])
     _check(chosen, systems)
     verified = _verified(options)
@@ -119,10 +122,6 @@ def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:
     for name in systems:
         if not System.objects.filter(key=name, responses__isnull=False).exists():
             raise ReportRefused(f"No system “{name}” has responses.")
-    if chosen["judge"] and chosen["judge"] not in {
-        name for judge in Judge.objects.all() for name in (judge.name, str(judge))
-    }:
-        raise ReportRefused(f"There is no judge “{chosen['judge']}”.")
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

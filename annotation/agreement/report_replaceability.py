@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.agreement.reports import Report, aligned
+from annotation.agreement.reports import Report, ReportRefused, aligned
 from annotation.agreement.scope import add_scope, judged_table
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.replaceability import EPSILON, LeftOut, TooLittle, replaceability
@@ -18,7 +18,7 @@ def _arguments(parser: ArgumentParser) -> None:
         "--epsilon",
         type=float,
         default=EPSILON,
-        help=f"how far a judge may stand behind an annotator, 0 to 1 (default: {EPSILON})",
+        help=f"how far a judge may stand behind an annotator, from 0 to under 1 (default: {EPSILON})",
     )
     parser.add_argument(
         "--exact", action="store_true", help="labels are equal or not; none is nearer than another"
@@ -26,6 +26,8 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if not 0 <= options["epsilon"] < 1:
+        raise ReportRefused("--epsilon is a number from 0 up to, but not, 1.")
     table = judged_table(options).anonymous()
     return [
         _of_judge(table, index, epsilon=options["epsilon"], exact=options["exact"])

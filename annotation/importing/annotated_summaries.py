@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, Study
+from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
+from benchmarks.engine.naming import judges_called
 from benchmarks.exchange import eval_benchmark
 from benchmarks.exchange.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.importing.formats import File, Format
 from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.published import imported_verdict, new_judge, new_system, source_title
+from benchmarks.importing.published import imported_verdict, new_judge, new_system, source_title, version_said_by
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
 
@@ -31,6 +34,25 @@ Answer = tuple[str, tuple[int, ...]]
 """Coverage, and the lines it is linked to."""
 Place = tuple[UUID, UUID]
 """The public ids of a summary and of an insight."""
+
+
+class Said(NamedTuple):
+    """A prediction, with the rows that it is about and where it stands in the file."""
+
+    summary: Summary
+    insight: Insight
+    verdict: TopicVerdict
+    where: str
+
+    @property
+    def place(self) -> Place:
+        """What it is about."""
+        return self.summary.uid, self.insight.uid
+
+    @property
+    def answer(self) -> Answer:
+        """What counts of it."""
+        return self.verdict.coverage, self.verdict.lines
 
 
 def study_name(dataset: str) -> str:
@@ -79,10 +101,15 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         for entry in rows:
             for name in entry.fitted:
                 self.fitted_on[name].add(self._haystack(entry).key)
+        said: dict[str, list[Said]] = defaultdict(list)
         for index, entry in enumerate(rows):
-            self._take(entry, f"[{index}]")
+            for name, given in self._take(entry, f"[{index}]"):
+                said[name].append(given)
+        for name, predictions in said.items():
+            self._predictions(self._judge(name, predictions), predictions)
 
-    def _take(self, entry: BenchmarkEntry, where: str) -> None:
+    def _take(self, entry: BenchmarkEntry, where: str) -> Iterator[tuple[str, Said]]:
+        """Take the texts and the labels of a summary; gives what judges say of it, by name."""
         haystack = self._haystack(entry)
         subtopic = self._subtopic(haystack, entry)
         insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
@@ -91,7 +118,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             for label in labels:
                 self._label(name, summary, insights[label.insight_key], label, where)
         for name, verdicts in entry.predictions.items():
-            self._predictions(self._judge(name), summary, insights, verdicts, where)
+            for verdict in verdicts:
+                yield name, Said(summary, insights[verdict.insight_key], verdict, where)
 
     def _haystack(self, entry: BenchmarkEntry) -> Haystack:
         """Find it by its key or the name of its file, or make one without documents."""
@@ -237,36 +265,59 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         )
         self.create(row, "labels")
 
-    def _judge(self, name: str) -> Judge:
-        """The imported judge of this name; beside a judge that works here it is another version."""
+    def _judge(self, name: str, said: Sequence[Said]) -> Judge:
+        """The judge of this name (or “NAME vN”) that says the same; one that contradicts it gets a next version.
+
+        A version that came with such a file before stays the one: what it contradicts is an error.
+        """
         if name not in self.judges:
-            versions = Judge.objects.filter(name=name)
-            latest = versions.aggregate(latest=Max("version"))["latest"] or 0
+            versions = list(Judge.objects.filter(name=name)) or judges_called(name)
+            latest = max((judge.version for judge in versions if judge.name == name), default=0)
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
             new = new_judge(name, config=config, version=latest + 1, now=self.now)
-            found = versions.filter(kind=Judge.Kind.IMPORTED, config_sha256=new.config_sha256).first()
+            found = self._known_judge(versions, name, said, new)
             if found is None:
                 found = new
                 self.create(found)
             self.judges[name] = found
         return self.judges[name]
 
-    def _predictions(
-        self,
-        judge: Judge,
-        summary: Summary,
-        insights: Mapping[str, Insight],
-        verdicts: Sequence[TopicVerdict],
-        where: str,
-    ) -> None:
-        known = self._known_verdicts(judge, summary.haystack)
-        for verdict in verdicts:
-            insight = insights[verdict.insight_key]
-            answer = (verdict.coverage, verdict.lines)
-            if self._is_known(known, (summary.uid, insight.uid), answer, where, f"predictions_{judge.name}"):
+    def _known_judge(self, versions: Sequence[Judge], name: str, said: Sequence[Said], new: Judge) -> Judge | None:
+        haystacks = {one.summary.haystack.uid: one.summary.haystack for one in said}.values()
+        fitted_on = fitted_haystacks(versions)
+
+        def is_fitted_alike(judge: Judge) -> bool:
+            return all(
+                (haystack.key in self.fitted_on.get(name, ()))
+                == bool(
+                    fitted_on[judge.pk] & names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
+                )
+                for haystack in haystacks
+            )
+
+        def known(judge: Judge) -> dict[Place, Answer]:
+            found: dict[Place, Answer] = {}
+            for haystack in haystacks:
+                found |= self._known_verdicts(judge, haystack)
+            return found
+
+        found = version_said_by(
+            filter(is_fitted_alike, versions),
+            {one.place: one.answer for one in said},
+            known,
+            config_sha256=new.config_sha256,
+        )
+        same = (one for one in versions if one.kind == new.kind and one.config_sha256 == new.config_sha256)
+        return found or next(same, None)
+
+    def _predictions(self, judge: Judge, said: Iterable[Said]) -> None:
+        for one in said:
+            known = self._known_verdicts(judge, one.summary.haystack)
+            if self._is_known(known, one.place, one.answer, one.where, f"predictions_{judge}"):
                 self.unchanged["verdicts"] += 1
             else:
-                self.create(imported_verdict(judge, summary, insight, verdict, now=self.now), "verdicts")
+                row = imported_verdict(judge, one.summary, one.insight, one.verdict, now=self.now)
+                self.create(row, "verdicts")
 
     def _known_verdicts(self, judge: Judge, haystack: Haystack) -> dict[Place, Answer]:
         key = (judge.uid, haystack.uid)

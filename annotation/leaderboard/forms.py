@@ -116,7 +116,7 @@ class ViewForm(forms.Form):
 class PositionForm(ViewForm):
     """Haystacks or a dataset of sources, which of their texts, the judge, and the setting that is drawn."""
 
-    field_order = ("dataset", "haystack", "domain", "texts", "judge", "setting")
+    field_order = ("dataset", "haystack", "domain", "texts", "judge", "average", "setting")
     dataset = forms.CharField(label=_("Corpus"), required=False, widget=forms.Select)
     texts = forms.ChoiceField(
         label=_("Texts"),
@@ -124,7 +124,6 @@ class PositionForm(ViewForm):
         choices=[("", _("all")), (LATE, _("content late, from word %(n)s") % {"n": "1,200"})],
     )
 
-    average = None  # type: ignore[assignment]
     score = None  # type: ignore[assignment]
     minute = None  # type: ignore[assignment]
     setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
@@ -167,6 +166,7 @@ class ExperimentForm(PositionForm):
     """A dataset of sources, and the judge of the scores."""
 
     has_haystacks = False
+    average = None  # type: ignore[assignment]
     texts = None  # type: ignore[assignment]
     setting = None  # type: ignore[assignment]
 

@@ -15,7 +15,10 @@ OURS, REFERENCE, UNIFORM = 0, 1, 4
 
 
 def pair_plot(rows: Sequence[Row], people: Row | None) -> Plot:
-    """Where the pairs of words of the texts stand, beside those of reference and people, and an even spread."""
+    """Where the pairs of words of the texts stand, beside those of reference and people, and an even spread.
+
+    People are drawn beside systems that wrote on the same subtopics.
+    """
     return _plot(
         rows,
         people,
@@ -52,7 +55,7 @@ def _plot(rows: Sequence[Row], people: Row | None, *, part: str, title: str, x_l
         even = Curve((1 / n_bins,) * n_bins, n_bins)
         series.append(_line(_("even spread"), even, panel, colour=UNIFORM, faint=True))
         series.append(_line(_("reference"), reference, panel, colour=REFERENCE, is_marked=True))
-        if people is not None and people.positions is not None and not row.is_people:
+        if people is not None and people.positions is not None and row.positions.ks_people is not None:
             theirs: Curve = getattr(people.positions, part)
             series.append(_line(_("people"), theirs, panel, is_human=True, is_dashed=True))
         series.append(_line(name, own, panel, colour=OURS, is_human=row.is_people))

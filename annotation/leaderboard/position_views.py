@@ -9,10 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
+from annotation.leaderboard.orders import rows_by_order
 from annotation.leaderboard.position_plots import pair_plot, sentence_plot
 from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, missing_of, texts_in
 from annotation.models import Study
 from benchmarks.engine.wakeup import enqueue
+from benchmarks.leaderboard import ORDERS
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
 from benchmarks.web.downloads import json_download
@@ -98,6 +100,7 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
     elif rows:
         drawn = _drawn(form, rows)
         table = ROWS.shown([cells_of(row) for row in rows], request.GET)
+        view = form.view()
         ranks: list[Any] = next((cells["ranks"] for cells in table.rows if cells["n"]), [])
         context |= {
             "plots": [(name, plot, inline_svg(plot)) for name, plot in drawn.items()],
@@ -105,7 +108,9 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
             "score_titles": [title for title, _one in ranks],
             "late": late_of(rows),
             "formats": FORMATS,
-            "judge": form.scope(Study.objects.none()).judge,
+            "judge": view and view.judge,
+            "orders": rows_by_order(view) if view else [],
+            "order_names": ORDERS,
         }
     return page(request, "annotation/content_positions.html", context, part="figures")
 

@@ -11,7 +11,9 @@ from annotation.leaderboard.experiments import as_json as experiments_as_json
 from annotation.leaderboard.experiments import experiments
 from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
 from annotation.models import Study
+from benchmarks.engine.naming import judges_called
 from benchmarks.management import haystacks as haystacks_argument
+from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
 from benchmarks.summarizers.arrangements import POSITION
 
@@ -58,10 +60,12 @@ def make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _scope(options: Mapping[str, Any]) -> Scope:
     haystacks = haystacks_argument.chosen(options)
-    name = options["judge"] or DEFAULT_JUDGE
-    judge = Judge.objects.filter(name=name, archived_at=None).order_by("-version").first()
-    if judge is None and options["judge"]:
-        raise ReportRefused(f"There is no judge “{name}”.")
+    judge: Judge | None = None
+    if options["judge"]:
+        judge = judges_argument.chosen(options["judge"])
+    else:
+        found = judges_called(DEFAULT_JUDGE, Judge.objects.filter(archived_at=None))
+        judge = found[0] if found else None
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
     return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,15 +11,13 @@ from django.db.models import QuerySet
 from annotation.agreement.reports import Report, ReportRefused, aligned, number
 from annotation.leaderboard import files
 from annotation.leaderboard.board import AVERAGES, View, board
+from annotation.leaderboard.orders import FIGURES, rows_by_order
 from annotation.models import Snapshot, Study
 from annotation.writing.previews import MS_PER_MINUTE
-from benchmarks.leaderboard import ORDERS, scored_summaries
+from benchmarks.leaderboard import ORDERS
 from benchmarks.management import haystacks as haystacks_argument
-from benchmarks.models import Judge
-from benchmarks.scoring.leaderboard import Scored, sensitivity
+from benchmarks.management import judges as judges_argument
 from benchmarks.scoring.summhay import Score
-
-ORDER_FIGURES = ("random", "top", "bottom", "sensitivity")
 
 
 def add_task(parser: ArgumentParser) -> None:
@@ -74,10 +71,7 @@ def _no_people(view: View, studies: QuerySet[Study]) -> str:
 
 
 def _view(options: Mapping[str, Any]) -> View:
-    judge = Judge.objects.filter(name=options["judge"], archived_at=None).order_by("-version").first()
-    if judge is None:
-        known = ", ".join(sorted(set(Judge.objects.filter(archived_at=None).values_list("name", flat=True))))
-        raise ReportRefused(f"There is no judge “{options['judge']}”; known judges: {known or 'none'}.")
+    judge = judges_argument.chosen(options["judge"])
     if (options.get("minute") or 0) < 0:
         raise ReportRefused("--minute is 0 or more.")
     haystacks = haystacks_argument.chosen(options)
@@ -109,39 +103,26 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 def make_position(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for every system that read the full context in a known order other than the random one."""
     view = _view(options)
-    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge)
-    order_of = {published: name for name, published in ORDERS.items()}
-    systems: dict[str, dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
-    for one in scored:
-        entry = entries[one.entry]
-        if entry.retriever in order_of:
-            systems[entry.system][order_of[entry.retriever]].append(one)
-    ordered = {name: orders for name, orders in systems.items() if set(orders) - {"random"}}
-    if not ordered:
+    found = rows_by_order(view)
+    if not found:
         raise ReportRefused("No system read the full context in a known order here.")
-    rows = []
-    for name, orders in sorted(ordered.items()):
-        found = sensitivity(orders, average=AVERAGES[view.average])
-        stats = {figure: getattr(found, figure).scaled(100) for figure in ORDER_FIGURES}
-        rows.append(
-            {
-                "system": name,
-                "judge": str(view.judge),
-                **{figure: stat.value for figure, stat in stats.items()},
-                "n_summaries": found.n_summaries,
-                "intervals": {figure: files.with_reason(stat) for figure, stat in stats.items()},
-            }
-        )
-    return rows
+    return [
+        {
+            "system": row.system,
+            "judge": str(view.judge),
+            **{figure: stat.value for figure, stat in row.stats.items()},
+            "n_summaries": row.n_summaries,
+            "intervals": {figure: files.with_reason(stat) for figure, stat in row.stats.items()},
+        }
+        for row in found
+    ]
 
 
 def position_lines(rows: list[dict[str, Any]]) -> list[str]:
     """A table for a console."""
-    cells = [
-        [row["system"], *(number(row[name]) for name in ORDER_FIGURES), str(row["n_summaries"])] for row in rows
-    ]
+    cells = [[row["system"], *(number(row[name]) for name in FIGURES), str(row["n_summaries"])] for row in rows]
     return [
-        *aligned([["system", *ORDER_FIGURES, "summaries"], *cells]),
+        *aligned([["system", *FIGURES, "summaries"], *cells]),
         f"top is the published order {ORDERS['top']}, bottom {ORDERS['bottom']}, random {ORDERS['random']}.",
     ]
 

@@ -1,7 +1,7 @@
 """Labels and decisions of a linking study as rows: the same for CSV and JSON lines.
 
-`item`, `annotator`, `label` and `cluster` are what an import of labels asks for; the last columns are the texts
-that a label is about, so that a table can be read by itself.
+`item`, `annotator`, `label` and `cluster` (the subtopic) are what an import of labels asks for; the last columns
+are the texts that a label is about, so that a table can be read by itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _bullets(summary: str, lines: Sequence[int]) -> str:
 _ITEM: Columns = {
     "item": ("{}/{}".format, "summary__uid", "insight__key"),
     "label": "coverage",
-    "cluster": "summary__uid",
+    "cluster": "summary__subtopic__uid",
     "haystack": "summary__haystack__key",
     "subtopic": "summary__subtopic__key",
     "summary": "summary__uid",
@@ -85,7 +85,7 @@ def unlinked_rows(study: Study) -> Iterator[tuple[Any, ...]]:
         summary = one.summary
         yield (
             names.get(one.annotator, "unknown"),
-            *(f"{summary.uid}/line {one.line}", one.reason, str(summary.uid)),
+            *(f"{summary.uid}/line {one.line}", one.reason, str(summary.subtopic.uid)),
             *(summary.subtopic.haystack.key, summary.subtopic.key, str(summary.uid), summary.system.key, one.line),
             *(one.guideline_version, one.made_at.isoformat() if one.made_at else ""),
             summary.text.split("\n")[one.line - 1],

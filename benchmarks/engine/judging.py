@@ -142,16 +142,23 @@ def save_jury(
     now: datetime,
     by: Any = None,
     note: str = "",
+    must_judge: bool = False,
 ) -> Judge:
     """A jury of these judges, or the next version of it when they or the score differ.
 
     Raises:
-        WrongJury: these judges make no jury, or a judge of another kind has the name.
+        WrongJury: these judges make no jury, it has no name or that of a judge of another kind, or, where it
+            `must_judge` at once, there is nothing yet that all members have judged.
     """
+    name = name.strip()
+    if not 1 <= len(name) <= 120:
+        raise WrongJury("A jury has a name of 1 to 120 characters.")
     juries.check_members(members)
     config = JuryConfig(tuple(str(judge.uid) for judge in members), score)
     if name == OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.JURY).exists():
         raise WrongJury(f"“{name}” is the name of a judge of another kind.")
+    if must_judge and not juries.have_common(members):
+        raise WrongJury("No insight was judged by all of its members; run them first (run_judge).")
     jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, now=now)
     if by is not None:
         audit.record(actor=by, action="judge.saved", target=jury, now=now, version=jury.version)

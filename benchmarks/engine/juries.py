@@ -51,6 +51,12 @@ def check_members(judges: Iterable[Judge]) -> None:
             raise WrongJury(f"{judge} was archived.")
 
 
+def have_common(members: Collection[Judge]) -> bool:
+    """Whether there is an insight on which every member has an answer; one query."""
+    rows = Verdict.objects.filter(judge__in=members, repeat=0).order_by().values("summary", "insight")
+    return bool(rows.annotate(n=Count("judge")).filter(n=len(members)).exists())
+
+
 def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int]:
     """{summary pk: insights on which every member has an answer}; one query."""
     members = JuryConfig.from_mapping(jury.config).members

@@ -8,7 +8,7 @@ scores may be. A haystack that annotated summaries brought is completed (`comple
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.exchange.problems import Got, Problems
@@ -30,6 +30,10 @@ from benchmarks.scoring.text import without_emphasis
 
 PUBLISHED_JUDGE = "published"
 NEVER = "What was imported is never altered: use another topic_id, or delete the haystack first."
+Place = tuple[int, int]
+"""A summary and an insight, by primary key."""
+Answer = tuple[str, tuple[int, ...]]
+"""Coverage, and the lines it is linked to."""
 
 
 class HaystackPlan(Plan[TopicFile]):
@@ -61,7 +65,7 @@ class HaystackPlan(Plan[TopicFile]):
         systems = self._plan_systems()
         self._plan_rankings(subtopics)
         summaries = self._plan_summaries(subtopics, systems)
-        self._plan_verdicts(summaries, insights, self._plan_judge())
+        self._plan_verdicts(summaries, insights)
 
     def write(self) -> None:
         """Save the rows; new subtopics make another version of the data."""
@@ -338,27 +342,46 @@ class HaystackPlan(Plan[TopicFile]):
         }
         return old, beside
 
-    def _plan_judge(self) -> Judge:
-        name = self.judge_name
-        found: Judge | None = Judge.objects.filter(name=name).order_by("-version").first()
-        if found is not None and found.kind != Judge.Kind.IMPORTED:
+    def _plan_judge(self, given: Mapping[Place, Answer]) -> tuple[Judge, Mapping[Place, Answer]]:
+        """The version of the imported judge that says what the file says, with what it has said here.
+
+        Where every version contradicts the file it is the one of such files, or the newest.
+        """
+        name, config = self.judge_name, {"source": "eval_summaries"}
+        note = "Evaluations that came with imported haystack files."
+        new = published.new_judge(name, config=config, note=note, now=self.now)
+        named = Judge.objects.filter(name=name).order_by("-version")
+        versions = [judge for judge in named if judge.kind == Judge.Kind.IMPORTED]
+        if not versions and named:
             expected, message = "the name of an imported judge", "Give the published verdicts another judge name."
             self.problems.error("judge_name_taken", "", "", expected=expected, got=name, message=message)
-        if found is not None:
-            return found
-        note = "Evaluations that came with imported haystack files."
-        return published.new_judge(name, config={"source": "eval_summaries"}, note=note, now=self.now)
+        if not versions:
+            return new, {}
+        said: dict[int, dict[Place, Answer]] = {judge.pk: {} for judge in versions}
+        if not self.is_new:
+            rows = Verdict.objects.filter(judge__in=versions, summary__haystack=self.haystack, repeat=0)
+            fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines")
+            for judge, summary, insight, coverage, lines in rows.values_list(*fields):
+                said[judge][summary, insight] = (coverage, tuple(lines))
+        found = published.version_said_by(
+            versions, given, lambda judge: said[judge.pk], config_sha256=new.config_sha256
+        )
+        if found is None:
+            of_files = (judge for judge in versions if judge.config_sha256 == new.config_sha256)
+            found = next(of_files, versions[0])
+        return found, said[found.pk]
 
     def _plan_verdicts(
-        self, summaries: Iterable[tuple[TopicSummary, Summary]], insights: dict[str, Insight], judge: Judge
+        self, summaries: Sequence[tuple[TopicSummary, Summary]], insights: Mapping[str, Insight]
     ) -> None:
-        old: dict[tuple[int, int], tuple[Any, Any]] = {}
-        if not self.is_new and judge.pk:
-            rows = Verdict.objects.filter(judge=judge, summary__haystack=self.haystack, repeat=0)
-            for summary_id, insight_id, coverage, lines in rows.values_list(
-                "summary_id", "insight_id", "coverage", "lines"
-            ):
-                old[summary_id, insight_id] = (coverage, lines)
+        stored = {
+            (row.pk, insights[verdict.insight_key].pk): (verdict.coverage, tuple(verdict.lines))
+            for summary, row in summaries
+            if row.pk
+            for verdict in summary.verdicts
+            if verdict.insight_key in insights and insights[verdict.insight_key].pk
+        }
+        judge, old = self._plan_judge(stored)
         for summary, row in summaries:
             for verdict in summary.verdicts:
                 insight = insights.get(verdict.insight_key)
@@ -369,13 +392,13 @@ class HaystackPlan(Plan[TopicFile]):
                     if judge.pk is None and not self.created["verdicts"]:
                         self.create(judge)
                     self.create(published.imported_verdict(judge, row, insight, verdict, now=self.now), "verdicts")
-                elif known == (verdict.coverage, list(verdict.lines)):
+                elif known == (verdict.coverage, tuple(verdict.lines)):
                     self.unchanged["verdicts"] += 1
                 else:
                     self._conflict(
                         "changed_verdict",
                         f"eval_summaries.{summary.system_key}",
                         verdict.insight_key,
-                        f"{known[0]} with lines {known[1]}, as judge “{judge.name}” said before",
+                        f"{known[0]} with lines {list(known[1])}, as judge “{judge.name}” said before",
                         Got(f"{verdict.coverage} with lines {list(verdict.lines)}"),
                     )

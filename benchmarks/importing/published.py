@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -95,3 +95,33 @@ def new_judge(name: str, *, config: Mapping[str, Any], now: datetime, version: i
         note=note,
         created_at=now,
     )
+
+
+def version_said_by(
+    versions: Iterable[Judge],
+    given: Mapping[Any, object],
+    known: Callable[[Judge], Mapping[Any, object]],
+    *,
+    config_sha256: str,
+) -> Judge | None:
+    """The version of a judge whose verdicts a file holds: it says nothing else on these places.
+
+    What it lacks is added to one that was imported; a judge that works here must have said it all. Of several
+    it is the one that has said most, then the one of this configuration, then the newest; None if each
+    contradicts the file.
+
+    Args:
+        versions: of the judge.
+        given: what the file says, by place.
+        known: what a version has said, by place.
+        config_sha256: the configuration of a new version.
+    """
+    found: list[tuple[int, bool, int, Judge]] = []
+    for judge in versions:
+        said = known(judge)
+        n_equal = sum(place in said for place in given)
+        contradicts = any(place in said and said[place] != answer for place, answer in given.items())
+        may_add = judge.kind == Judge.Kind.IMPORTED
+        if not contradicts and (may_add or n_equal == len(given)):
+            found.append((n_equal, may_add and judge.config_sha256 == config_sha256, judge.version, judge))
+    return max(found, key=lambda one: one[:3])[3] if found else None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from benchmarks.leaderboard import haystacks_named
 from benchmarks.models import Haystack
 
 
@@ -21,17 +20,20 @@ def add_argument(parser: ArgumentParser, *, required: bool = False) -> None:
         default=[],
         required=required,
         metavar="NAME",
-        help="file, id, title or dataset; repeatable",
+        help="file, id, title or dataset; repeatable (archived ones only by file, id or title)",
     )
 
 
 def chosen(options: Mapping[str, Any]) -> QuerySet[Haystack]:
     """The haystacks that are named, those of a `domain` where the command has this argument too.
 
+    Without a name they are those that a study may use. Archived ones are found by a name of their own, sources by
+    that of their dataset too; those for practice never.
+
     Raises:
-        CommandError: there are none.
+        CommandError: there are none, or none of one of the names.
     """
-    found = haystacks_named(options["haystack"])
+    found: QuerySet[Haystack] = _named(options["haystack"]) if options["haystack"] else Haystack.objects.for_work()
     if not found.exists():
         raise CommandError("There is no such haystack.")
     if domain := options.get("domain"):
@@ -41,3 +43,14 @@ def chosen(options: Mapping[str, Any]) -> QuerySet[Haystack]:
             raise CommandError(f"No haystack is of the domain {domain}; known: {', '.join(known) or 'none'}.")
         return of_domain
     return found
+
+
+def _named(names: Iterable[str]) -> QuerySet[Haystack]:
+    rows = Haystack.objects.filter(is_practice=False)
+    keys: set[int] = set()
+    for name in names:
+        found = rows.named(name) | rows.current().filter(dataset=name)
+        if not found:
+            raise CommandError(f"There is no such haystack: “{name}”.")
+        keys.update(one.pk for one in found)
+    return rows.filter(pk__in=keys)

@@ -104,7 +104,9 @@ def table(chosen: ResponseFilter) -> Table:
     keys = [row.response for row in found]
     key_points = _key_points({row.question for row in found}, chosen.key_points)
     judges = {judge.pk: judge for judge in Judge.objects.all()}
-    counted = {pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, str(judge)}}
+    counted = {
+        pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, f"{judge.name} v{judge.version}"}
+    }
     inside = _Inside(frozenset(keys), counted, _limits(chosen, "response__"))
     recalled, precision = _recall(inside, chosen.key_points), _precision(inside)
     judging = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))

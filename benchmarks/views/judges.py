@@ -82,6 +82,7 @@ def jury_new(request: HtmxHttpRequest) -> HttpResponse:
                 score=Score(data["score"]),
                 note=data["note"],
                 by=request.user,
+                must_judge=True,
                 now=timezone.now(),
             )
         except WrongJury as error:

@@ -211,6 +211,39 @@ def test_the_page_asks_for_the_work_and_then_shows_curves(django_capture_on_comm
 
 
 @pytest.mark.django_db
+def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> None:
+    shared, alone = make_haystack(), make_haystack(key="castle")
+    for subtopic in alone.subtopics.all():
+        for order in ("sort", "rev-sort", ""):
+            summary_of(subtopic, order=order)
+        ranked(subtopic, "keywords", {1: 3.0, 2: 2.0, 3: 1.0})
+        summary_of(subtopic, retriever="keywords")
+    session_on(shared, [1, 4, 5, 6, 2], "ben")
+    call_command("run_judge", "lexical", stdout=io.StringIO(), stderr=io.StringIO())
+    positions.place_missing()
+    client = Client()
+    ada = make_user("ada", "researcher")
+    client.force_login(ada)
+    Study.objects.get().researchers.add(ada)
+    page = client.get(f"{PAGE}?setting=keywords")
+    for _name, plot, _svg in page.context["plots"]:
+        assert len(plot.panels) == 2
+        assert [(one.panel, one.is_dashed) for one in plot.series if one.label == "people"] == [(0, False)]
+    out = io.StringIO()
+    call_command("report", "position", "--judge", "lexical", "--json", stdout=out)
+    [row], [shown] = json.loads(out.getvalue()), page.context["orders"]
+    assert {name: stat.value for name, stat in shown.stats.items()} == {
+        name: row[name] for name in ("random", "top", "bottom", "sensitivity")
+    }
+    html = " ".join(page.text.split())
+    assert "Top is the published order fl-ctxt-sort" in html
+    assert f'<td class="num">{row["n_summaries"]}</td></tr>' in html
+    for target in ("pairs", "sentences", "rows", "orders", "late"):
+        assert f'href="#{target}"' in html
+        assert f'id="{target}"' in html
+
+
+@pytest.mark.django_db
 def test_published_summaries_follow_the_documents_of_their_order(published: Path) -> None:
     file = str(published / "topic_news1.json")
     call_command("import_dataset", "summhay", file, stdout=io.StringIO(), stderr=io.StringIO())

@@ -26,6 +26,7 @@ from benchmarks.scores import scores_of
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
 from tests.makers import (
+    NOW,
     fill_missing,
     flat,
     make_assignment,
@@ -34,6 +35,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.makers_topic import topic_json, write_topic
 
 MINUTE = 60_000
 FIRST = "- In part 1, every day the ferry leaves at six in the morning [1, 2]"
@@ -172,6 +174,34 @@ def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published
 def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
     with pytest.raises(CommandError, match="There is no judge “nobody”; known judges: none"):
         report("leaderboard", "--judge", "nobody")
+
+
+@pytest.mark.django_db
+def test_haystacks_are_named_one_by_one_and_archived_ones_on_purpose(tmp_path: Path) -> None:
+    for name in ("harbour", "castle"):
+        load(write_topic(tmp_path, topic_json(key=name, title=name, seed=ord(name[0])), name=f"topic_{name}"))
+    whole, castle = report("leaderboard"), report("leaderboard", "--haystack", "topic_castle.json")
+    assert report("leaderboard", "--haystack", "topic_castle") == castle != whole
+    with pytest.raises(CommandError, match="There is no such haystack: “topic_cstle”"):
+        report("leaderboard", "--haystack", "topic_harbour", "--haystack", "topic_cstle")
+    harbour = report("leaderboard", "--haystack", "topic_harbour")
+    Haystack.objects.filter(key="castle").update(archived_at=NOW)
+    assert report("leaderboard") == harbour
+    assert report("leaderboard", "--haystack", "topic_castle") == castle
+    assert report("leaderboard", "--haystack", "topic_castle", "--haystack", "topic_harbour") == whole
+
+
+@pytest.mark.django_db
+def test_a_judge_is_named_with_its_version(tmp_path: Path) -> None:
+    load(write_topic(tmp_path, topic_json()))
+    first = report("leaderboard", "--judge", "published")
+    newer = Judge.objects.create(name="published", version=2, kind="imported", config_sha256="2", created_at=NOW)
+    Verdict.objects.filter(summary__system__key=Summary.objects.earliest("pk").system.key).update(judge=newer)
+    fewer = report("leaderboard", "--judge", "published")
+    assert fewer == report("leaderboard", "--judge", "published v2")
+    assert len(fewer) + len(report("leaderboard", "--judge", "published v1")) == len(first)
+    with pytest.raises(CommandError, match="There is no judge “published v3”; known judges: published"):
+        report("leaderboard", "--judge", "published v3")
 
 
 @pytest.fixture

@@ -310,6 +310,9 @@ def test_whether_a_judge_may_replace_an_annotator() -> None:
         assert row["left_out"] == []
         assert row["passes"] == (row["winning_rate"] >= 0.5)
         assert all(one["clusters"] == 6 for one in row["against"])
+    for epsilon in ("-1", "1", "nan"):
+        with pytest.raises(CommandError, match="--epsilon is a number from 0"):
+            report("replaceability", "--study", study.name, "--epsilon", epsilon)
     few = make_labelled_study(summaries=make_summaries(dataset="boats"), people=("dora", "emil"), name="Two")
     [row, *_others] = report("replaceability", "--study", few.name)
     assert row["passes"] is None

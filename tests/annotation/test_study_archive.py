@@ -87,10 +87,13 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
     assert files["LICENCE.txt"] == b"CC BY 4.0\n"
     assert "CC BY 4.0" in files["datasheet.md"].decode()
-    before = {json.loads(command("report", "agreement", "--study", linking.name, "--json"))["randolph"]}
+    own = json.loads(command("report", "agreement", "--study", linking.name, "--json"))
+    before = {own["randolph"]}
     for name, content in files.items():
         path = tmp_path / name
         path.write_bytes(content)
+    of_file = ("--labels", tmp_path / "labels.csv", "--categories", "none,partial,full")
+    assert json.loads(command("report", "agreement", *of_file, "--json"))["intervals"] == own["intervals"]
     command("import_labels", tmp_path / "labels.csv", "--study", "From the table")
     CoverageLabel.objects.filter(study=linking).delete()
     Verdict.objects.all().delete()

@@ -111,20 +111,33 @@ def test_a_jury_takes_what_members_expect_where_they_say(summary: Summary) -> No
 
 
 def test_other_members_are_a_new_version_and_the_newest_version_of_a_name_is_meant(summary: Summary) -> None:
-    judge("wren")
-    judge("owl")
-    newer = judge("owl", config={"name": "owl", "now": "other"})
+    newer = None
+    for one in (judge("wren"), judge("owl"), newer := judge("owl", config={"name": "owl", "now": "other"})):
+        give(one, summary, 1, "full", 1)
     make_jury("bench", "--of", "wren,owl")
     assert str(newer.uid) in Judge.objects.get(name="bench").config["members"]
     assert make_jury("bench", "--of", "wren,owl v1")["judge"] == "bench v2"
 
 
+def test_a_name_with_a_comma_can_be_a_member(summary: Summary) -> None:
+    for one in (judge("wren"), judge("owl"), judge("owl, barn")):
+        give(one, summary, 1, "full", 1)
+    assert make_jury("two", "--of", "wren", "--of", "owl, barn")["members"] == ["wren", "owl, barn"]
+    assert make_jury("all", "--of", "wren,owl", "--of", "owl, barn v1")["members"] == ["wren", "owl", "owl, barn"]
+
+
 def test_what_makes_no_jury_is_refused_in_a_sentence(summary: Summary) -> None:
-    judge("wren")
-    judge("owl")
+    wren, owl = judge("wren"), judge("owl")
+    with pytest.raises(CommandError, match="No insight was judged by all of its members"):
+        make_jury("bench", "--of", "wren,owl")
+    assert not Judge.objects.filter(kind="jury").exists()
+    give(wren, summary, 1, "full", 1)
+    give(owl, summary, 1, "full", 1)
     make_jury("bench", "--of", "wren,owl")
     for arguments, said in (
         (("other", "--of", "wren"), "2 to 20 members, not 1"),
+        (("", "--of", "wren,owl"), "a name of 1 to 120 characters"),
+        (("  ", "--of", "wren,owl"), "a name of 1 to 120 characters"),
         (("other", "--of", "wren,wren"), "twice"),
         (("other", "--of", "wren,bench"), "bench is a jury itself"),
         (("other", "--of", "wren,crow"), "There is no judge “crow”"),

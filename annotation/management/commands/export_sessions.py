@@ -14,6 +14,7 @@ from annotation.models import Study
 from annotation.writing import exports, settling
 from benchmarks import audit
 from benchmarks.engine import judging
+from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
 
 
@@ -52,7 +53,4 @@ class Command(BaseCommand):
     def _judge(self, name: str | None) -> Judge:
         if name is None:
             return judging.default_judge(now=timezone.now())
-        judge = Judge.objects.filter(name=name).order_by("-version").first()
-        if judge is None:
-            raise CommandError(f"There is no judge named “{name}”.")
-        return judge
+        return judges_argument.chosen(name, Judge.objects.all())

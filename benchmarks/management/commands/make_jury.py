@@ -10,7 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from benchmarks.engine import judging, juries
+from benchmarks.engine.naming import judges_called
 from benchmarks.judges.jury import WrongJury
+from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Summary
 from benchmarks.scoring.summhay import Score
 
@@ -27,9 +29,11 @@ class Command(BaseCommand):
         parser.add_argument("name", metavar="NAME")
         parser.add_argument(
             "--of",
+            action="append",
             required=True,
             metavar="NAME,NAME",
-            help="its members, separated by commas; of several versions the newest, or “NAME v2”",
+            help="its members, separated by commas; of several versions the newest, or “NAME v2”; repeatable, so "
+            "that a name with a comma can stand by itself",
         )
         parser.add_argument(
             "--score",
@@ -41,10 +45,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it, run it, and say what came of it."""
-        members = [self._member(name.strip()) for name in options["of"].split(",") if name.strip()]
+        names = [name for given in options["of"] for name in self._names(given)]
+        members = [self._member(name) for name in names]
         try:
             jury = judging.save_jury(
-                name=options["name"], members=members, score=Score(options["score"]), now=timezone.now()
+                name=options["name"],
+                members=members,
+                score=Score(options["score"]),
+                must_judge=True,
+                now=timezone.now(),
             )
         except WrongJury as error:
             raise CommandError(str(error)) from error
@@ -67,16 +76,15 @@ class Command(BaseCommand):
             f"{jury} of {', '.join(report['members'])}: {report['verdicts']:,} verdicts, {report['invalid']:,} "
             f"unusable, {report['without_link']:,} covered without a bullet, as members link different ones."
         )
-        if not report["verdicts"]:
-            self.stdout.write("No insight was judged by all of its members; run them first (run_judge).")
+
+    def _names(self, given: str) -> list[str]:
+        """What stands between commas, unless the whole is the name of a judge."""
+        if judges_called(given.strip(), Judge.objects.filter(archived_at=None)):
+            return [given.strip()]
+        return [name.strip() for name in given.split(",") if name.strip()]
 
     def _member(self, name: str) -> Judge:
         """The newest version of a name, or the version that is named."""
         if name == judging.OFFLINE:
             return judging.default_judge(now=timezone.now())
-        judges = list(Judge.objects.filter(archived_at=None).order_by("name", "-version"))
-        for judge in judges:
-            if name in {judge.name, str(judge), f"{judge.name} v{judge.version}"}:
-                return judge
-        names = ", ".join(sorted({judging.OFFLINE, *(judge.name for judge in judges)}))
-        raise CommandError(f"There is no judge “{name}”; known judges: {names}.")
+        return judges_argument.chosen(name, also=(judging.OFFLINE,))

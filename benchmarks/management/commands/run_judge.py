@@ -20,6 +20,7 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.support import n_not_extracted
+from benchmarks.management import judges as judges_argument
 from benchmarks.management import model_runs
 from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary
 
@@ -222,17 +223,7 @@ class Command(BaseCommand):
     def _judge(self, *, name: str, version: int | None) -> Judge:
         if name == judging.OFFLINE and version is None:
             return judging.default_judge(now=timezone.now())
-        found = Judge.objects.filter(name=name, archived_at=None)
-        if version is not None:
-            found = found.filter(version=version)
-        judge = found.order_by("-version").first()
-        if judge is None:
-            names = sorted(
-                {judging.OFFLINE, *Judge.objects.exclude(kind=Judge.Kind.IMPORTED).values_list("name", flat=True)}
-            )
-            asked = name if version is None else f"{name} v{version}"
-            raise CommandError(f"There is no judge “{asked}”; known judges: {', '.join(names)}.")
-        return judge
+        return judges_argument.chosen(name if version is None else f"{name} v{version}", also=(judging.OFFLINE,))
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
         found = Haystack.objects.all() if options["all"] else Haystack.objects.current()

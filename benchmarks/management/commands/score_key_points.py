@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from benchmarks.engine import costs, judging
 from benchmarks.engine.tasks import autods
+from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint
 
 
@@ -32,10 +33,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        judges = Judge.objects.filter(name=options["judge"], kind=Judge.Kind.OPENAI, archived_at=None)
-        judge = judges.order_by("-version").first()
-        if judge is None:
-            raise CommandError(f"There is no model judge “{options['judge']}”.")
+        models = Judge.objects.filter(kind=Judge.Kind.OPENAI, archived_at=None)
+        judge = judges_argument.chosen(options["judge"], models, what="model judge")
         if options["limit"] is not None and options["limit"] < 1:
             raise CommandError("--limit is a whole number from 1 on.")
         points = KeyPoint.objects.filter(question__archived_at=None).select_related("question")

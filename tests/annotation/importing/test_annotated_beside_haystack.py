@@ -12,11 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.models import CoverageLabel
+from annotation.models import CoverageLabel, Study
 from benchmarks.exchange import summhay
 from benchmarks.exporting import topic_of
 from benchmarks.importing.published import stored_hash
-from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
+from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Verdict
 from tests.makers_topic import topic_json, write_topic
 
 pytestmark = pytest.mark.django_db
@@ -223,3 +223,72 @@ def test_the_published_haystack_keeps_its_leaderboard(published: Path, tmp_path:
     bring_in("summhay", published / "topic_news1.json")
     assert state() == once
     assert rounded(leaderboard("published")) == rounded(before)
+
+
+def own_export(study: str, path: Path) -> Path:
+    call_command("export_dataset", "summhay-eval-benchmark", "--study", study, "--out", str(path))
+    return path
+
+
+@pytest.fixture
+def unpredicted(files: dict[str, Path], tmp_path: Path) -> Path:
+    """People's labels on texts of the haystack's file, without a word of its judge."""
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    kept = [one for one in entries if one["summkey"] not in OTHER]
+    for one in kept:
+        del one["predictions_critic"]
+    path = tmp_path / "unpredicted.json"
+    path.write_text(json.dumps(kept))
+    return path
+
+
+def n_changed(report: dict[str, Any], *, but: str = "") -> int:
+    kinds = {**report["created"], **{f"updated {name}": n for name, n in report["updated"].items()}}
+    return sum(n for name, n in kinds.items() if name != but)
+
+
+def test_an_own_export_comes_back_to_the_judge_that_gave_it(
+    files: dict[str, Path], unpredicted: Path, tmp_path: Path
+) -> None:
+    bring_in("summhay", files["summhay"])
+    bring_in("summhay-eval-benchmark", unpredicted)
+    call_command("run_judge", "lexical", stdout=io.StringIO())
+    before, judges = [leaderboard("published"), leaderboard("lexical")], Judge.objects.count()
+    study = Study.objects.get(kind=Study.Kind.LINKING)
+    export = own_export(study.name, tmp_path / "exp.json")
+    assert "predictions_published" in export.read_text()
+    assert "predictions_lexical" in export.read_text()
+    assert n_changed(bring_in("summhay-eval-benchmark", export)) == 0
+    assert Judge.objects.count() == judges
+    assert [leaderboard("published"), leaderboard("lexical")] == before
+    assert n_changed(bring_in("summhay", files["summhay"])) == 0
+
+
+def test_what_a_known_judge_has_not_said_yet_is_added_to_it(files: dict[str, Path], tmp_path: Path) -> None:
+    bring_in("summhay", files["summhay"])
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    for one in entries:
+        one["predictions_published"] = one.pop("predictions_critic") if one["summkey"] in OTHER else []
+        one.pop("predictions_critic", None)
+    files["summhay-eval-benchmark"].write_text(json.dumps(entries))
+    before = leaderboard("published")
+    assert bring_in("summhay-eval-benchmark", files["summhay-eval-benchmark"])["created"]["verdicts"] == 18
+    assert Judge.objects.get().name == "published"
+    assert leaderboard("published") == before
+
+
+def test_only_a_contradiction_makes_another_version(files: dict[str, Path], tmp_path: Path) -> None:
+    bring_in("summhay", files["summhay"])
+    entries = json.loads(files["summhay-eval-benchmark"].read_text())
+    for one in entries:
+        said = one.pop("predictions_critic")
+        one["predictions_published"] = [dict(row, coverage="PARTIAL_COVERAGE", bullet_id=1) for row in said]
+    files["summhay-eval-benchmark"].write_text(json.dumps(entries))
+    bring_in("summhay-eval-benchmark", files["summhay-eval-benchmark"])
+    assert [str(judge) for judge in Judge.objects.order_by("version")] == ["published", "published v2"]
+    study = Study.objects.get(kind=Study.Kind.LINKING)
+    export = own_export(study.name, tmp_path / "exp.json")
+    assert "predictions_published v2" in export.read_text()
+    reports = [bring_in("summhay", files["summhay"]), bring_in("summhay-eval-benchmark", export)]
+    assert [n_changed(report) for report in reports] == [0, 0]
+    assert Judge.objects.count() == 2
