@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import SummariesForm, choice_of
 from annotation.linking.planning import Checks, LinkingValues
-from annotation.models import Study
-from annotation.studies.forms import NewStudyForm
+from annotation.models import LabelItem, Study
+from annotation.studies.forms import NewStudyForm, short
 
 
 class LinkingStudyForm(NewStudyForm, SummariesForm):
@@ -116,3 +118,23 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
         if not n_training + n_gold:
             return None
         return Checks(source=data["checks_source"], n_training=n_training, n_gold=n_gold)
+
+
+def initial_of(study: Study, user: Any) -> dict[str, Any]:
+    """What the form of a new study shows of another; where agreed answers are from no study keeps."""
+    plan = study.linking_plan
+    n_of = Counter(study.label_items.values_list("role", flat=True))
+    is_number = plan.overlap_number is not None
+    return {
+        **model_to_dict(plan),
+        "overlap": plan.overlap_number if is_number else _percent(plan.overlap_share or Decimal(0)),
+        "overlap_unit": "number" if is_number else "percent",
+        "pass_mark": _percent(plan.pass_mark),
+        "n_training": n_of[LabelItem.Role.TRAINING] or None,
+        "n_gold": n_of[LabelItem.Role.GOLD] or None,
+        **choice_of(study, user=user),
+    }
+
+
+def _percent(share: Decimal | None) -> Decimal | None:
+    return None if share is None else short(100 * share)

@@ -18,7 +18,7 @@ from annotation.labelling.views import barred
 from annotation.linking import exports, planning
 from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
-from annotation.linking.forms import LinkingStudyForm
+from annotation.linking.forms import LinkingStudyForm, initial_of
 from annotation.linking.overview import page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
@@ -72,6 +72,7 @@ KIND = register(
         plan="linking_plan",
         new_form=LinkingStudyForm,
         create=create,
+        initial_of=initial_of,
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/linking_form.html",
         items_form=SummariesForm,

@@ -135,8 +135,8 @@ class Work(StudyKind):
     """The form of a new study, of data and files, `user` and `initial`."""
     create: Callable[..., Study]
     """Makes a study as that `form` says; raises `NotPossible`."""
-    initial_of: Callable[[Study], dict[str, Any]] | None = None
-    """What that form shows of the plan of another study whose settings it starts from."""
+    initial_of: Callable[[Study, Any], dict[str, Any]] = _nothing
+    """What that form shows a user of the plan and items of another study, whose settings it starts from."""
     initial_on: Callable[[Haystack], dict[str, Any]] | None = None
     """What that form shows of its plan where one comes from the page of a haystack."""
     initial_on_sources: Callable[[Sequence[Haystack]], dict[str, Any]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
@@ -43,6 +43,12 @@ def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipl
         widget=forms.CheckboxSelectMultiple,
         help_text=_("None ticked: all."),
     )
+
+
+def narrowed_to(found: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
+    """What such a field shows where these values were chosen: none where they are all that are offered."""
+    values = set(found)
+    return sorted(values) if values < set(offered) else []
 
 
 def size_of_sample() -> forms.IntegerField:

@@ -244,7 +244,7 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
         usual = {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
         return usual | _initial_on(request, work)
     study = study_of(request, uid_in(source), kind=work.value)
-    return initial_from(study) | (work.initial_of(study) if work.initial_of is not None else {})
+    return initial_from(study) | (work.initial_of(study, request.user) if has_plan(study) else {})
 
 
 def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
