@@ -151,9 +151,9 @@ class Work(StudyKind):
     settings_template: str = "annotation/study_form.html"
 
     items_form: Callable[..., Any] | None = None
-    """The form that chooses more items, of data, files and `user`; None where the settings name them."""
+    """The form that chooses more items, of data, files, `user` and `study`; None where the settings name them."""
     add_items: Callable[..., int] | None = None
-    """Adds what that `form` chooses; gives how many are new."""
+    """Adds what that `form` chooses; gives how many are new. Raises `NotPossible`."""
     deal: Callable[..., Dealt] | None = None
     """Gives every item its missing annotators; with `rebalance` what nobody opened is shared anew. None where a
     researcher gives tasks instead of having them assigned at once."""

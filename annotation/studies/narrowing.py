@@ -9,6 +9,8 @@ from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import Study
+
 
 class NarrowedForm(forms.Form):
     """A form with fields that narrow what is chosen from; their choices are set with what is above them."""
@@ -17,7 +19,7 @@ class NarrowedForm(forms.Form):
     COUNTED: ClassVar[str]
     """The part of the page with these fields, and how many items that is."""
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = getattr(self, "user", user)
 

@@ -27,7 +27,7 @@ class PairsForm(forms.Form):
         help_text=_("A random sample with a share for each answer of the judge, each category and each system."),
     )
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None, responses__point_verdicts__premise="response")
         names = rows.order_by("dataset").values_list("dataset", flat=True).distinct()

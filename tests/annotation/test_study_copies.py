@@ -1,4 +1,4 @@
-"""What a new study takes from another: in its form every setting."""
+"""What a new study takes from another: in its form every setting, in a copy all but what is labelled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from annotation.models import Study
+from annotation.models import CoverageLabel, LabelItem, Study
 from annotation.studies.kind import work_of, works
 from benchmarks.models import RetrieverRanking, Summary, System
 from tests.annotation.labelled import make_labelled_study
+from tests.annotation.rated import make_rating_study
 from tests.annotation.test_validation import make_judged
 from tests.makers import make_haystack, make_summary
 from tests.makers_verification import make_questions
@@ -185,6 +186,8 @@ def test_a_study_of_all_that_match_starts_another_of_all(
 def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada: Any, login: Any) -> None:
     client, create = login(ada), reverse("annotation:study-create", args=[kind])
     study = made_by(client, kind, POSTS[kind](ada))
+    told = client.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
+    assert ("Its items, and with them any training and hidden gold" in told) is (kind != "writing")
     client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     bare = Study.objects.create(name="Imported", kind=kind, created_at=study.created_at)
@@ -194,3 +197,62 @@ def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, a
         form = client.get(create, {"from": source.uid}).context["form"]
         for name in {"way", "with_systems", "with_people", "n_sample"} & form.fields.keys():
             assert form[name].value() == empty[name].value()
+
+
+def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, login: Any) -> None:
+    client = login(ada)
+    posted = linking(ada)
+    study = made_by(client, "linking", posted)
+    people = reverse("annotation:study-annotators", args=[study.uid])
+    assert 'name="n_gold"' not in client.get(people).content.decode()
+
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    copy = Study.objects.get(name="Copy")
+    people = reverse("annotation:study-annotators", args=[copy.uid])
+    page = client.get(people)
+    assert 'name="n_gold"' in page.content.decode()
+    assert page.context["form"]["pass_mark"].value() == 87.5
+
+    wanted = {"action": "items", **posted, "pass_mark": "75"}
+    refused = client.post(people, wanted | {"n_gold": 9})
+    assert refused.status_code == 422
+    assert "all insights of 2 are agreed on or decided" in refused.content.decode()
+    assert not copy.label_items.exists()
+
+    assert client.post(people, wanted).status_code == 302
+    assert [role for *_subject, role in items_of(copy)] == [role for *_subject, role in items_of(study)]
+    copy.linking_plan.refresh_from_db()
+    assert copy.linking_plan.pass_mark * 100 == 75
+    assert not {"n_gold", "pass_mark"} & client.get(people).context["form"].fields.keys()
+    rows = Summary.objects.exclude(label_items__study=copy)
+    more = {"action": "items", "way": "list", "list_text": rows[0].uid, "n_gold": 1}
+    assert client.post(people, more).status_code == 302
+    assert copy.label_items.filter(role=LabelItem.Role.GOLD).count() == 1
+
+
+def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any, login: Any) -> None:
+    client = login(ada)
+    study = made_by(client, "linking", linking(ada) | {"n_training": "", "n_gold": ""})
+    CoverageLabel.objects.all().delete()
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    copy = Study.objects.get(name="Copy")
+    people = reverse("annotation:study-annotators", args=[copy.uid])
+    page = client.get(people).content.decode()
+    assert "there is none with labels yet" in page
+    assert 'name="n_gold"' not in page
+    rows = Summary.objects.all()
+    assert client.post(people, {"action": "items", "way": "list", "list_text": rows[0].uid}).status_code == 302
+    copy.linking_plan.refresh_from_db()
+    assert copy.linking_plan.pass_mark * 100 == 87.5
+
+
+def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada: Any, ben: Any, login: Any) -> None:
+    study = make_rating_study(researcher=ada, annotators=[ben])
+    bare = make_haystack(key="bare", title="Bare", n_documents=0, golds=())
+    subtopic = bare.subtopics.create(number=1, key="bare-1", name="One", query="What?")
+    subtopic.insights.create(number=1, key="bare-1-1", text="A fact.")
+    make_summary(subtopic=subtopic)
+    data = {"action": "items", "haystacks": [bare.pk], "with_systems": "on", "way": "all"}
+    answer = login(ada).post(reverse("annotation:study-annotators", args=[study.uid]), data)
+    assert answer.status_code == 422
+    assert "a chosen haystack has none" in answer.content.decode()
