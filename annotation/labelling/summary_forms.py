@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling import summaries
-from annotation.models import Study
+from annotation.models import LabelItem, Study
 from annotation.studies.kind import NotPossible
-from annotation.studies.narrowing import NarrowedForm, any_of, seed_of_draw, size_of_sample
+from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
 from benchmarks.models import Haystack, Summary
 
 WAYS = [
@@ -161,6 +161,35 @@ class SummariesForm(NarrowedForm):
     def _matching(self) -> QuerySet[Summary, Summary]:
         names = ("haystacks", "with_systems", "with_people", *self.NARROWED_BY)
         return summaries.candidates(user=self.user, **{name: self.cleaned_data[name] for name in names})
+
+
+def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
+    """What the form shows that chooses the summaries of a study again; nothing where it has none.
+
+    That is a random draw, or all that match, or else a list. Fields that narrow show what the study has.
+    """
+    items = Summary.objects.filter(label_items__study=study)
+    chosen = items.filter(label_items__study=study, label_items__role=LabelItem.Role.ORDINARY)
+    if not chosen:
+        return {}
+    of_systems = chosen.exclude(origin=Summary.Origin.SESSION)
+    haystacks = Haystack.objects.filter(pk__in=chosen.values("haystack"))
+    offer = summaries.offered(haystacks, user=user)
+    which: dict[str, Any] = {
+        "with_systems": of_systems.exists(),
+        "with_people": chosen.filter(origin=Summary.Origin.SESSION).exists(),
+        "subtopics": narrowed_to(chosen.values_list("subtopic", flat=True), [row.pk for row in offer.subtopics]),
+        "systems": narrowed_to(of_systems.values_list("system__summarizer", flat=True), offer.systems),
+        "retrievers": narrowed_to(of_systems.values_list("system__retriever", flat=True), offer.retrievers),
+    }
+    matching = set(summaries.candidates(haystacks, user=user, **which))
+    if study.labels_are_random:
+        way: dict[str, Any] = {"way": "sample", "n_sample": len(chosen)}
+    elif set(chosen) <= matching <= set(items):
+        way = {"way": "all"}
+    else:
+        way = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
+    return {"haystacks": [row.pk for row in haystacks], **which, **way}
 
 
 def create_from(create_study: Callable[..., Study], *, form: Any, by: Any, now: datetime, **more: Any) -> Study:

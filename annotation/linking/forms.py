@@ -2,19 +2,91 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import SummariesForm, choice_of
 from annotation.linking.planning import Checks, LinkingValues
-from annotation.models import Study
-from annotation.studies.forms import NewStudyForm
+from annotation.models import LabelItem, Study
+from annotation.studies.forms import NewStudyForm, short
 
 
-class LinkingStudyForm(NewStudyForm, SummariesForm):
+class ChecksForm(SummariesForm):
+    """Which summaries, and how many of them are training or hidden gold."""
+
+    CHECKS = ("checks_source", "n_training", "n_gold", "pass_mark")
+
+    n_training = forms.IntegerField(
+        label=_("Training summaries"),
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("They come first and show the agreed answer after each choice. They count in no figure."),
+    )
+    n_gold = forms.IntegerField(
+        label=_("Hidden gold summaries"),
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text=_("They look like any other. You see how often each annotator chose the agreed coverage."),
+    )
+    pass_mark = forms.DecimalField(
+        label=_("Pass mark, percent"), min_value=0, max_value=100, decimal_places=2, required=False
+    )
+    checks_source = forms.ModelChoiceField(
+        label=_("Agreed answers from"),
+        queryset=Study.objects.none(),
+        required=False,
+        empty_label=_("none"),
+        help_text=_("Its summaries whose every insight was agreed on by all, or adjudicated."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sources = Study.objects.for_user(self.user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
+        self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Training and gold need a source."""
+        data = super().clean()
+        if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
+            self.add_error("checks_source", _("Choose the study whose agreed answers are used."))
+        return data
+
+    def checks(self) -> Checks | None:
+        """Training and gold items, if any are wanted."""
+        data = self.cleaned_data
+        n_training, n_gold = data["n_training"] or 0, data["n_gold"] or 0
+        if not n_training + n_gold:
+            return None
+        return Checks(source=data["checks_source"], n_training=n_training, n_gold=n_gold)
+
+    def pass_share(self) -> Decimal | None:
+        """The pass mark as a share."""
+        percent: Decimal | None = self.cleaned_data["pass_mark"]
+        return None if percent is None else percent / 100
+
+
+class MoreSummariesForm(ChecksForm):
+    """More summaries of a study; training and gold only where they are its first ones."""
+
+    def __init__(self, *args: Any, study: Study | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_first = study is not None and not study.label_items.exists()
+        self.takes_checks = self.is_first and bool(self.fields["checks_source"].queryset)  # type: ignore[attr-defined]
+        if study is not None and self.takes_checks:
+            self.fields["pass_mark"].initial = _percent(study.linking_plan.pass_mark)
+        else:
+            for name in self.CHECKS:
+                del self.fields[name]
+
+
+class LinkingStudyForm(NewStudyForm, ChecksForm):
     """All settings of a new linking study."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -47,36 +119,10 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
             "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
         ),
     )
-    n_training = forms.IntegerField(
-        label=_("Training summaries"),
-        min_value=0,
-        max_value=100,
-        required=False,
-        help_text=_("They come first and show the agreed answer after each choice. They count in no figure."),
-    )
-    n_gold = forms.IntegerField(
-        label=_("Hidden gold summaries"),
-        min_value=0,
-        max_value=100,
-        required=False,
-        help_text=_("They look like any other. You see how often each annotator chose the agreed coverage."),
-    )
-    pass_mark = forms.DecimalField(
-        label=_("Pass mark, percent"), min_value=0, max_value=100, decimal_places=2, required=False
-    )
-    checks_source = forms.ModelChoiceField(
-        label=_("Agreed answers from"),
-        queryset=Study.objects.none(),
-        required=False,
-        empty_label=_("none"),
-        help_text=_("Its summaries whose every insight was agreed on by all, or adjudicated."),
-    )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         self.user = user  # needed before the fields are made
         super().__init__(*args, user=user, **kwargs)
-        sources = Study.objects.for_user(user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
-        self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """A percentage ends at 100; a number is whole."""
@@ -86,14 +132,7 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
             self.add_error("overlap", _("100 percent or less."))
         if data.get("overlap_unit") == "number" and overlap != int(overlap):
             self.add_error("overlap", _("A whole number of summaries."))
-        if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
-            self.add_error("checks_source", _("Choose the study whose agreed answers are used."))
         return data
-
-    @property
-    def has_sources(self) -> bool:
-        """Whether any study has labels to take agreed answers from."""
-        return bool(self.fields["checks_source"].queryset)  # type: ignore[attr-defined]
 
     def plan(self) -> LinkingValues:
         """The settings for the verbs."""
@@ -106,13 +145,25 @@ class LinkingStudyForm(NewStudyForm, SummariesForm):
             overlap_number=None if is_share else int(overlap),
             allow_several_lines=data["allow_several_lines"],
             asks_unlinked=data["asks_unlinked"],
-            pass_mark=None if data["pass_mark"] is None else data["pass_mark"] / 100,
+            pass_mark=self.pass_share(),
         )
 
-    def checks(self) -> Checks | None:
-        """Training and gold items, if any are wanted."""
-        data = self.cleaned_data
-        n_training, n_gold = data["n_training"] or 0, data["n_gold"] or 0
-        if not n_training + n_gold:
-            return None
-        return Checks(source=data["checks_source"], n_training=n_training, n_gold=n_gold)
+
+def initial_of(study: Study, user: Any) -> dict[str, Any]:
+    """What the form of a new study shows of another; where agreed answers are from no study keeps."""
+    plan = study.linking_plan
+    n_of = Counter(study.label_items.values_list("role", flat=True))
+    is_number = plan.overlap_number is not None
+    return {
+        **model_to_dict(plan),
+        "overlap": plan.overlap_number if is_number else _percent(plan.overlap_share or Decimal(0)),
+        "overlap_unit": "number" if is_number else "percent",
+        "pass_mark": _percent(plan.pass_mark),
+        "n_training": n_of[LabelItem.Role.TRAINING] or None,
+        "n_gold": n_of[LabelItem.Role.GOLD] or None,
+        **choice_of(study, user=user),
+    }
+
+
+def _percent(share: Decimal | None) -> Decimal | None:
+    return None if share is None else short(100 * share)

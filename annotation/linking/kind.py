@@ -12,13 +12,13 @@ from annotation.figures.page import headline, small_plot
 from annotation.kinds import Words, register, results_tab
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.summaries import ABOUT_ROWS, about
-from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
+from annotation.labelling.summary_forms import add_from, create_from
 from annotation.labelling.task_page import TaskPage
 from annotation.labelling.views import barred
 from annotation.linking import exports, planning
 from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
-from annotation.linking.forms import LinkingStudyForm
+from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, initial_of
 from annotation.linking.overview import page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
@@ -33,6 +33,14 @@ DISAGREEMENTS = "annotation:disagreements"
 def create(*, form: LinkingStudyForm, by: Any, now: datetime) -> Study:
     """Take the summaries and deal them, with training and gold items where they are asked for."""
     return create_from(planning.create_study, form=form, by=by, now=now, checks=form.checks())
+
+
+def add_items(*, form: MoreSummariesForm, study: Study, by: Any, now: datetime) -> int:
+    """Add summaries; with the first ones training and gold items where they are asked for."""
+    add = planning.add_summaries
+    if form.takes_checks:
+        add = partial(planning.add_first_summaries, checks=form.checks(), pass_mark=form.pass_share())
+    return add_from(add, form=form, study=study, by=by, now=now)
 
 
 KIND = register(
@@ -72,10 +80,11 @@ KIND = register(
         plan="linking_plan",
         new_form=LinkingStudyForm,
         create=create,
+        initial_of=initial_of,
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/linking_form.html",
-        items_form=SummariesForm,
-        add_items=partial(add_from, planning.add_summaries),
+        items_form=MoreSummariesForm,
+        add_items=add_items,
         deal=planning.deal,
         n_short=planning.n_short,
         short=ngettext_lazy(
@@ -84,7 +93,7 @@ KIND = register(
         short_help=gettext_lazy(
             "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
         ),
-        people_template="annotation/summaries_more.html",
+        people_template="annotation/linking_more.html",
         answers="coverage_labels",
         overview=page_of,
         latest=small_plot,

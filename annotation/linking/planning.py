@@ -97,6 +97,19 @@ def add_summaries(
 
 
 @transaction.atomic
+def add_first_summaries(*, study: Study, checks: Checks | None, pass_mark: Decimal | None, **values: Any) -> int:
+    """Add the first items, as to a new study: training and gold, then summaries; gives how many of these.
+
+    Raises:
+        TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
+    """
+    LinkingPlan.objects.filter(study=study).update(pass_mark=pass_mark)
+    if checks is not None:
+        _add_checks(study, checks, now=values["now"])
+    return add_summaries(study=study, **values)
+
+
+@transaction.atomic
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
     """Give every summary its missing annotators. With `rebalance`, tasks that nobody opened are assigned anew.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import SummariesForm, choice_of
+from annotation.models import Study
 from annotation.rating.planning import RatingValues
 from annotation.studies.forms import NewStudyForm
 
@@ -30,3 +32,8 @@ class RatingStudyForm(NewStudyForm, SummariesForm):
     def plan(self) -> RatingValues:
         """The settings for the verbs."""
         return RatingValues(people_per_item=self.cleaned_data["people_per_item"])
+
+
+def initial_of(study: Study, user: Any) -> dict[str, Any]:
+    """What the form of a new study shows of the plan and the summaries of another."""
+    return model_to_dict(study.rating_plan) | choice_of(study, user=user)

@@ -15,7 +15,7 @@ from annotation.labelling.views import barred
 from annotation.models import Exposure, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.rating import exports, planning
-from annotation.rating.forms import RatingStudyForm
+from annotation.rating.forms import RatingStudyForm, initial_of
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED, in_words, parse
@@ -54,6 +54,7 @@ KIND = register(
         plan="rating_plan",
         new_form=RatingStudyForm,
         create=partial(create_from, planning.create_study),
+        initial_of=initial_of,
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         form_template="annotation/rating_form.html",
         items_form=SummariesForm,

@@ -199,6 +199,7 @@ def initial_from(study: Study) -> dict[str, Any]:
         "name": copy_name(study),
         "due_at": None,
         "guidelines": newest.body if newest else "",
+        "seed": None if study.seed == stable_seed("study", study.name) else study.seed,
         "annotators": list(study.memberships.current().values_list("annotator_id", flat=True)),
         "researchers": list(study.researchers.values_list("pk", flat=True)),
     }

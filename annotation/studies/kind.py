@@ -135,8 +135,8 @@ class Work(StudyKind):
     """The form of a new study, of data and files, `user` and `initial`."""
     create: Callable[..., Study]
     """Makes a study as that `form` says; raises `NotPossible`."""
-    initial_of: Callable[[Study], dict[str, Any]] | None = None
-    """What that form shows of the plan of another study whose settings it starts from."""
+    initial_of: Callable[[Study, Any], dict[str, Any]] = _nothing
+    """What that form shows a user of the plan and items of another study, whose settings it starts from."""
     initial_on: Callable[[Haystack], dict[str, Any]] | None = None
     """What that form shows of its plan where one comes from the page of a haystack."""
     initial_on_sources: Callable[[Sequence[Haystack]], dict[str, Any]] | None = None
@@ -151,9 +151,9 @@ class Work(StudyKind):
     settings_template: str = "annotation/study_form.html"
 
     items_form: Callable[..., Any] | None = None
-    """The form that chooses more items, of data, files and `user`; None where the settings name them."""
+    """The form that chooses more items, of data, files, `user` and `study`; None where the settings name them."""
     add_items: Callable[..., int] | None = None
-    """Adds what that `form` chooses; gives how many are new."""
+    """Adds what that `form` chooses; gives how many are new. Raises `NotPossible`."""
     deal: Callable[..., Dealt] | None = None
     """Gives every item its missing annotators; with `rebalance` what nobody opened is shared anew. None where a
     researcher gives tasks instead of having them assigned at once."""

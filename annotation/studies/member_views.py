@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Membership, Study
 from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
-from annotation.studies.kind import Work, has_plan, work_of
+from annotation.studies.kind import NotPossible, Work, has_plan, work_of
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -37,7 +37,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     action = request.POST.get("action", "people") if request.method == "POST" else ""
     people = PeopleForm(request.POST if action == "people" else None, study=study, deals=work.deals)
     sent = (request.POST, request.FILES) if action == "items" else (None, None)
-    items = work.items_form(*sent, user=request.user) if work.items_form is not None else None
+    items = work.items_form(*sent, user=request.user, study=study) if work.items_form is not None else None
     if action and _do(request, work, study, action=action, people=people, items=items):
         return redirect("annotation:study" if work.deals else "annotation:study-annotators", uid=study.uid)
     rows = work.member_rows(study)
@@ -111,7 +111,11 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
     elif action == "items" and work.add_items is not None:
         if not items.is_valid():
             return False
-        work.add_items(form=items, **how)
+        try:
+            work.add_items(form=items, **how)
+        except NotPossible as problem:
+            items.add_error(problem.field, str(problem))
+            return False
     elif action != "deal" or work.deal is None:
         raise Http404
     if work.deal is not None:

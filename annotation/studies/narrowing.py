@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Study
 
 
 class NarrowedForm(forms.Form):
@@ -17,7 +19,7 @@ class NarrowedForm(forms.Form):
     COUNTED: ClassVar[str]
     """The part of the page with these fields, and how many items that is."""
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = getattr(self, "user", user)
 
@@ -43,6 +45,12 @@ def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipl
         widget=forms.CheckboxSelectMultiple,
         help_text=_("None ticked: all."),
     )
+
+
+def narrowed_to(found: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
+    """What such a field shows where these values were chosen: none where they are all that are offered."""
+    values = set(found)
+    return sorted(values) if values < set(offered) else []
 
 
 def size_of_sample() -> forms.IntegerField:

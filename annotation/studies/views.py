@@ -169,6 +169,7 @@ def study_delete(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_clone(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Copy the settings of a study into a new one."""
     study = study_of(request, uid)
+    has_items = work_of(study).items_form is not None
     form = CloneForm(request.POST or None, initial={"name": copy_name(study)})
     if request.method == "POST" and form.is_valid():
         copy = lifecycle.clone_study(
@@ -178,9 +179,14 @@ def study_clone(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
             by=request.user,
             now=timezone.now(),
         )
-        messages.success(request, _("Copied. No tasks are assigned yet."))
+        messages.success(
+            request,
+            _("Copied. Choose its items under People; no tasks are assigned yet.")
+            if has_items
+            else _("Copied. No tasks are assigned yet."),
+        )
         return redirect("annotation:study-settings", uid=copy.uid)
-    context = {"study": study, "form": form}
+    context = {"study": study, "form": form, "has_items": has_items}
     return page(request, "annotation/study_clone.html", context, status=422 if form.errors else 200)
 
 
@@ -244,7 +250,7 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
         usual = {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
         return usual | _initial_on(request, work)
     study = study_of(request, uid_in(source), kind=work.value)
-    return initial_from(study) | (work.initial_of(study) if work.initial_of is not None else {})
+    return initial_from(study) | (work.initial_of(study, request.user) if has_plan(study) else {})
 
 
 def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import Study
 from annotation.studies.forms import NewStudyForm
 from annotation.studies.narrowing import seed_of_draw
 from annotation.validation.planning import ValidationValues
@@ -25,7 +27,7 @@ class PairsForm(forms.Form):
         help_text=_("A random sample with a share for each answer of the judge, each category and each system."),
     )
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         rows = Question.objects.filter(archived_at=None, responses__point_verdicts__premise="response")
         names = rows.order_by("dataset").values_list("dataset", flat=True).distinct()
@@ -81,3 +83,10 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
         return ValidationValues(
             **{name: data[name] for name in ("people_per_item", "shows_verdict", "asks_why_not")}
         )
+
+
+def initial_of(study: Study, user: Any) -> dict[str, Any]:
+    """What the form of a new study shows of the plan and the verdicts of another."""
+    sets = list(study.label_items.order_by().values_list("response__question__dataset", flat=True))
+    drawn = {"n_sample": len(sets), "dataset": sets[0] if len(set(sets)) == 1 else ""} if sets else {}
+    return model_to_dict(study.validation_plan) | drawn

@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
 from annotation.validation import exports, planning
-from annotation.validation.forms import PairsForm, ValidationStudyForm
+from annotation.validation.forms import PairsForm, ValidationStudyForm, initial_of
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR, in_words, parse
@@ -72,6 +72,7 @@ KIND = register(
         plan="validation_plan",
         new_form=ValidationStudyForm,
         create=create,
+        initial_of=initial_of,
         form_template="annotation/validation_form.html",
         items_form=PairsForm,
         add_items=add_items,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from annotation.studies.forms import NewStudyForm, short
-from annotation.studies.narrowing import NarrowedForm, any_of, seed_of_draw, size_of_sample
+from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.verification.planning import VerificationValues, draw_questions
 from benchmarks.models import Question
 
@@ -69,12 +70,7 @@ class QuestionsForm(NarrowedForm):
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
     def _matching(self) -> QuerySet[Question, Question]:
-        data = self.cleaned_data
-        rows = Question.objects.filter(archived_at=None, dataset=data["dataset"], key_points__isnull=False)
-        for name in self.NARROWED_BY:
-            if data[name]:
-                rows = rows.filter(**{f"{name}__in": data[name]})
-        return rows.order_by("pk").distinct()
+        return _matching(self.cleaned_data)
 
 
 class VerificationStudyForm(NewStudyForm, QuestionsForm):
@@ -137,13 +133,37 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
         )
 
 
-def initial_of(study: Study) -> dict[str, Any]:
-    """What the form of a new study shows of the plan of another; the questions are open."""
+def initial_of(study: Study, user: Any) -> dict[str, Any]:
+    """What the form of a new study shows of the plan and the questions of another."""
     plan = study.verification_plan
     return {
         "control_percent": short(100 * Decimal(plan.control_share)),
         "people_per_question": plan.people_per_question,
         "plain_percent": short(100 * Decimal(plan.share_without_highlight)),
         "n_attention_checks": plan.n_attention_checks,
-        "dataset": study.label_items.values_list("question__dataset", flat=True).first(),
+        **_choice_of(study),
     }
+
+
+def _choice_of(study: Study) -> dict[str, Any]:
+    """What chooses its questions again: all that match, or a sample of as many; nothing where it has none."""
+    chosen = Question.objects.filter(label_items__study=study).distinct()
+    first = chosen.first()
+    if first is None:
+        return {}
+    which: dict[str, Any] = {"dataset": first.dataset}
+    offered = Question.objects.filter(archived_at=None, dataset=first.dataset)
+    for name in QuestionsForm.NARROWED_BY:
+        which[name] = narrowed_to(
+            chosen.values_list(name, flat=True), offered.exclude(**{name: ""}).values_list(name, flat=True)
+        )
+    n = chosen.count()
+    return which | ({"way": "sample", "n_sample": n} if n < _matching(which).count() else {"way": "all"})
+
+
+def _matching(which: Mapping[str, Any]) -> QuerySet[Question, Question]:
+    rows = Question.objects.filter(archived_at=None, dataset=which["dataset"], key_points__isnull=False)
+    for name in QuestionsForm.NARROWED_BY:
+        if which[name]:
+            rows = rows.filter(**{f"{name}__in": which[name]})
+    return rows.order_by("pk").distinct()

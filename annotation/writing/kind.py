@@ -20,7 +20,7 @@ from annotation.writing.late import waiting
 from annotation.writing.latest import small_plot
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import PREVIEW
-from annotation.writing.study_forms import StudyForm
+from annotation.writing.study_forms import StudyForm, initial_of
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
 
@@ -79,6 +79,7 @@ KIND = register(
         plan="writing_plan",
         new_form=StudyForm,
         create=create,
+        initial_of=initial_of,
         initial_on=lambda haystack: {"haystacks": [haystack.pk]},
         initial_on_sources=initial_on_sources,
         settings_form=StudyForm,

@@ -128,7 +128,9 @@ class StudyForm(NewStudyForm):
     def __init__(self, *args: Any, user: Any, instance: Study | None = None, **kwargs: Any) -> None:
         self.frozen = instance is not None and is_frozen(instance)
         if instance is not None:
-            kwargs.setdefault("initial", initial_of(instance))
+            researchers = list(instance.researchers.values_list("pk", flat=True))
+            initial = details_of(instance) | {"researchers": researchers} | initial_of(instance)
+            kwargs.setdefault("initial", initial)
         super().__init__(*args, user=user, instance=instance, **kwargs)
         if instance is not None:
             del self.fields["guidelines"], self.fields["annotators"], self.fields["assign_now"]
@@ -256,14 +258,13 @@ class StudyForm(NewStudyForm):
         return PlanValues(**{item.name: data[item.name] for item in fields(PlanValues)})
 
 
-def initial_of(study: Study) -> dict[str, Any]:
-    """What the form shows of a stored study."""
+def initial_of(study: Study, user: Any = None) -> dict[str, Any]:
+    """What the form shows of a stored plan."""
     plan = study.writing_plan
-    values = {item.name: getattr(plan, item.name) for item in fields(PlanValues)} | details_of(study)
+    values = {item.name: getattr(plan, item.name) for item in fields(PlanValues)}
     values["limit_minutes"] = minutes(plan.limit_ms)
     values["mark_minutes"] = minutes(plan.mark_every_ms)
     values["subtopics"] = list(plan.subtopics.values_list("pk", flat=True))
-    values["researchers"] = list(study.researchers.values_list("pk", flat=True))
     return values
 
 

@@ -21,7 +21,7 @@ from benchmarks.models import Summary
 class SummariesForm(forms.Form):
     summaries = forms.ModelMultipleChoiceField(queryset=Summary.objects.all(), required=False)
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, study: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
 
 

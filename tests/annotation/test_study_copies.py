@@ -1,0 +1,258 @@
+"""What a new study takes from another: in its form every setting, in a copy all but what is labelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.forms.models import model_to_dict
+from django.urls import reverse
+
+from annotation.models import CoverageLabel, LabelItem, Study
+from annotation.studies.kind import work_of, works
+from benchmarks.models import RetrieverRanking, Summary, System
+from tests.annotation.labelled import make_labelled_study
+from tests.annotation.rated import make_rating_study
+from tests.annotation.test_validation import make_judged
+from tests.makers import make_haystack, make_summary
+from tests.makers_verification import make_questions
+
+pytestmark = pytest.mark.django_db
+
+USUAL = {"name": "First", "hourly_rate": "25", "currency": "USD", "guidelines": "Read."}
+SUBJECT = ("summary", "question", "key_point", "response", "role")
+NOT_KEPT = {
+    "writing": {"haystacks", "assign_now"},  # a whole haystack is kept as its subtopics; the other is no setting
+    "linking": {"checks_source", "list_file", "n_sample"},  # no study keeps the source; a list is no sample
+    "rating": {"list_file", "list_text"},
+}
+"""Fields that cannot be known of a study, by kind."""
+AS_USUAL = {"with_systems"}
+"""Fields that the posts below leave as they are: without people there must be systems."""
+
+
+def writing(ada: Any) -> dict[str, Any]:
+    haystack = make_haystack()
+    for subtopic in haystack.subtopics.all():
+        RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"1": 1.0})
+    return {
+        "subtopics": [haystack.subtopics.get(number=2).pk],
+        "setting": "ranking",
+        "retriever": "bm25",
+        "token_budget": 6500,
+        "include_zero_insight": True,
+        "limit_minutes": "90.5",
+        "mark_minutes": "7",
+        "sessions_per_subtopic": 3,
+        "allow_second_on_haystack": True,
+        "preset": "assisted",
+        "show_hit_counts": False,
+        "click_to_cite": False,
+        "live_citation_check": False,
+        "show_counters": False,
+        "paste_policy": "flag",
+        "disconnect_policy": "auto_pause",
+    }
+
+
+def summaries_of_three_systems() -> dict[str, Any]:
+    """Make 3 systems with summaries on 3 subtopics; gives how a form narrows to 2 systems and 2 subtopics."""
+    subtopics = list(make_haystack(golds=[[[1, 2]], [[2, 3]], [[3, 4]]]).subtopics.order_by("number"))
+    make_haystack(key="mole", title="The mole")
+    for system in ("alpha", "beta", "gamma"):
+        for subtopic in subtopics:
+            make_summary(subtopic=subtopic, system=system)
+    for system, retriever in (("alpha", "vector"), ("beta", "keywords")):
+        System.objects.filter(key=system).update(retriever=retriever)
+    return {
+        "haystacks": [subtopics[0].haystack_id],
+        "with_systems": True,
+        "with_people": False,
+        "subtopics": [subtopic.pk for subtopic in subtopics[1:]],
+        "systems": ["alpha", "beta"],
+        "retrievers": ["keywords", "vector"],
+        "seed": 11,
+    }
+
+
+def linking(ada: Any) -> dict[str, Any]:
+    which = summaries_of_three_systems()
+    rows = {(row.system.key, row.subtopic.number): row for row in Summary.objects.all() if row.system}
+    agreed = [rows["gamma", 1], rows["gamma", 2]]
+    source = make_labelled_study(summaries=agreed, people=["anna"], judges=(), researcher=ada, name="Source")
+    return which | {
+        "way": "list",
+        "list_text": f"{rows['alpha', 2].uid}\n{rows['beta', 3].uid}",
+        "people_per_item": 2,
+        "overlap": 12,
+        "overlap_unit": "number",
+        "allow_several_lines": True,
+        "asks_unlinked": True,
+        "n_training": 1,
+        "n_gold": 1,
+        "pass_mark": "87.5",
+        "checks_source": source.pk,
+    }
+
+
+def rating(ada: Any) -> dict[str, Any]:
+    return summaries_of_three_systems() | {"way": "sample", "n_sample": 3, "people_per_item": 3}
+
+
+def validation(ada: Any) -> dict[str, Any]:
+    make_judged(name="kind")
+    return {
+        "judge": make_judged().pk,
+        "dataset": "set-strict",
+        "n_sample": 20,
+        "people_per_item": 3,
+        "shows_verdict": True,
+        "asks_why_not": True,
+        "seed": 11,
+    }
+
+
+def verification(ada: Any) -> dict[str, Any]:
+    rows = make_questions(24)
+    make_questions(2, dataset="airports")
+    return {
+        "dataset": "harbours",
+        "category": [rows[0].category, rows[1].category],
+        "domain": [rows[0].domain, rows[1].domain],
+        "way": "sample",
+        "n_sample": 6,
+        "seed": 11,
+        "control_percent": "40",
+        "people_per_question": 2,
+        "n_attention_checks": 1,
+        "plain_percent": "12.5",
+    }
+
+
+POSTS = {post.__name__: post for post in (writing, linking, rating, validation, verification)}
+
+
+def made_by(client: Any, kind: str, data: dict[str, Any]) -> Study:
+    answer = client.post(reverse("annotation:study-create", args=[kind]), USUAL | data)
+    assert answer.status_code == 302, answer.context["form"].errors
+    return Study.objects.get(name=data.get("name", USUAL["name"]))
+
+
+def items_of(study: Study) -> list[Any]:
+    return sorted(study.label_items.values_list(*SUBJECT), key=str)
+
+
+@pytest.mark.parametrize("kind", [work.value for work in works()])
+def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str, ada: Any, login: Any) -> None:
+    client, create = login(ada), reverse("annotation:study-create", args=[kind])
+    posted, not_kept = POSTS[kind](ada), NOT_KEPT.get(kind, set())
+    empty = client.get(create).context["form"]
+    names = {field.name for field in empty.plan_fields} - not_kept
+    assert posted.keys() - not_kept == names
+    for name in names - AS_USUAL:
+        assert empty.fields[name].has_changed(empty[name].value(), posted[name]), f"{name} is as in an empty form"
+
+    study = made_by(client, kind, posted)
+    form = client.get(create, {"from": study.uid}).context["form"]
+    shown = {name: form[name].value() for name in names}
+    changed = {name for name in names if form.fields[name].has_changed(shown[name], posted[name])}
+    assert {name: (posted[name], shown[name]) for name in changed} == {}
+
+    again = made_by(
+        client, kind, {"name": "Again", **shown, **{name: posted[name] for name in not_kept & posted.keys()}}
+    )
+    plans = [model_to_dict(getattr(one, work_of(one).plan), exclude=["id", "study"]) for one in (study, again)]
+    assert plans[0] == plans[1]
+    assert items_of(study) == items_of(again)
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrowed_by"), [("linking", ["systems", "subtopics"]), ("verification", ["domain"])]
+)
+def test_a_study_of_all_that_match_starts_another_of_all(
+    kind: str, narrowed_by: list[str], ada: Any, login: Any
+) -> None:
+    client, create = login(ada), reverse("annotation:study-create", args=[kind])
+    posted = POSTS[kind](ada) | {"way": "all"}
+    for name in (*narrowed_by, "retrievers", "category", "list_text"):
+        posted.pop(name, None)
+    study = made_by(client, kind, posted)
+    form = client.get(create, {"from": study.uid}).context["form"]
+    assert form["way"].value() == "all"
+    assert [form[name].value() for name in narrowed_by] == [[] for _name in narrowed_by]
+
+
+@pytest.mark.parametrize("kind", [work.value for work in works()])
+def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada: Any, login: Any) -> None:
+    client, create = login(ada), reverse("annotation:study-create", args=[kind])
+    study = made_by(client, kind, POSTS[kind](ada))
+    told = client.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
+    assert ("Its items, and with them any training and hidden gold" in told) is (kind != "writing")
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    copy = Study.objects.get(name="Copy")
+    bare = Study.objects.create(name="Imported", kind=kind, created_at=study.created_at)
+    bare.researchers.add(ada)
+    empty = client.get(create).context["form"]
+    for source in (copy, bare):
+        form = client.get(create, {"from": source.uid}).context["form"]
+        for name in {"way", "with_systems", "with_people", "n_sample"} & form.fields.keys():
+            assert form[name].value() == empty[name].value()
+
+
+def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, login: Any) -> None:
+    client = login(ada)
+    posted = linking(ada)
+    study = made_by(client, "linking", posted)
+    people = reverse("annotation:study-annotators", args=[study.uid])
+    assert 'name="n_gold"' not in client.get(people).content.decode()
+
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    copy = Study.objects.get(name="Copy")
+    people = reverse("annotation:study-annotators", args=[copy.uid])
+    page = client.get(people)
+    assert 'name="n_gold"' in page.content.decode()
+    assert page.context["form"]["pass_mark"].value() == 87.5
+
+    wanted = {"action": "items", **posted, "pass_mark": "75"}
+    refused = client.post(people, wanted | {"n_gold": 9})
+    assert refused.status_code == 422
+    assert "all insights of 2 are agreed on or decided" in refused.content.decode()
+    assert not copy.label_items.exists()
+
+    assert client.post(people, wanted).status_code == 302
+    assert [role for *_subject, role in items_of(copy)] == [role for *_subject, role in items_of(study)]
+    copy.linking_plan.refresh_from_db()
+    assert copy.linking_plan.pass_mark * 100 == 75
+    assert not {"n_gold", "pass_mark"} & client.get(people).context["form"].fields.keys()
+    rows = Summary.objects.exclude(label_items__study=copy)
+    more = {"action": "items", "way": "list", "list_text": rows[0].uid, "n_gold": 1}
+    assert client.post(people, more).status_code == 302
+    assert copy.label_items.filter(role=LabelItem.Role.GOLD).count() == 1
+
+
+def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any, login: Any) -> None:
+    client = login(ada)
+    study = made_by(client, "linking", linking(ada) | {"n_training": "", "n_gold": ""})
+    CoverageLabel.objects.all().delete()
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    copy = Study.objects.get(name="Copy")
+    people = reverse("annotation:study-annotators", args=[copy.uid])
+    page = client.get(people).content.decode()
+    assert "there is none with labels yet" in page
+    assert 'name="n_gold"' not in page
+    rows = Summary.objects.all()
+    assert client.post(people, {"action": "items", "way": "list", "list_text": rows[0].uid}).status_code == 302
+    copy.linking_plan.refresh_from_db()
+    assert copy.linking_plan.pass_mark * 100 == 87.5
+
+
+def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada: Any, ben: Any, login: Any) -> None:
+    study = make_rating_study(researcher=ada, annotators=[ben])
+    bare = make_haystack(key="bare", title="Bare", n_documents=0, golds=())
+    subtopic = bare.subtopics.create(number=1, key="bare-1", name="One", query="What?")
+    subtopic.insights.create(number=1, key="bare-1-1", text="A fact.")
+    make_summary(subtopic=subtopic)
+    data = {"action": "items", "haystacks": [bare.pk], "with_systems": "on", "way": "all"}
+    answer = login(ada).post(reverse("annotation:study-annotators", args=[study.uid]), data)
+    assert answer.status_code == 422
+    assert "a chosen haystack has none" in answer.content.decode()
