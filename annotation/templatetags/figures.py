@@ -104,11 +104,11 @@ def human_minutes(found: Minutes | None) -> SafeString:
     value = _minutes(found.value)
     if found.low is None or found.high is None:
         return format_html(
-            '<span title="{}; {}">{}</span> <span class="muted small">{}</span>',
+            '<span title="{}; {}">{}</span> <span class="interval">{}</span>',
             found.method,
             found.reason,
             value,
-            _("(too few sessions for an interval)"),
+            _("too few"),
         )
     return format_html(
         '<span title="{}">{}</span> <span class="interval">{} – {}</span>',

@@ -389,9 +389,8 @@ def test_minutes_in_json_say_what_is_not_reached() -> None:
 
 def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
     html = flat(login(ada).get(PAGE).text)
-    assert '10</span> <span class="muted small">(too few sessions for an interval)</span>' in html.replace(
-        "</span><span", "</span> <span"
-    )
+    assert '10</span> <span class="interval">too few</span>' in html
+    assert "“too few”: not enough sessions for an interval" in html
 
 
 def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, ada: Any, login: Any) -> None:
