@@ -124,10 +124,17 @@ def unskip(*, tasks: Tasks, now: datetime) -> LabelTask:
 
 
 @transaction.atomic
-def remark(*, tasks: Tasks, is_flagged: bool, comment: str, now: datetime) -> LabelTask:
-    """Set flag and comment, which reach the researcher; both are given in full each time."""
+def remark(
+    *, tasks: Tasks, now: datetime, is_flagged: bool | None = None, comment: str | None = None
+) -> LabelTask:
+    """Set flag or comment, which reach the researcher; what is not given stays as it is."""
     task = locked(tasks)
     changed = keep_contact(task, now)
-    task.is_flagged, task.comment = is_flagged, comment.strip()[:MAX_TEXT]
-    task.save(update_fields=[*changed, "is_flagged", "comment"])
+    if is_flagged is not None:
+        task.is_flagged = is_flagged
+        changed.append("is_flagged")
+    if comment is not None:
+        task.comment = comment.strip()[:MAX_TEXT]
+        changed.append("comment")
+    task.save(update_fields=changed)
     return task

@@ -135,9 +135,10 @@ def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
 @require_POST
 @act
 def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Set flag and comment."""
-    flag, comment = request.POST.get("flag") == "1", request.POST.get("comment", "")
-    return _state_of(handling.remark(tasks=tasks, is_flagged=flag, comment=comment, now=now))
+    """Set the flag or the comment, whichever is sent: `flag?, comment?`."""
+    flag, comment = request.POST.get("flag"), request.POST.get("comment")
+    is_flagged = None if flag is None else flag == "1"
+    return _state_of(handling.remark(tasks=tasks, is_flagged=is_flagged, comment=comment, now=now))
 
 
 @requires("annotation.do_work")

@@ -184,3 +184,17 @@ def test_a_skip_names_a_reason_of_the_list_or_in_ones_own_words(desk: Callable[[
     assert at.task(1).skip_reason == "I cannot judge it"
     at.client.post(skip, {"reason": "", "other": "torn page"})
     assert at.task(1).skip_reason == "torn page"
+
+
+def test_a_flag_leaves_the_comment_of_another_tab_alone_and_the_other_way_round(
+    desk: Callable[[str], Desk],
+) -> None:
+    at = desk("verification")
+    remark = at.url("remark", 1)
+    at.client.post(remark, {"comment": " odd "}, headers=JSON)
+    assert at.client.post(remark, {"flag": "1"}, headers=JSON).json()["is_flagged"] is True
+    assert (at.task(1).is_flagged, at.task(1).comment) == (True, "odd")
+    at.client.post(remark, {"comment": ""}, headers=JSON)
+    assert (at.task(1).is_flagged, at.task(1).comment) == (True, "")
+    at.client.post(remark, {"flag": "0", "comment": "both"}, headers=JSON)
+    assert (at.task(1).is_flagged, at.task(1).comment) == (False, "both")

@@ -305,3 +305,32 @@ def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site
     sam.unroute("**/choice/")
     saved(sam)
     assert (7, "no") in rows(site, "verification", study)
+
+
+def comment(page: Page, words: str) -> None:
+    """Type a comment without saving it."""
+    press(page, "F")
+    page.locator("#comment").fill(words)
+
+
+def remarks(site: Site, study: str, number: int) -> tuple[bool, str]:
+    """Whether an item is flagged, and its comment, as they are stored."""
+    query = """
+        SELECT t.is_flagged, t.comment FROM annotation_labeltask t JOIN annotation_study s ON s.id = t.study_id
+        WHERE t.position = ? AND s.uid = ?
+    """
+    [(is_flagged, words)] = site.rows(query, number, study.replace("-", ""))
+    return bool(is_flagged), words
+
+
+def test_a_flag_keeps_the_comment_that_another_tab_saved(sam: Page, site: Site, studies: dict[str, str]) -> None:
+    study = studies["validation"]
+    open_first(sam, study)
+    other = sam.context.new_page()
+    open_first(other, study)
+    comment(other, "odd")
+    other.get_by_role("button", name="Save comment").click()
+    saved(other)
+    press(sam, "f")
+    saved(sam)
+    assert remarks(site, study, 1) == (True, "odd")
