@@ -291,6 +291,14 @@ def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
     at(sam, 6)
     press(sam, "ArrowLeft")
     expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
+    press(sam, "u")  # leads to the same item, whose page no longer says that it is skipped
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
+    expect(sam.locator(".notice")).to_have_count(0)
+    press(sam, "s 1 Enter")
+    at(sam, 6)
+    press(sam, "u")
+    at(sam, 5)
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
 
 
 def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site, studies: dict[str, str]) -> None:

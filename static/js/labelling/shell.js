@@ -67,7 +67,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   function swap(page, note) {
     life.abort();
     arrival = { note, fetchedAt: page.fetchedAt };
-    history.pushState(null, "", page.url);
+    history[page.url === location.href ? "replaceState" : "pushState"](null, "", page.url);
     document.title = page.title;
     root.replaceWith(document.adoptNode(page.root));
     scrollTo(0, 0);
@@ -129,7 +129,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     undone.push(body.nothing ? text("nothing") : body.message);
     if (!body.nothing) {
       trail.settle(body.task, body.state);
-      elsewhere = body.task === config.task ? null : body.next;
+      elsewhere = body.task === config.task && !body.is_skip ? null : body.next; // the page of a skipped item says so
       if (!elsewhere) answered({ url: urls.undo, fields: [] }, body);
     }
     settleUndo();
