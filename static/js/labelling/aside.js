@@ -7,11 +7,12 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
   const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
   on(document, "click", ({ target }) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(target)) each.open = false; });
-  if (!config.is_open) return { keys: {}, kept() {}, close, has, choose() {}, retry() {} };
+  if (!config.is_open) return { keys: {}, kept() {}, keepTyped() {}, close, has, choose() {}, retry() {} };
 
   const button = find("flag"), comment = root.querySelector("#comment");
   const wish = { flag: button.getAttribute("aria-pressed") === "true" ? "1" : "0", comment: comment.defaultValue };
   const stored = { ...wish }; // by the server's word
+  let refusedWords = null;
   const isTyped = () => comment.value.trim() !== wish.comment.trim();
 
   // The newest wish shows at once; the server gets them in order and confirms them in words. Only what changed is sent:
@@ -42,7 +43,8 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
     const names = given(act), isUntouched = !isTyped();
     for (const name of names) take({ [name]: stored[name] });
     if (!names.includes("comment")) return;
-    if (isUntouched) comment.value = fieldOf(act, "comment");
+    refusedWords = fieldOf(act, "comment");
+    if (isUntouched) comment.value = refusedWords;
     openComment();
   }
   function flag() {
@@ -51,6 +53,9 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
     remark("flag", isFlagged ? "0" : "1", isFlagged ? "unflagged" : "flagged");
   }
   function keepComment() { remark("comment", comment.value, comment.value.trim() ? "comment-kept" : "comment-gone"); }
+  // What was typed and not saved, before the item is left; not what was refused, which would lead back here again.
+  function keepTyped() { if (isTyped() && comment.value !== refusedWords) keepComment(); }
+  on(window, "beforeunload", (event) => { if (isTyped()) event.preventDefault(); });
   on(find("flag-form"), "submit", (event) => { event.preventDefault(); flag(); });
   on(find("comment-form"), "submit", (event) => {
     event.preventDefault();
@@ -85,5 +90,5 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
     if (!reason) return /^[^ ]$/.test(key) ? () => say(text(isSkipping && form ? "which-reason" : "box-open")) : undefined;
     return (() => { reason.checked = true; (reason === reasons.at(-1) ? other : reason).focus(); });
   }
-  return { keys: { f: flag, F: openComment, s: openSkip }, kept, close, has, choose, retry };
+  return { keys: { f: flag, F: openComment, s: openSkip }, kept, keepTyped, close, has, choose, retry };
 }

@@ -74,10 +74,12 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     startTask(document.querySelector("[data-label-task]"));
   }
   // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
-  // while answers are still on their way; any other is fetched once they are stored. Escape stays here.
+  // while answers are still on their way; any other is fetched once they are stored. Escape stays here. A comment that
+  // was typed is saved first.
   async function leave(where, { note = "", open = null, isReturn = false } = {}) {
     if (gate.why === "going") return;
     if (!gate.why) dropped = [];
+    aside.keepTyped();
     const notes = () => [note, droppedNote()].filter(Boolean).join(" ");
     const ready = typeof where === "string" && !open ? onward.take(where) : null;
     if (ready) { swap(ready, notes()); return; }
