@@ -83,8 +83,8 @@ def take_answers(task: LabelTask, *, n_answered: int, now: datetime) -> list[str
     elif not is_done:
         task.done_at = None
     task.state = LabelTask.State.DONE if is_done else LabelTask.State.BEGUN
-    task.skip_reason = ""
-    return ["n_answered", "done_at", "state", "skip_reason"]
+    task.skip_reason, task.skipped_at = "", None
+    return ["n_answered", "done_at", "state", "skip_reason", "skipped_at"]
 
 
 @transaction.atomic
@@ -107,27 +107,35 @@ def skip(*, tasks: Tasks, reason: str, now: datetime) -> LabelTask:
             "done", _("Everything here is answered. Flag it to point something out to the researcher.")
         )
     changed = keep_contact(task, now)
-    task.state, task.skip_reason = LabelTask.State.SKIPPED, reason
-    task.save(update_fields=[*changed, "state", "skip_reason"])
+    task.state, task.skip_reason, task.skipped_at = LabelTask.State.SKIPPED, reason, now
+    task.save(update_fields=[*changed, "state", "skip_reason", "skipped_at"])
     return task
 
 
 @transaction.atomic
-def unskip(*, tasks: Tasks, now: datetime) -> LabelTask:
-    """Take a skipped task up after all; any other stays as it is."""
+def unskip(*, tasks: Tasks, now: datetime, op_id: str = "") -> LabelTask:
+    """Take a skipped task up after all; any other stays as it is. `op_id` is that of an undo."""
     task = locked(tasks)
     changed = keep_contact(task, now)
     if task.state == LabelTask.State.SKIPPED:
-        changed += take_answers(task, n_answered=task.n_answered, now=now)
+        changed += [*take_answers(task, n_answered=task.n_answered, now=now), "unskip_op_id"]
+        task.unskip_op_id = op_id
     task.save(update_fields=changed)
     return task
 
 
 @transaction.atomic
-def remark(*, tasks: Tasks, is_flagged: bool, comment: str, now: datetime) -> LabelTask:
-    """Set flag and comment, which reach the researcher; both are given in full each time."""
+def remark(
+    *, tasks: Tasks, now: datetime, is_flagged: bool | None = None, comment: str | None = None
+) -> LabelTask:
+    """Set flag or comment, which reach the researcher; what is not given stays as it is."""
     task = locked(tasks)
     changed = keep_contact(task, now)
-    task.is_flagged, task.comment = is_flagged, comment.strip()[:MAX_TEXT]
-    task.save(update_fields=[*changed, "is_flagged", "comment"])
+    if is_flagged is not None:
+        task.is_flagged = is_flagged
+        changed.append("is_flagged")
+    if comment is not None:
+        task.comment = comment.strip()[:MAX_TEXT]
+        changed.append("comment")
+    task.save(update_fields=changed)
     return task

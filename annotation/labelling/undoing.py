@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from annotation.labelling.handling import Tasks, contact, ensure_open, rows_of
+from django.db import transaction
+
+from annotation.labelling.handling import Tasks, contact, ensure_open, rows_of, unskip
 from annotation.models import Annotator, LabelTask
 from annotation.querysets import LabelTaskQuerySet
 
@@ -45,10 +48,7 @@ def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: date
         LabelTask.DoesNotExist: no such task of this person.
         TaskRefused: the study does not take answers now.
     """
-    here = rows_of(tasks).select_related("study").get()
-    ensure_open(here.study)
-    # NO KEY: storing an answer takes a key share of this row while it holds a task that is locked after it here.
-    Annotator.objects.select_for_update(no_key=True).get(pk=here.annotator_id)
+    here = _waited_for(tasks)
     own = model.objects.filter(task__study=here.study_id, task__annotator=here.annotator_id)
     if only_here:
         own = own.filter(task=here)
@@ -61,6 +61,50 @@ def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: date
     if row.task_id != here.pk:
         contact(tasks=LabelTask.objects.filter(pk=here.pk), now=now)
     return LastAct(row)
+
+
+@transaction.atomic
+def undo_skip(
+    *, models: Iterable[Any], tasks: Tasks, op_id: str, only_here: bool, now: datetime
+) -> LabelTask | None:
+    """Take back the skip that was the person's last act in the study, later than any answer of these `models`.
+
+    Answers on the task stay. Gives the task; None where the last act is no skip. The same `op_id` again takes back
+    nothing more.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
+    """
+    here = _waited_for(tasks)
+    own = LabelTask.objects.filter(study=here.study_id, annotator=here.annotator_id)
+    given_before = own.filter(unskip_op_id=op_id).exclude(unskip_op_id="")
+    delivered: LabelTask | None = given_before.select_related("study").first()
+    if delivered is not None:
+        return delivered
+    about = own.filter(pk=here.pk) if only_here else own
+    skips = about.filter(state=LabelTask.State.SKIPPED, skipped_at__isnull=False)
+    skipped = skips.order_by("-skipped_at").first()
+    if skipped is None:
+        return None
+    for model in models:
+        if op_id and model.objects.filter(task__in=own, op_id=op_id).exists():
+            return None
+        last = standing(model.objects.filter(task__in=about))
+        if last is not None and last.made_at > skipped.skipped_at:
+            return None
+    if skipped.pk != here.pk:
+        contact(tasks=LabelTask.objects.filter(pk=here.pk), now=now)
+    return unskip(tasks=LabelTask.objects.filter(pk=skipped.pk), op_id=op_id, now=now)
+
+
+def _waited_for(tasks: Tasks) -> LabelTask:
+    """The one task, not locked, once no other undo of the person is under way."""
+    here: LabelTask = rows_of(tasks).select_related("study").get()
+    ensure_open(here.study)
+    # NO KEY: storing an answer takes a key share of this row while it holds a task that is locked after it here.
+    Annotator.objects.select_for_update(no_key=True).get(pk=here.annotator_id)
+    return here
 
 
 def is_newer(model: Any, other: Any, *, tasks: Tasks, op_id: str, only_here: bool) -> bool:

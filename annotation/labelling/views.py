@@ -27,7 +27,7 @@ from annotation.labelling.position import OPEN_STATES, listed, next_open, page_o
 from annotation.labelling.recording import Outcome, payload_of, record
 from annotation.labelling.recording import undo as undo_answer
 from annotation.labelling.task_page import Beside, TaskPage, context_of
-from annotation.labelling.undoing import is_newer
+from annotation.labelling.undoing import is_newer, undo_skip, undone_on
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
@@ -79,12 +79,21 @@ def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) 
 @require_POST
 @act
 def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Take the annotator's last answer back, on whatever task: `op_id?, here?`.
+    """Take the annotator's last answer or skip back, on whatever task: `op_id?, here?`.
 
     The payload says where that was and what was taken back, in words; `next` is the page of that task.
     """
     data = request.POST
     op_id, only_here = data.get("op_id", "")[:MAX_OP_ID], data.get("here") == "1"
+    models = [each.answers.model for each in (kind, kind.beside) if each]
+    skipped = undo_skip(models=models, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    if skipped is not None:
+        return _state_of(skipped) | {
+            "is_skip": True,
+            "task": str(skipped.uid),
+            "message": _("Undone: skip on %(number)d.") % {"number": undone_on(skipped, None).number},
+            "next": page_of(skipped.study.kind, skipped.uid),
+        }
     asked = _last_asked(kind, tasks, op_id=op_id, only_here=only_here)
     outcome = undo_answer(kind=asked.answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if outcome is None or outcome.undone is None:
@@ -135,9 +144,10 @@ def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
 @require_POST
 @act
 def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Set flag and comment."""
-    flag, comment = request.POST.get("flag") == "1", request.POST.get("comment", "")
-    return _state_of(handling.remark(tasks=tasks, is_flagged=flag, comment=comment, now=now))
+    """Set the flag or the comment, whichever is sent: `flag?, comment?`."""
+    flag, comment = request.POST.get("flag"), request.POST.get("comment")
+    is_flagged = None if flag is None else flag == "1"
+    return _state_of(handling.remark(tasks=tasks, is_flagged=is_flagged, comment=comment, now=now))
 
 
 @requires("annotation.do_work")

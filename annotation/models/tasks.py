@@ -144,6 +144,10 @@ class LabelTask(models.Model):
     n_answered = models.PositiveSmallIntegerField(default=0)
     n_questions = models.PositiveSmallIntegerField()
     skip_reason = models.TextField(blank=True)
+    skipped_at = models.DateTimeField(
+        null=True, blank=True, help_text="While it is skipped; unknown of skips before this was stored."
+    )
+    unskip_op_id = models.CharField(max_length=64, blank=True, help_text="Of the undo that last took a skip back.")
     is_flagged = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
     active_ms = models.PositiveBigIntegerField(default=0)
@@ -169,6 +173,10 @@ class LabelTask(models.Model):
             models.CheckConstraint(
                 condition=~Q(state=LabelTaskState.SKIPPED.value) | ~Q(skip_reason=""),
                 name="labeltask_skip_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(skipped_at=None) | Q(state=LabelTaskState.SKIPPED.value),
+                name="labeltask_skip_time_of_skipped",
             ),
         ]
 

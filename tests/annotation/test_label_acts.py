@@ -57,6 +57,9 @@ class Desk:
         found: dict[str, Any] = told.json()
         return found
 
+    def skip(self, position: int, reason: str = "I cannot judge it") -> None:
+        assert self.client.post(self.url("skip", position), {"reason": reason}, headers=JSON).status_code == 200
+
     def current(self, position: int) -> str:
         """What holds, in words: what was stored last, empty for a cleared answer or none."""
         row = MODELS[self.kind].objects.filter(task=self.task(position), is_current=True).first()
@@ -150,6 +153,75 @@ def test_undo_without_scripts_goes_to_the_item_and_says_what_it_did(desk: Callab
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_undo_takes_back_a_skip_where_that_is_the_last_act(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    at.answer(1, "no")
+    at.skip(2)
+    at.answer(3, "yes")
+    words = at.current(1)
+    at.undo(3, "u1")
+    told = at.undo(3, "u2")
+    assert (told["message"], told["task"]) == ("Undone: skip on 2.", str(at.task(2).uid))
+    assert (told["next"], told["state"], told["is_skip"]) == (at.url("task", 2), "begun", True)
+    assert (at.task(2).state, at.task(2).skip_reason, at.current(1)) == ("begun", "", words)
+    assert at.undo(2, "u3")["task"] == str(at.task(1).uid)
+    assert at.undo(1, "u4") == {"nothing": True}
+
+
+def test_the_undo_of_a_skip_keeps_what_was_answered_there(desk: Callable[[str], Desk]) -> None:
+    at = desk("linking")
+    at.answer(1, "no")
+    at.skip(1)
+    assert at.undo(1)["message"] == "Undone: skip on 1."
+    assert (at.task(1).state, at.task(1).n_answered, at.current(1)) == ("begun", 1, "none")
+    assert at.undo(1)["message"] == "Undone: none on 1."
+
+
+@pytest.mark.parametrize("here", [{}, {"here": "1"}])
+def test_the_undo_of_a_skip_that_is_delivered_twice_takes_back_nothing_else(
+    desk: Callable[[str], Desk], here: dict[str, str]
+) -> None:
+    at = desk("verification")
+    at.answer(3, "no")
+    at.skip(1)
+    at.skip(2)
+    assert at.undo(3, "same")["message"] == at.undo(3, "same", **here)["message"] == "Undone: skip on 2."
+    assert (at.task(1).state, at.current(3)) == ("skipped", "no")
+
+
+def test_the_undo_of_an_answer_that_is_delivered_twice_takes_back_no_skip(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    at.skip(2)
+    at.answer(1, "no")
+    assert at.undo(3, "same")["message"] == at.undo(3, "same")["message"] == "Undone: no on 1."
+    assert at.task(2).state == "skipped"
+
+
+def test_an_undo_kept_over_a_reload_takes_back_no_skip_of_another_item(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    at.skip(2)
+    assert at.undo(1, "late", here="1") == {"nothing": True}
+    assert at.undo(2, "later", here="1")["message"] == "Undone: skip on 2."
+
+
+def test_an_answer_after_a_skip_is_what_undo_takes_back(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    at.skip(2)
+    at.answer(2, "no")
+    assert at.undo(1)["message"] == "Undone: no on 2."
+    assert at.undo(1) == {"nothing": True}
+    assert at.task(2).state == "begun"
+
+
+def test_undo_of_a_skip_without_scripts_goes_to_the_item_and_says_so(desk: Callable[[str], Desk]) -> None:
+    at = desk("verification")
+    at.skip(1)
+    response = at.client.post(at.url("undo", 2), follow=True)
+    assert response.redirect_chain[-1][0] == at.url("task", 1)
+    assert "Undone: skip on 1." in response.content.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_says_whether_it_changed_anything(kind: str, desk: Callable[[str], Desk]) -> None:
     at = desk(kind)
     assert "unchanged" not in at.answer(1, "no").json()
@@ -184,3 +256,17 @@ def test_a_skip_names_a_reason_of_the_list_or_in_ones_own_words(desk: Callable[[
     assert at.task(1).skip_reason == "I cannot judge it"
     at.client.post(skip, {"reason": "", "other": "torn page"})
     assert at.task(1).skip_reason == "torn page"
+
+
+def test_a_flag_leaves_the_comment_of_another_tab_alone_and_the_other_way_round(
+    desk: Callable[[str], Desk],
+) -> None:
+    at = desk("verification")
+    remark = at.url("remark", 1)
+    at.client.post(remark, {"comment": " odd "}, headers=JSON)
+    assert at.client.post(remark, {"flag": "1"}, headers=JSON).json()["is_flagged"] is True
+    assert (at.task(1).is_flagged, at.task(1).comment) == (True, "odd")
+    at.client.post(remark, {"comment": ""}, headers=JSON)
+    assert (at.task(1).is_flagged, at.task(1).comment) == (True, "")
+    at.client.post(remark, {"flag": "0", "comment": "both"}, headers=JSON)
+    assert (at.task(1).is_flagged, at.task(1).comment) == (False, "both")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Error, Page, Request, Route, expect
+from playwright.sync_api import BrowserContext, Dialog, Error, Page, Request, Route, expect
 
 from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, saved
 
@@ -291,6 +291,14 @@ def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
     at(sam, 6)
     press(sam, "ArrowLeft")
     expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
+    press(sam, "u")  # leads to the same item, whose page no longer says that it is skipped
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
+    expect(sam.locator(".notice")).to_have_count(0)
+    press(sam, "s 1 Enter")
+    at(sam, 6)
+    press(sam, "u")
+    at(sam, 5)
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
 
 
 def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site, studies: dict[str, str]) -> None:
@@ -305,3 +313,93 @@ def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site
     sam.unroute("**/choice/")
     saved(sam)
     assert (7, "no") in rows(site, "verification", study)
+
+
+def comment(page: Page, words: str) -> None:
+    """Type a comment without saving it."""
+    press(page, "F")
+    page.locator("#comment").fill(words)
+
+
+def remarks(site: Site, study: str, number: int) -> tuple[bool, str]:
+    """Whether an item is flagged, and its comment, as they are stored."""
+    query = """
+        SELECT t.is_flagged, t.comment FROM annotation_labeltask t JOIN annotation_study s ON s.id = t.study_id
+        WHERE t.position = ? AND s.uid = ?
+    """
+    [(is_flagged, words)] = site.rows(query, number, study.replace("-", ""))
+    return bool(is_flagged), words
+
+
+def test_a_flag_keeps_the_comment_that_another_tab_saved(sam: Page, site: Site, studies: dict[str, str]) -> None:
+    study = studies["validation"]
+    open_first(sam, study)
+    other = sam.context.new_page()
+    open_first(other, study)
+    comment(other, "odd")
+    other.get_by_role("button", name="Save comment").click()
+    saved(other)
+    press(sam, "f")
+    saved(sam)
+    assert remarks(site, study, 1) == (True, "odd")
+
+
+def test_a_typed_comment_is_saved_when_the_item_is_left_and_asked_about_when_the_page_is(
+    sam: Page, site: Site, studies: dict[str, str]
+) -> None:
+    study = studies["validation"]
+    sam.goto(f"/work/studies/{study}/go/?n=6")
+    at(sam, 6)
+    Line(sam).quiet()  # the next item is here: it takes this one's place at once
+    comment(sam, "typed, then a key")
+    press(sam, "Escape ArrowRight")
+    at(sam, 7)
+    expect(sam.locator("[data-message]")).to_have_text("Item 6: Comment saved")
+    assert remarks(site, study, 6) == (False, "typed, then a key")
+    comment(sam, "typed, then a link")
+    sam.locator("[data-back]").click()
+    at(sam, 6)
+    assert remarks(site, study, 7) == (False, "typed, then a link")
+    expect(sam.locator("#comment")).to_have_value("typed, then a key")
+
+    # Leaving the page is asked about while there is something to lose
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    sam.on("dialog", stay)
+    comment(sam, "typed, then reloaded")
+    with sam.expect_event("dialog"):
+        sam.evaluate("() => { setTimeout(() => location.reload()); }")
+    expect(sam.locator("#comment")).to_have_value("typed, then reloaded")
+    assert asked == ["beforeunload"]
+    press(sam, "Escape")
+    sam.locator(".bar .home").first.click()
+    sam.wait_for_url("**/work/")
+    assert asked == ["beforeunload"]
+    assert remarks(site, study, 6) == (False, "typed, then reloaded")
+    sam.go_back()
+    at(sam, 6)
+    expect(sam.locator("#comment")).to_have_value("typed, then reloaded")
+    sam.reload()
+    at(sam, 6)
+    assert asked == ["beforeunload"]
+
+
+def test_a_comment_that_is_refused_stays_in_its_box_and_does_not_hold_one_back(
+    sam: Page, studies: dict[str, str]
+) -> None:
+    sam.goto(f"/work/studies/{studies['validation']}/go/?n=6")
+    at(sam, 6)
+    refusal = json.dumps({"code": "closed", "message": "Not now."})
+    sam.route("**/remark/", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
+    comment(sam, "not taken")
+    press(sam, "Escape ArrowRight")
+    expect(sam.locator("[data-message]")).to_contain_text("Not now.")
+    at(sam, 6)
+    expect(sam.locator("#comment")).to_have_value("not taken")
+    press(sam, "Escape ArrowRight")
+    at(sam, 7)
+    expect(sam.locator("#comment")).not_to_have_value("not taken")

@@ -7,47 +7,60 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
   const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
   on(document, "click", ({ target }) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(target)) each.open = false; });
-  if (!config.is_open) return { keys: {}, kept() {}, close, has, choose() {}, retry() {} };
+  if (!config.is_open) return { keys: {}, kept() {}, keepTyped() {}, close, has, choose() {}, retry() {} };
 
   const button = find("flag"), comment = root.querySelector("#comment");
-  let isFlagged = button.getAttribute("aria-pressed") === "true", keptComment = comment.value;
-  let stored = [isFlagged, keptComment]; // by the server's word
+  const wish = { flag: button.getAttribute("aria-pressed") === "true" ? "1" : "0", comment: comment.defaultValue };
+  const stored = { ...wish }; // by the server's word
+  let refusedWords = null;
+  const isTyped = () => comment.value.trim() !== wish.comment.trim();
 
-  // The newest wish shows at once; the server gets them in order, each time both in full, and confirms them in words.
-  function remark({ flag = isFlagged, words = keptComment }) {
-    const isSame = flag === isFlagged && words === keptComment;
-    close();
-    if (isSame) { say(text("comment-same")); return; }
-    const note = flag !== isFlagged ? (flag ? "flagged" : "unflagged") : words.trim() ? "comment-kept" : "comment-gone";
-    isFlagged = flag;
-    keptComment = words;
-    draw();
-    send(urls.remark, [["flag", flag ? "1" : "0"], ["comment", words]], { note });
+  // The newest wish shows at once; the server gets them in order and confirms them in words. Only what changed is sent:
+  // the other one may be newer in another tab.
+  function remark(name, value, note) {
+    take({ [name]: value });
+    send(urls.remark, [[name, value]], { note });
   }
-  function draw() {
+  // Show these instead; what is being typed stays.
+  function take(values) {
+    const isUntouched = !isTyped();
+    Object.assign(wish, values);
+    if (isUntouched) comment.value = wish.comment;
+    const isFlagged = wish.flag === "1";
     button.setAttribute("aria-pressed", String(isFlagged));
     button.value = isFlagged ? "0" : "1";
-    find("keep-comment").value = isFlagged ? "1" : "0";
     find("flagged").hidden = !isFlagged;
-    find("commented").hidden = !keptComment.trim();
-    find("commented").title = keptComment;
+    find("commented").hidden = !wish.comment.trim();
+    find("commented").title = wish.comment;
   }
+  const given = (act) => Object.keys(wish).filter((name) => fieldOf(act, name) !== undefined);
   function kept(act, isNewerOnTheWay) {
-    stored = [fieldOf(act, "flag") === "1", fieldOf(act, "comment")];
-    if (isNewerOnTheWay) return;
-    [isFlagged, keptComment] = stored;
-    draw();
+    for (const name of given(act)) stored[name] = fieldOf(act, name);
+    if (!isNewerOnTheWay) take(stored);
   }
   // A refused flag or comment: what the server holds, with the words still in the box.
   function retry(act) {
-    [isFlagged, keptComment] = stored;
-    draw();
-    comment.value = fieldOf(act, "comment");
+    const names = given(act), isUntouched = !isTyped();
+    for (const name of names) take({ [name]: stored[name] });
+    if (!names.includes("comment")) return;
+    refusedWords = fieldOf(act, "comment");
+    if (isUntouched) comment.value = refusedWords;
     openComment();
   }
-  on(find("remark"), "submit", (event) => {
+  function flag() {
+    const isFlagged = wish.flag === "1";
+    close();
+    remark("flag", isFlagged ? "0" : "1", isFlagged ? "unflagged" : "flagged");
+  }
+  function keepComment() { remark("comment", comment.value, comment.value.trim() ? "comment-kept" : "comment-gone"); }
+  // What was typed and not saved, before the item is left; not what was refused, which would lead back here again.
+  function keepTyped() { if (isTyped() && comment.value !== refusedWords) keepComment(); }
+  on(window, "beforeunload", (event) => { if (isTyped()) event.preventDefault(); });
+  on(find("flag-form"), "submit", (event) => { event.preventDefault(); flag(); });
+  on(find("comment-form"), "submit", (event) => {
     event.preventDefault();
-    remark(event.submitter === button ? { flag: !isFlagged } : { words: comment.value });
+    close();
+    if (isTyped()) keepComment(); else say(text("comment-same"));
   });
 
   // Skip, once what was answered is stored; a reason by its digit or in one's own words
@@ -77,5 +90,5 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
     if (!reason) return /^[^ ]$/.test(key) ? () => say(text(isSkipping && form ? "which-reason" : "box-open")) : undefined;
     return (() => { reason.checked = true; (reason === reasons.at(-1) ? other : reason).focus(); });
   }
-  return { keys: { f: () => remark({ flag: !isFlagged }), F: openComment, s: openSkip }, kept, close, has, choose, retry };
+  return { keys: { f: flag, F: openComment, s: openSkip }, kept, keepTyped, close, has, choose, retry };
 }

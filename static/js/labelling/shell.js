@@ -67,17 +67,19 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   function swap(page, note) {
     life.abort();
     arrival = { note, fetchedAt: page.fetchedAt };
-    history.pushState(null, "", page.url);
+    history[page.url === location.href ? "replaceState" : "pushState"](null, "", page.url);
     document.title = page.title;
     root.replaceWith(document.adoptNode(page.root));
     scrollTo(0, 0);
     startTask(document.querySelector("[data-label-task]"));
   }
   // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
-  // while answers are still on their way; any other is fetched once they are stored. Escape stays here.
+  // while answers are still on their way; any other is fetched once they are stored. Escape stays here. A comment that
+  // was typed is saved first.
   async function leave(where, { note = "", open = null, isReturn = false } = {}) {
     if (gate.why === "going") return;
     if (!gate.why) dropped = [];
+    aside.keepTyped();
     const notes = () => [note, droppedNote()].filter(Boolean).join(" ");
     const ready = typeof where === "string" && !open ? onward.take(where) : null;
     if (ready) { swap(ready, notes()); return; }
@@ -129,7 +131,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     undone.push(body.nothing ? text("nothing") : body.message);
     if (!body.nothing) {
       trail.settle(body.task, body.state);
-      elsewhere = body.task === config.task ? null : body.next;
+      elsewhere = body.task === config.task && !body.is_skip ? null : body.next; // the page of a skipped item says so
       if (!elsewhere) answered({ url: urls.undo, fields: [] }, body);
     }
     settleUndo();
