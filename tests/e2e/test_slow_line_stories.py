@@ -290,10 +290,12 @@ def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
     press(sam, "2 Enter")
     at(sam, 6)
     press(sam, "ArrowLeft")
+    at(sam, 5)
     expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
     press(sam, "u")  # leads to the same item, whose page no longer says that it is skipped
     expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
     expect(sam.locator(".notice")).to_have_count(0)
+    at(sam, 5)
     press(sam, "s 1 Enter")
     at(sam, 6)
     press(sam, "u")
