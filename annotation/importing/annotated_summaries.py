@@ -24,7 +24,14 @@ from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.importing.formats import File, Format
 from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.published import imported_verdict, new_judge, new_system, source_title, version_said_by
+from benchmarks.importing.published import (
+    imported_verdict,
+    new_judge,
+    new_system,
+    of_configuration,
+    source_title,
+    version_said_by,
+)
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
 
@@ -305,10 +312,9 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             filter(is_fitted_alike, versions),
             {one.place: one.answer for one in said},
             known,
-            config_sha256=new.config_sha256,
+            new=new,
         )
-        same = (one for one in versions if one.kind == new.kind and one.config_sha256 == new.config_sha256)
-        return found or next(same, None)
+        return found or of_configuration(versions, new)
 
     def _predictions(self, judge: Judge, said: Iterable[Said]) -> None:
         for one in said:

@@ -76,9 +76,8 @@ def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
 
 def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
     """Those of them who can be given work: nobody deactivated them, and they have not withdrawn consent."""
-    own = Consent.objects.filter(annotator=OuterRef("pk"))
     present = annotators.filter(is_active=True).exclude(user__is_active=False)
-    return present.exclude(Exists(own) & ~Exists(own.in_force()))
+    return present.exclude(withdrawn_by(OuterRef("user")))
 
 
 def lets_work(user: Any) -> bool:

@@ -363,12 +363,8 @@ class HaystackPlan(Plan[TopicFile]):
             fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines")
             for judge, summary, insight, coverage, lines in rows.values_list(*fields):
                 said[judge][summary, insight] = (coverage, tuple(lines))
-        found = published.version_said_by(
-            versions, given, lambda judge: said[judge.pk], config_sha256=new.config_sha256
-        )
-        if found is None:
-            of_files = (judge for judge in versions if judge.config_sha256 == new.config_sha256)
-            found = next(of_files, versions[0])
+        found = published.version_said_by(versions, given, lambda judge: said[judge.pk], new=new)
+        found = found or published.of_configuration(versions, new) or versions[0]
         return found, said[found.pk]
 
     def _plan_verdicts(

@@ -102,19 +102,19 @@ def version_said_by(
     given: Mapping[Any, object],
     known: Callable[[Judge], Mapping[Any, object]],
     *,
-    config_sha256: str,
+    new: Judge,
 ) -> Judge | None:
     """The version of a judge whose verdicts a file holds: it says nothing else on these places.
 
     What it lacks is added to one that was imported; a judge that works here must have said it all. Of several
-    it is the one that has said most, then the one of this configuration, then the newest; None if each
+    it is the one that has said most, then the one of the new configuration, then the newest; None if each
     contradicts the file.
 
     Args:
         versions: of the judge.
         given: what the file says, by place.
         known: what a version has said, by place.
-        config_sha256: the configuration of a new version.
+        new: the next version, should none of these be it.
     """
     found: list[tuple[int, bool, int, Judge]] = []
     for judge in versions:
@@ -123,5 +123,11 @@ def version_said_by(
         contradicts = any(place in said and said[place] != answer for place, answer in given.items())
         may_add = judge.kind == Judge.Kind.IMPORTED
         if not contradicts and (may_add or n_equal == len(given)):
-            found.append((n_equal, may_add and judge.config_sha256 == config_sha256, judge.version, judge))
+            found.append((n_equal, may_add and judge.config_sha256 == new.config_sha256, judge.version, judge))
     return max(found, key=lambda one: one[:3])[3] if found else None
+
+
+def of_configuration(versions: Iterable[Judge], new: Judge) -> Judge | None:
+    """The first version that came with files like the one that a new version would come from, None if none did."""
+    alike = (judge for judge in versions if judge.kind == new.kind and judge.config_sha256 == new.config_sha256)
+    return next(alike, None)
