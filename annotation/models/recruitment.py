@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import secrets
 import uuid
+from string import ascii_letters, digits
 from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q, Value
+from django.db.models.functions import Length, Substr
+from django.db.models.lookups import Exact, LessThanOrEqual
 
 from annotation.models.studies import Annotator, Study
 from annotation.states import PanelName
 
 NAME = r"^[A-Za-z][A-Za-z0-9_.-]{0,39}$"
+
+
+def _consists_of(expression: F | Substr, characters: str) -> Exact:
+    """Whether nothing is left without these characters; in words that SQLite knows without Django's functions."""
+    rest = Func(expression, Value(characters), function="LTRIM", output_field=models.TextField())
+    return Exact(rest, Value(""))
 
 
 def new_key() -> str:
@@ -56,7 +65,13 @@ class RecruitmentLink(models.Model):
             models.CheckConstraint(
                 condition=Q(return_url="") | Q(return_url__startswith="https://"), name="link_returns_by_https"
             ),
-            models.CheckConstraint(condition=Q(id_parameter__regex=NAME), name="link_parameter_is_a_name"),
+            models.CheckConstraint(
+                condition=~Q(id_parameter="")
+                & Q(_consists_of(Substr("id_parameter", 1, 1), ascii_letters))
+                & Q(_consists_of(F("id_parameter"), ascii_letters + digits + "_.-"))
+                & Q(LessThanOrEqual(Length("id_parameter"), 40)),
+                name="link_parameter_is_a_name",
+            ),
         ]
 
     def __str__(self) -> str:

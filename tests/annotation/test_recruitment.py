@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from django.db import DataError, IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -61,6 +62,34 @@ def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: Recruit
     assert client.get("/work/").status_code == 200
     assert LabelTask.objects.filter(annotator__user=user).count() == 2
     assert link.recruitments.get().references == {"STUDY_ID": "s1", "SESSION_ID": "t1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_stored"),
+    [
+        ("PROLIFIC_PID", True),
+        ("w.-_9", True),
+        ("x" * 40, True),
+        ("x" * 41, False),
+        ("", False),
+        ("9w", False),
+        ("_w", False),
+        ("a b", False),
+        ("a&b", False),
+        ("é", False),
+        ("aé", False),
+        ("a\n", False),
+    ],
+)
+def test_the_database_takes_only_names_for_the_parameter(
+    name: str, is_stored: bool, link: RecruitmentLink
+) -> None:
+    rows = RecruitmentLink.objects.filter(pk=link.pk)
+    if is_stored:
+        rows.update(id_parameter=name)
+        return
+    with pytest.raises((IntegrityError, DataError)), transaction.atomic():
+        rows.update(id_parameter=name)
 
 
 def test_an_id_never_opens_an_account_from_another_browser(link: RecruitmentLink, client: Client) -> None:

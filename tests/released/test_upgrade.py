@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,14 @@ def test_a_stored_database_is_migrated_with_every_row(release: Path, tmp_path: P
     found = json.loads(manage("shell", "-v", "0", "-c", LOOK))
     assert {name: n for name, n in own.items() if found["counts"].get(name) != n} == {}
     assert {page: code for page, code in found["pages"].items() if code != 200} == {}
+    assert checked(database) == ["ok", "ok"]
+
+
+def test_any_sqlite_checks_a_new_database(empty_database: Path, tmp_path: Path) -> None:
+    assert checked(Path(shutil.copy(empty_database, tmp_path))) == ["ok", "ok"]
+
+
+def checked(database: Path) -> list[str]:
+    """What SQLite itself says of a file, without any function of ours or Django's."""
+    with closing(sqlite3.connect(database)) as plain:
+        return [plain.execute(f"PRAGMA {check}").fetchone()[0] for check in ("quick_check", "integrity_check")]
