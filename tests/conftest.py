@@ -34,13 +34,38 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models import Annotator
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
-hypothesis_settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis_settings.load_profile("suite")
+for profile, n_examples in (("suite", 25), ("nightly", 500)):
+    hypothesis_settings.register_profile(
+        profile, deadline=None, max_examples=n_examples, suppress_health_check=[HealthCheck.too_slow]
+    )
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+ON_EVERY_DATABASE = {
+    "locks, claims, leases, and what happens when they are contended": """
+        test_drafting test_sessions test_snapshots test_session_endpoints test_session_crash test_late_texts
+        test_slow_bodies test_label_acts test_verification_recording test_dealing test_assigning test_recruitment
+        test_reminders test_budgets test_judging test_leases test_model_runs test_worker_crew test_retrieving
+        test_batches test_many_passwords test_login
+    """,
+    "constraints, and rows that go with others": """
+        test_linking test_verification_planning test_removal test_erasure test_question_sets
+    """,
+    "statements of our own, sorting, searching, JSON, dates, what a text may hold": """
+        test_prepared test_counts test_work_counts test_corpora_pages test_study_tables test_latest test_figures
+        test_verification_machines test_audit_and_system test_odd_json test_odd_names
+    """,
+    "large writes, and the whole": """
+        test_haystacks test_questions test_sources test_annotated_summaries test_plain_labels test_demo test_smoke
+        test_unavailable
+    """,
+}
+"""Modules whose outcome may depend on the database, and why. The gate runs them on PostgreSQL too; the rest is run
+there at night (TEST_EVERYTHING=1)."""
+NAMED = frozenset(name for names in ON_EVERY_DATABASE.values() for name in names.split())
 LONGEST = ("test_bench", "test_demo", "test_model_crash", "test_upgrade", "test_frozen_broker", "test_backup")
 """Begun with, so that no worker is left alone with one in the end. Those that empty the database come last."""
 
@@ -55,12 +80,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
     if ON_POSTGRESQL:
-        left_out = [item for item in items if not _needs_services(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _needs_services(item)]
+        is_wanted = _uses_services if os.environ.get("TEST_EVERYTHING") else _depends_on_services
+        config.hook.pytest_deselected(items=[item for item in items if not is_wanted(item)])
+        items[:] = [item for item in items if is_wanted(item)]
 
 
-def _needs_services(item: pytest.Item) -> bool:
+def _depends_on_services(item: pytest.Item) -> bool:
+    """Tell whether a test could pass on SQLite and fail here: by its module, its marker, or real transactions."""
+    marker = item.get_closest_marker("django_db")
+    has_transactions = bool(marker and marker.kwargs.get("transaction"))
+    is_named = item.path.stem in NAMED or item.get_closest_marker("broker")
+    return bool(is_named or has_transactions) and _uses_services(item)
+
+
+def _uses_services(item: pytest.Item) -> bool:
     """Tell whether a test asks for the database of the suite or for the broker. Others cannot reach either."""
     if item.get_closest_marker("own_database"):
         return False

@@ -7,7 +7,7 @@ import string
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.exchange import labels, summhay
@@ -140,7 +140,6 @@ def topics(draw: st.DrawFn) -> TopicFile:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(topics())
 def test_printing_and_reading_a_topic_gives_the_same_topic(topic: TopicFile) -> None:
     printed = b"".join(summhay.dump(topic))
@@ -172,7 +171,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(json_values)
 def test_any_json_is_either_read_or_refused_in_words(value: object) -> None:
     problems = Problems()

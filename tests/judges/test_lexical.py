@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.judges import lexical_terms
@@ -198,7 +198,6 @@ LINES = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=40)
 SUMMARIES = st.lists(LINES, max_size=6).map(tuple)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(SUMMARIES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_a_verdict_does_not_depend_on_the_rest_of_the_batch_or_its_order(
     texts: list[tuple[str, ...]], random: Any
@@ -214,7 +213,6 @@ def test_a_verdict_does_not_depend_on_the_rest_of_the_batch_or_its_order(
     assert together == alone
 
 
-@settings(max_examples=60, deadline=None)
 @given(SUMMARIES, st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted))
 def test_covered_is_linked_and_every_link_is_a_line(lines: tuple[str, ...], limits: list[float]) -> None:
     config = LexicalConfig(partial_from=limits[0], full_from=limits[1])
@@ -225,7 +223,6 @@ def test_covered_is_linked_and_every_link_is_a_line(lines: tuple[str, ...], limi
         assert 0 <= verdict.score <= 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_judged(insight: str, line: str) -> None:
     [found] = LexicalJudge().judge_coverage(

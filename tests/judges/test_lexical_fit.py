@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
@@ -125,7 +125,6 @@ def test_the_order_of_the_labels_does_not_matter() -> None:
     assert fit(given_order[::-1]).folds == fit(given_order).folds
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(KINDS)), min_size=2, max_size=60))
 def test_the_lower_threshold_is_never_above_the_upper(rows: list[tuple[float, Any]]) -> None:
     low, high = thresholds([score for score, _ in rows], [label for _, label in rows])

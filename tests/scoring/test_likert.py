@@ -8,7 +8,7 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
@@ -159,7 +159,6 @@ def test_intervals_resample_clusters_and_hold_the_value() -> None:
                 assert stat.n_clusters == 15
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 4), st.integers(0, 2))
 def test_no_table_breaks_it_and_figures_stay_on_their_scales(seed: int, n: int, people: int, judges: int) -> None:
     values = drawn(seed, n=n, people=people, judges=judges, gaps=0.4)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
@@ -97,7 +97,6 @@ def as_text(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(" ".join(row) for row in rows)
 
 
-@settings(max_examples=150, deadline=None)
 @given(some_texts, some_sentences, st.randoms(use_true_random=False))
 def test_a_plain_computation_finds_the_same(
     texts: list[list[list[str]]], summary: list[list[str]], dice: random.Random
@@ -122,7 +121,6 @@ def test_a_plain_computation_finds_the_same(
     assert sum(found.sentences) == len(aligned(lines, shown))
 
 
-@settings(max_examples=60, deadline=None)
 @given(some_texts, some_sentences, st.randoms(use_true_random=False))
 def test_documents_that_are_not_shown_change_nothing(
     texts: list[list[list[str]]], summary: list[list[str]], dice: random.Random
