@@ -1,10 +1,12 @@
 # make demo: try it.  make test: check it.  Everything lives in .venv and var.
+# The demo installs only what the site runs with; tests and checks install the tools on top of it.
 PYTHON ?= python3
 EXTRAS ?= dev
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help setup demo serve test test-browser screens messages check wheel-check lint types scripts imports \
+.PHONY: help runtime setup demo serve test test-browser screens messages commands check wheel-check lint types scripts imports \
   site-checks format clean
 
 help:
@@ -13,22 +15,30 @@ help:
 	@echo "make test-browser  the stories in a real Chromium"
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
 	@echo "make messages      bring the translations of annotators' pages up to date, and compile them"
+	@echo "make commands      write docs/commands.md from the help of the commands"
 	@echo "make check         format, lint, types, scripts, import rules, migrations, deploy checks"
-	@echo "make wheel-check   build the wheel, install it where nothing else is, start it"
+	@echo "make wheel-check   build the wheel, install it where nothing else is, start it (WHEEL_PYTHONS="python3.13 …": with these)"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
 
-setup: .venv/.complete
+INSTALL = $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+  -c constraints.txt -e
 
-.venv/.complete: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	  -c constraints.txt -e '.[$(EXTRAS)]'
+runtime: $(VENV)/.runtime
+
+setup: $(VENV)/.complete
+
+$(VENV)/.runtime: pyproject.toml constraints.txt
+	$(INSTALL) .
 	@touch $@
 
-demo: setup
+$(VENV)/.complete: pyproject.toml constraints.txt
+	$(INSTALL) '.[$(EXTRAS)]'
+	@touch $(VENV)/.runtime $@
+
+demo: runtime
 	$(MANAGE) demo
 
-serve: setup
+serve: runtime
 	$(MANAGE) migrate --no-input
 	$(MANAGE) collectstatic --no-input --verbosity 0
 	$(BIN)/honcho -f Procfile start
@@ -44,6 +54,9 @@ screens: setup
 
 messages: setup
 	$(BIN)/python -m tests.messages
+
+commands: setup
+	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.commands
 
 format: setup
 	$(BIN)/ruff format .
@@ -72,7 +85,7 @@ site-checks: setup
 check: types lint scripts imports site-checks
 
 wheel-check:
-	$(PYTHON) .ci/wheel_check.py
+	$(PYTHON) .ci/wheel_check.py $(WHEEL_PYTHONS)
 
 clean:
-	rm -rf .venv var build dist *.egg-info
+	rm -rf .venv .venv-* var build dist *.egg-info

@@ -1,7 +1,8 @@
 """Build the wheel, install it where nothing else is, start it and look at it: `make wheel-check`.
 
-What git knows of the three packages, `templates/` and `static/` must be in the wheel, and nothing else. The
-installed program must load the demo, serve a page with its style sheet, and keep its data out of the installation.
+Arguments are interpreters to install it with; without any it is the one that runs this. What git knows of the
+three packages, `templates/` and `static/` must be in the wheel, and nothing else. The installed program must load the
+demo, serve a page with its style sheet, and keep its data out of the installation.
 """
 
 from __future__ import annotations
@@ -27,19 +28,26 @@ READY_S = 600  # far more than it takes, since the machine of a gate may be busy
 PIP = ("-I", "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-def main() -> None:
-    """Check, and say what was found with the seconds it took."""
+def main(interpreters: list[str]) -> None:
+    """Check with each interpreter, and say what was found with the seconds it took."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wheel-") as name:
         folder = Path(name)
-        run([sys.executable, "-m", "venv", f"{folder / 'venv'}"])
-        python = folder / "venv" / "bin" / "python"
-        wheel = build(python, folder)
+        wheel = build(environment(sys.executable, folder / "building"), folder)
         print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {check_contents(wheel)} files", flush=True)
-        install(python, wheel)
-        print(f"installed ({time.monotonic() - began:.0f} s)", flush=True)
-        check_running(python, folder)
-        print(f"the installed program works ({time.monotonic() - began:.0f} s)", flush=True)
+        for number, interpreter in enumerate(interpreters or [sys.executable]):
+            place = folder / f"{number}"
+            python = environment(interpreter, place / "venv")
+            install(python, wheel)
+            check_running(python, place)
+            version = run([f"{python}", "--version"]).strip()
+            print(f"the installed program works with {version} ({time.monotonic() - began:.0f} s)", flush=True)
+
+
+def environment(interpreter: str, folder: Path) -> Path:
+    """Make a virtual environment; returns its interpreter."""
+    run([interpreter, "-m", "venv", f"{folder}"])
+    return folder / "bin" / "python"
 
 
 def tracked() -> list[str]:
@@ -130,4 +138,4 @@ def run(command: list[str], cwd: Path | None = None) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

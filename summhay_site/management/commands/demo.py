@@ -107,6 +107,8 @@ def _watch(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    for repeated in (signal.SIGTERM, signal.SIGINT):  # make passes on what the terminal has sent already
+        signal.signal(repeated, signal.SIG_IGN)
     for process in processes:
         if process.poll() is None:
             process.terminate()
