@@ -1,8 +1,8 @@
 """Build the wheel, install it where nothing else is, start it and look at it: `make wheel-check`.
 
 Arguments are interpreters to install it with; without any it is the one that runs this. What git knows of the
-three packages, `templates/` and `static/` must be in the wheel, and nothing else. The installed program must load the
-demo, serve a page with its style sheet, and keep its data out of the installation.
+three packages, `templates/` and `static/` must be in the wheel, and nothing else. The installed program must load
+the demo, serve a page with its style sheet, and keep its data out of the installation.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ This page is made from the help of the commands: `make commands`. In a checkout:
 ```
 
 Everything else is `.venv/bin/python manage.py COMMAND`, or `summhay-manage COMMAND` where a wheel is installed.
-Each command prints its help with `--help`, never asks anything, and where it fails ends with a sentence and a status
-other than 0.
+Each command prints its help with `--help`, never asks anything, and where it fails ends with a sentence and a
+status other than 0.
 """
 APPS = {"annotation", "benchmarks", "summhay_site", "bench"}
 
