@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 import orjson
@@ -23,11 +23,13 @@ from benchmarks.engine.answering import Clock
 from benchmarks.engine.batches import AT_ONCE, LEASE, MANIFEST, REQUESTS, BatchRefused, OnFile, close, put_back
 from benchmarks.engine.sending import config_of
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.cleaning import clean_text
+from benchmarks.judges.cleaning import MOST_BYTES, MOST_LEVELS, clean_text
 from benchmarks.judges.openai import Failure, Reply, Trouble, read_reply
 from benchmarks.models import Batch, JudgeCall, JudgeRunItem
 
 GIVEN_UP = "No reply came with the files of its batch."
+MOST_IN_LINE = 4 * MOST_BYTES
+"""The longest line that is read: the longest answer of a server, escaped, and what stands around it."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def _batch_in(folder: Path) -> Batch:
 def _store(batch: Batch, folder: Path, clock: Clock) -> Counter[str]:
     """Close the calls whose replies are there, some lines at a time."""
     counts: Counter[str] = Counter()
-    lines = _lines(folder)
+    lines = lines_in(folder)
     while part := list(islice(lines, AT_ONCE)):
         outcomes: dict[str, Reply | Failure] = {}
         for line in part:
@@ -134,18 +136,27 @@ def _store_part(
     counts["unknown"] += len(outcomes.keys() - known)
 
 
-def _lines(folder: Path) -> Iterator[bytes]:
+def lines_in(folder: Path) -> Iterator[bytes]:
+    """The lines of all files of replies in a folder, none longer than what is read of it."""
     for path in sorted(folder.rglob("*.jsonl")):
         if path.name.startswith(REQUESTS):
             continue
         with path.open("rb") as handle:
-            yield from (line for line in handle if line.strip())
+            yield from (line for line in _short_lines(handle) if line.strip())
+
+
+def _short_lines(handle: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; one that is too long is passed over, and cut off it is no JSON."""
+    while line := handle.readline(MOST_IN_LINE):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = handle.readline(MOST_IN_LINE)
 
 
 def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
     """The key of the request that a line answers, and what came of it; None where nobody can tell.
 
-    A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
+    Nobody can where an error is nested deeper than any server would write it. A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
     "request_id", "body"}, "error"}.
     """
     try:
@@ -159,18 +170,29 @@ def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
     status = response.get("status_code", 200 if response else None)
     body = response.get("body")
     if status == 200 and isinstance(body, dict):
-        headers = {"x-request-id": clean_text(str(response.get("request_id") or ""))}
+        request_id = response.get("request_id")
+        headers = {"x-request-id": clean_text(request_id) if isinstance(request_id, str) else ""}
         try:
             return key, read_reply(body, headers, 0)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             reason = "The reply is no chat completion."
             return key, Failure(Trouble.REJECTED, reason, 0, status=200, may_be_paid=True)
+    if not (_is_shallow(row.get("error")) and _is_shallow(body)):
+        return None
     message = _message(row.get("error")) or _message(body) or "No reply, and no reason."
     return key, Failure(Trouble.REJECTED, message, 0, status=status if isinstance(status, int) else None)
 
 
+def _is_shallow(value: Any, levels: int = MOST_LEVELS) -> bool:
+    """Whether a parsed JSON value has at most so many levels."""
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in inner)
+
+
 def _message(error: Any) -> str:
-    """The words of an error, however deep they lie."""
+    """The words of an error, which may lie a few levels deep."""
     if not isinstance(error, dict):
         return clean_text(str(error or ""))[:500]
     if isinstance(error.get("error"), dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -127,6 +128,43 @@ def test_shuffled_missing_repeated_expired_and_senseless_lines(
     work(twin)
     assert verdicts(run.judge) == verdicts(twin.judge)
     assert {row[3] for row in verdicts(twin.judge)} == {"full", "none"}
+
+
+def nested(levels: int, *, before: str = "[", after: str = "]") -> str:
+    """JSON of so many levels, which Python's writer would not make."""
+    return before * levels + '"rain"' + after * levels
+
+
+def test_odd_lines_are_counted_and_the_others_are_read(run: JudgeRun, tmp_path: Path) -> None:
+    write(run, tmp_path)
+    first, second, third, fourth, fifth, *others = requests_in(tmp_path)
+    odd = [
+        reply(first, response=None, error="HERE").replace('"HERE"', nested(1000, before='{"error":', after="}")),
+        reply(second, response=None, error={"message": "HERE"}).replace('"HERE"', nested(1000)),
+        reply(third, response={"status_code": 500, "body": {"error": "HERE"}}).replace('"HERE"', nested(900)),
+        reply(fourth, padding="x" * batch_replies.MOST_IN_LINE),
+    ]
+    odd_id = reply(fifth).replace('"req-1"', nested(900))
+    answer(tmp_path, [*odd, odd_id, *map(reply, others)])
+    found = read(tmp_path)
+    assert (found.lines, found.unreadable, found.answered, found.failed) == (6, 4, 2, 0)
+    assert found.missing == 4
+    answer(tmp_path, [reply(row) for row in (first, second, third, fourth)], "again.jsonl")
+    assert (read(tmp_path).missing, Batch.objects.get().state) == (0, "closed")
+
+
+def test_a_line_of_any_length_takes_only_so_much_memory(tmp_path: Path) -> None:
+    most = batch_replies.MOST_IN_LINE
+    with (tmp_path / "output.jsonl").open("wb") as handle:
+        for _ in range(20):
+            handle.write(b"x" * most)
+        handle.write(b'\n{"custom_id": "a"}')
+    tracemalloc.start()
+    lengths = [len(line) for line in batch_replies.lines_in(tmp_path)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lengths == [most, len('{"custom_id": "a"}')]
+    assert peak < 6 * most
 
 
 def test_a_reply_that_cannot_be_used_is_asked_once_more_and_then_counts_as_invalid(
