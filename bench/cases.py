@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "saving",
+    "logins",
     "labelling",
     "verifying",
     "pages",

@@ -71,6 +71,17 @@ class Server:
             total += sum(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
         return total / 1024
 
+    def cpu_s(self) -> float:
+        """Processor time of master and workers so far, in seconds."""
+        ticks = 0
+        for pid in [self.process.pid, *_children(self.process.pid)]:
+            try:
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            except OSError as error:
+                raise Unmeasurable("this system does not tell the processor time of a process (stat)") from error
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def count_in_log(self, words: str) -> int:
         """How often the server complained so."""
         return self.log.read_text(errors="replace").count(words)

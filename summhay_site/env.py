@@ -69,6 +69,16 @@ def integer(name: str, default: int, *, low: int, high: int) -> int:
     return value
 
 
+def web_workers() -> int:
+    """Read how many processes the web server has."""
+    return integer("WEB_WORKERS", 2, low=1, high=64)
+
+
+def web_threads() -> int:
+    """Read how many threads each of them has."""
+    return integer("WEB_THREADS", 4, low=1, high=64)
+
+
 def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
     """Read one of a few words, whatever its case."""
     value = text(name, default).upper() or default

@@ -11,8 +11,8 @@ from typing import Any
 from summhay_site import env
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
-workers = env.integer("WEB_WORKERS", 2, low=1, high=64)
-threads = env.integer("WEB_THREADS", 3, low=1, high=64)
+workers = env.web_workers()
+threads = env.web_threads()
 worker_class = "gthread"
 preload_app = True
 keepalive = 30

@@ -79,7 +79,7 @@ class PrivateMiddleware:
 
 
 class BusyMiddleware:
-    """Answer with a page where too many passwords are being checked."""
+    """Answer where too many passwords are being checked: a page, or to a script that it should come again."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

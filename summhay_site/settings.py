@@ -100,9 +100,10 @@ AUTHENTICATION_BACKENDS = [
     "summhay_site.authentication.AccountBackend",
 ]
 PASSWORD_HASHERS = ["summhay_site.hashing.TakesTurns", "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher"]
-PASSWORDS_AT_ONCE = env.integer(
-    "PASSWORDS_AT_ONCE", 1, low=1, high=64
-)  # per web process; each costs a core a while
+# Threads of a web process that passwords may take, and how many of these hash: in all processes one on each core
+PASSWORD_PLACES = max(1, env.web_threads() // 2)
+_share_of_cores = min(PASSWORD_PLACES, (os.cpu_count() or 1) // env.web_workers())
+PASSWORDS_AT_ONCE = env.integer("PASSWORDS_AT_ONCE", max(1, _share_of_cores), low=1, high=64)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {

@@ -156,8 +156,8 @@ def _short_lines(handle: BinaryIO) -> Iterator[bytes]:
 def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
     """The key of the request that a line answers, and what came of it; None where nobody can tell.
 
-    Nobody can where an error is nested deeper than any server would write it. A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
-    "request_id", "body"}, "error"}.
+    A line is what the OpenAI Batch API and `vllm run-batch` write: {"custom_id", "response": {"status_code",
+    "request_id", "body"}, "error"}. Nobody can tell what an error says that is nested deeper than a server would.
     """
     try:
         row = orjson.loads(line)

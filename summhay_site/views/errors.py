@@ -14,6 +14,7 @@ from django.utils.translation import get_language_from_request
 from django.utils.translation import gettext as _
 
 from benchmarks.web.permissions import public
+from summhay_site.hashing import RETRY_AFTER_S
 
 TRY_AGAIN_S = 10
 SQLITE_PASSES = ("is full", "is locked", "disk I/O error", "unable to open", "readonly database")
@@ -56,8 +57,10 @@ def _explained(request: HttpRequest, error: BaseException | None) -> HttpRespons
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Too many passwords are being checked at this moment."""
-    return _unavailable(request, "passwords", seconds=2)
+    """Too many passwords are being checked at this moment. A script gets no page: it sends its form again."""
+    if getattr(request, "htmx", False):
+        return HttpResponse(status=503, headers={"Retry-After": str(RETRY_AFTER_S), "Cache-Control": "no-store"})
+    return _unavailable(request, "passwords", seconds=RETRY_AFTER_S)
 
 
 def _unavailable(request: HttpRequest, why: str, *, seconds: int = TRY_AGAIN_S) -> HttpResponse:

@@ -20,33 +20,58 @@ from django.utils.http import urlencode
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, public, requires
 from summhay_site.accounts import AccountChanged, keep_language, store_password, update_details
 from summhay_site.forms import ForgottenForm, LoginForm, PasswordSetForm
-from summhay_site.hashing import Busy
+from summhay_site.hashing import RETRY_AFTER_S, Busy, place
 from summhay_site.links import tokens
 from summhay_site.logins import address_wait_s, locked_address
 from summhay_site.models import User
 
 
-class _Login(auth.LoginView):
+class _SendsAgain:
+    """A form of passwords: it takes a place before anything else is done, and is sent again where there is none.
+
+    A script that sends the form gets the address to go on to in a header; a redirect it would follow itself.
+    """
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Raises `Busy`, which is answered by `summhay_site.middleware`."""
+        answer: Any = super().dispatch  # type: ignore[misc]
+        if request.method != "POST":
+            return answer(request, *args, **kwargs)
+        with place():
+            response = answer(request, *args, **kwargs)
+        return (
+            HttpResponseClientRedirect(response.url) if request.htmx and response.status_code == 302 else response
+        )
+
+
+class _Login(_SendsAgain, auth.LoginView):
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Without a script, show the form again with the name in it."""
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except Busy:
+            if request.htmx:
+                raise
+        form = self.authentication_form(request, initial={"username": request.POST.get("username", "")[:150]})
+        response = self.render_to_response(self.get_context_data(form=form, is_busy=True), status=503)
+        response["Retry-After"] = str(RETRY_AFTER_S)
+        return response
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Look at the address first, since a password takes long to check; and ask for another try when busy."""
+        """Look at the address first, since a password takes long to check."""
         if wait_s := address_wait_s(request):
             return locked_address(request, wait_s=wait_s)
-        try:
-            return super().post(request, *args, **kwargs)
-        except Busy:
-            form = self.authentication_form(request, initial={"username": request.POST.get("username", "")[:150]})
-            response = self.render_to_response(self.get_context_data(form=form, is_busy=True), status=503)
-            response["Retry-After"] = "2"
-            return response
+        return super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Without the host, which Django would show in the place of the site's name."""
@@ -63,7 +88,7 @@ class _Logout(auth.LogoutView):
         return response
 
 
-class _PasswordChange(auth.PasswordChangeView):
+class _PasswordChange(_SendsAgain, auth.PasswordChangeView):
     template_name = "registration/password_change.html"
     success_url = reverse_lazy("profile")
 
@@ -80,7 +105,7 @@ class _PasswordChange(auth.PasswordChangeView):
         return redirect(self.get_success_url())
 
 
-class _PasswordSet(auth.PasswordResetConfirmView):
+class _PasswordSet(_SendsAgain, auth.PasswordResetConfirmView):
     template_name = "registration/password_set.html"
     form_class = PasswordSetForm
     token_generator = tokens
