@@ -44,13 +44,16 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert 0 < rows["Cleo Marsh"].n_done < rows["Cleo Marsh"].n_tasks
     assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
     assert planning.n_short(verification) == 0
+    client.force_login(User.objects.get(username="ada"))
+    autods = client.get(f"/studies/{verification.uid}/autods/").context["found"]
+    assert 0.5 < autods.mean["retention"].value < 1
+    assert 0 < autods.mean["false_omission_rate"].value < autods.mean["retention"].value
     validation = results_of(Study.objects.get(name=demo_validation.NAME))
     assert (validation.n_answered, validation.is_shown) == (demo_validation.N_VERDICTS, False)
     assert [one.name for one in validation.evaluation.people] == ["Dana Voss", "Emil Hart"]
     assert 0.5 < (validation.evaluation.mean["accuracy"].value or 0) < 1
     assert validation.disputed
     writing, linking = Study.objects.get(name=demo.STUDY), Study.objects.get(name=demo_linking.NAME)
-    client.force_login(User.objects.get(username="ada"))
     people = client.get("/leaderboard/").context["board"].people
     assert (people.row.n_summaries, len(set(writing.writing_plan.subtopics.all()))) == (9, 6)
     assert all(stat.low is not None for stat in people.row.stats.values() if stat.value is not None)
