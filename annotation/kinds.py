@@ -45,14 +45,19 @@ class Words:
 class StudyFile:
     """A file of a study for its archive; `make` gives its content in pieces.
 
-    A table in CSV also has its columns and `rows`, whose values keep their types, for other forms of tables.
+    A table in CSV also has its columns and `rows`, whose values keep their types, for other forms of tables; its
+    content depends on whom it is for.
     """
 
     name: str
     title: Text
-    make: Callable[[], Iterable[str | bytes]]
+    make: Callable[..., Iterable[str | bytes]]
     columns: Sequence[str] = ()
     rows: Callable[[], Iterable[Sequence[Any]]] | None = None
+
+    def content(self, *, reader: str) -> Iterable[str | bytes]:
+        """The content for spreadsheets or for programs, which get texts as they are."""
+        return self.make() if self.rows is None else self.make(reader=reader)
 
 
 @dataclass(frozen=True, slots=True)

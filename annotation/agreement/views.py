@@ -218,7 +218,7 @@ def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None
         return json_download(files.everything(found, view), name=f"{prefix}-{name}", about=source.study)
     if name in files.TABLES:
         columns, rows = files.TABLES[name]
-        return csv_download(columns, rows(found), name=f"{prefix}-{name}", about=source.study)
+        return csv_download(request, columns, rows(found), name=f"{prefix}-{name}", about=source.study)
     if name == "judges.tex" and found.judges is not None:
         report = present.sorted_by(found.judges, view.sort)
         text = files.judges_latex(report, present.judge_columns(report, is_wide=view.is_wide))

@@ -1,6 +1,7 @@
 """The archive of a study: one zip with all its files, a manifest, a licence, a data sheet and a methods paragraph.
 
-Files are made one after the other and stream into the zip; none is held in memory.
+Files are made one after the other and stream into the zip; none is held in memory. They are for programs: no text
+in them is altered.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from annotation.exports import describing
 from annotation.exports.study_files import files_of
 from annotation.kinds import Text
 from annotation.models import Study
+from benchmarks.web.downloads import PROGRAMS
 
 SCHEMA_VERSION = 1
 PACKED = (".gz",)
@@ -55,7 +57,9 @@ def write_archive(out: IO[bytes], study: Study, *, licence: str, now: datetime) 
     described = describing.described(study, now=now)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
         packer = _Packer(zipped, folder=archive_name(study), now=now)
-        packed = [packer.add(file.name, file.title, file.make()) for file in files_of(study, now=now)]
+        packed = [
+            packer.add(file.name, file.title, file.content(reader=PROGRAMS)) for file in files_of(study, now=now)
+        ]
         if licence:
             packed.append(packer.add("LICENCE.txt", _("Licence"), [licence.strip() + "\n"]))
         packed.append(packer.add("methods.md", _("Methods paragraph"), [describing.methods(described)]))

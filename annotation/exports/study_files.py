@@ -12,7 +12,6 @@ from annotation.kinds import StudyFile, kind_named
 from annotation.models import ConsentText, Study
 from annotation.studies.kind import Work
 from annotation.studies.rows import csv_file, jsonl_file
-from benchmarks.web.downloads import csv_lines
 from benchmarks.web.parquet import is_available, parquet
 
 ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
@@ -27,7 +26,7 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
     files = [
         *(_label_files(study, kind) if isinstance(kind, Work) else ()),
         *kind.files(study, now),
-        StudyFile("annotators.csv", _("Participants"), lambda: csv_lines(ANNOTATOR_COLUMNS, _annotators(study))),
+        csv_file("annotators.csv", _("Participants"), ANNOTATOR_COLUMNS, partial(_annotators, study)),
         *(
             StudyFile(f"guidelines/{row.version}.md", _("Guidelines"), partial(_text, row.body))
             for row in study.guidelines.order_by("version")

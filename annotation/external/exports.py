@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
 from annotation.models import Study
-from annotation.studies.rows import PERSON, Columns, rows_of
-from benchmarks.web.downloads import csv_lines
+from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
 
 COLUMNS: Columns = {
     "annotator": PERSON,
@@ -25,7 +25,7 @@ COLUMNS: Columns = {
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """The labels, links as “2;3”."""
 
-    def labels() -> Iterator[str]:
-        return csv_lines(tuple(COLUMNS), rows_of(study, study.external_labels.order_by("pk"), COLUMNS))
+    def labels() -> Iterator[tuple[Any, ...]]:
+        return rows_of(study, study.external_labels.order_by("pk"), COLUMNS)
 
-    return [StudyFile("labels.csv", _("Labels"), labels)]
+    return [csv_file("labels.csv", _("Labels"), COLUMNS, labels)]

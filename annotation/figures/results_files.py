@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from django.http import Http404, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 
 from annotation.models import Study
 from benchmarks.web.downloads import csv_download, json_download
@@ -14,6 +14,7 @@ R = TypeVar("R")
 
 
 def figures_file(
+    request: HttpRequest,
     study: Study,
     name: str,
     *,
@@ -27,5 +28,7 @@ def figures_file(
     if name == "figures.json":
         return json_download(as_json(results_of(study, public=True)), name=f"{stem}.json", about=study)
     if name == "figures.csv":
-        return csv_download(columns, rows(results_of(study, public=True)), name=f"{stem}.csv", about=study)
+        return csv_download(
+            request, columns, rows(results_of(study, public=True)), name=f"{stem}.csv", about=study
+        )
     raise Http404

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -22,7 +23,6 @@ from benchmarks.exchange import eval_benchmark, systems
 from benchmarks.exchange.eval_benchmark import BenchmarkEntry
 from benchmarks.exchange.topics import TopicInsight, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
-from benchmarks.web.downloads import csv_lines
 
 Answers = dict[int, dict[str, list[TopicVerdict]]]
 """{summary pk: {name: answers}}."""
@@ -91,12 +91,12 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """Annotated summaries, and what was decided: what an archive holds beside the labels."""
 
-    def decisions() -> Iterator[str]:
-        return csv_lines(tuple(exports.DECISION_COLUMNS), exports.decision_cells(exports.decision_rows(study)))
+    def decisions() -> Iterator[list[Any]]:
+        return exports.decision_cells(exports.decision_rows(study))
 
     files = [
         StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
-        StudyFile("adjudicated.csv", _("Decisions"), decisions),
+        csv_file("adjudicated.csv", _("Decisions"), exports.DECISION_COLUMNS, decisions),
     ]
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
     if plan is not None and plan.asks_unlinked:

@@ -137,7 +137,7 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
     rows = exports.decision_rows(study, with_history=with_history)
     if kind == "csv":
         return csv_download(
-            tuple(exports.DECISION_COLUMNS), exports.decision_cells(rows), name=f"{name}.csv", about=study
+            request, tuple(exports.DECISION_COLUMNS), exports.decision_cells(rows), name=f"{name}.csv", about=study
         )
     if kind == "jsonl":
         return jsonl_download(objects(exports.DECISION_COLUMNS, rows), name=f"{name}.jsonl", about=study)

@@ -60,7 +60,7 @@ def recruitment_file(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> H
     """Participants' ids with tasks, time and amount, as CSV; without pseudonyms."""
     study = study_of(request, uid)
     row = _link(study, link)
-    return csv_download(COLUMNS, rows_of(row), name=f"participants-{row.panel}-{row.pk}.csv", about=study)
+    return csv_download(request, COLUMNS, rows_of(row), name=f"participants-{row.panel}-{row.pk}.csv", about=study)
 
 
 def _link(study: Study, uid: uuid.UUID) -> RecruitmentLink:

@@ -65,7 +65,11 @@ def csv_file(
 ) -> StudyFile:
     """A table that can also be had in forms whose values keep their types; `cells` gives its rows for CSV."""
     names = tuple(columns)
-    return StudyFile(name, title, lambda: csv_lines(names, cells(rows())), names, rows)
+
+    def make(*, reader: str) -> Iterator[str]:
+        return csv_lines(names, cells(rows()), reader=reader)
+
+    return StudyFile(name, title, make, names, rows)
 
 
 def jsonl_file(name: str, title: Text, columns: Iterable[str], rows: Rows) -> StudyFile:

@@ -209,7 +209,7 @@ def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> Http
         return download(content, name=name, content_type=CONTENT_TYPE, about=study)
     rows = rows_of(study, which)
     if file_format == "csv":
-        return csv_download(work.label_columns, work.label_cells(rows), name=name, about=study)
+        return csv_download(request, work.label_columns, work.label_cells(rows), name=name, about=study)
     return jsonl_download(objects(work.label_columns, rows), name=name, about=study)
 
 

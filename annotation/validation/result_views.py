@@ -101,7 +101,7 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, under pseudonyms."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
     return figures_file(
-        study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
+        request, study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
     )
 
 

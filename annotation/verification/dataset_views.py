@@ -147,7 +147,7 @@ def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespons
         return _dataset(request, study, found, title=title, is_manifest=name == "manifest.json")
     if name in {"kept.csv", "all.csv"}:
         rows = exports.point_rows(study, found, only_kept=name == "kept.csv")
-        return csv_download(exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
+        return csv_download(request, exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
     raise Http404
 
 

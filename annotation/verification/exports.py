@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -20,7 +21,7 @@ from django.utils.translation import gettext as _
 from annotation.kinds import StudyFile
 from annotation.models import Grounded, LabelItem, PointLabel, Study
 from annotation.studies.removed import removed_from
-from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, fields_of, read
+from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, csv_file, fields_of, read
 from annotation.verification.datasets import Dataset, dataset_of
 from benchmarks.exchange import long2rag
 from benchmarks.exchange.questions import QuestionText
@@ -29,7 +30,6 @@ from benchmarks.models import KeyPoint, Question
 from benchmarks.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import stat_json
-from benchmarks.web.downloads import csv_lines
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000
@@ -165,10 +165,11 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     found = dataset_of(study)
     found_sets = ambiguous_sets(study) or [""]
     files = [
-        StudyFile(
+        csv_file(
             "key-points.csv",
             _("All key points, with what became of them"),
-            lambda: csv_lines(POINT_COLUMNS, point_rows(study, found, only_kept=False)),
+            POINT_COLUMNS,
+            partial(point_rows, study, found, only_kept=False),
         )
     ]
     for name in found_sets:

@@ -98,10 +98,10 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
     title = f"key-points-{found.version}-{found.scope}-{name}"
     if name == "agreement.csv":
         rows = research_page.agreement_rows(found)
-        return csv_download(research_page.AGREEMENT_COLUMNS, rows, name=title, about=study)
+        return csv_download(request, research_page.AGREEMENT_COLUMNS, rows, name=title, about=study)
     if name == "annotators.csv":
         return csv_download(
-            research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title, about=study
+            request, research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title, about=study
         )
     return json_download(research_page.everything(found), name=title, about=study)
 

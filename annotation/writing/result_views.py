@@ -28,7 +28,7 @@ from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
-from benchmarks.web.downloads import download, json_download
+from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -119,7 +119,9 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
     if file is None:
         raise Http404
     kind = CONTENT_TYPES[PurePath(name).suffix]
-    return download(file.make(), name=_name(study, name), content_type=kind, about=study)
+    return download(
+        file.content(reader=reader_of(request)), name=_name(study, name), content_type=kind, about=study
+    )
 
 
 @requires("annotation.view_session")

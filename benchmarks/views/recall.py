@@ -123,17 +123,17 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
         return json_download(plain.report(table) | parts, name=name)
     if name == "recall.csv":
         rows = recall_page.figure_rows(plain.report(table))
-        return csv_download(recall_page.FILE_COLUMNS, rows, name="recall.csv")
+        return csv_download(request, recall_page.FILE_COLUMNS, rows, name="recall.csv")
     if name == "systems.csv":
         rows = recall_page.system_rows(as_json(table, only_common=only_common))
-        return csv_download(recall_page.SYSTEM_COLUMNS, rows, name="systems.csv")
+        return csv_download(request, recall_page.SYSTEM_COLUMNS, rows, name="systems.csv")
     if name == "conditions.csv":
         rows = recall_page.condition_rows(conditions.as_json(table, only_common=only_common))
-        return csv_download(recall_page.CONDITION_COLUMNS, rows, name="conditions.csv")
+        return csv_download(request, recall_page.CONDITION_COLUMNS, rows, name="conditions.csv")
     if name == "responses.csv":
         keys = dict(Question.objects.values_list("pk", "key"))
         return csv_download(
-            recall_page.RESPONSE_COLUMNS, recall_page.response_rows(table, keys), name="responses.csv"
+            request, recall_page.RESPONSE_COLUMNS, recall_page.response_rows(table, keys), name="responses.csv"
         )
     stem, _dot, file_format = name.rpartition(".")
     plot = _plot(table, stem, only_common=only_common)

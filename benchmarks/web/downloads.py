@@ -1,4 +1,7 @@
-"""Downloads, mostly streamed. CSV cells that a spreadsheet would take for a formula are quoted with an apostrophe.
+"""Downloads, mostly streamed. No format alters a text, except CSV for spreadsheets.
+
+There a cell that would be run as a formula is quoted with an apostrophe; CSV for programs (`?for=programs`) has it
+as it is.
 
 Every file goes through `as_file`, so that `permissions.requires` can write into the audit log who took it.
 """
@@ -13,13 +16,15 @@ from typing import Any, TypeVar
 
 import orjson
 from django.db.models import Model
-from django.http import HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 
 PIECE_BYTES = 64 * 1024
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+SPREADSHEETS, PROGRAMS = READERS = ("spreadsheets", "programs")
+"""Whom a CSV is for, as addresses and commands name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +53,20 @@ def safe_cell(value: Any) -> Any:
     return value
 
 
-def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Yield CSV text, header first."""
+def reader_of(request: HttpRequest) -> str:
+    """Whom a CSV is asked for: spreadsheets, or programs with `?for=programs`."""
+    return PROGRAMS if request.GET.get("for") == PROGRAMS else SPREADSHEETS
+
+
+def csv_lines(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, reader: str = SPREADSHEETS
+) -> Iterator[str]:
+    """Yield CSV text, header first; for programs no cell is altered, and None is empty as well."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
     for count, row in enumerate(rows, 1):
-        writer.writerow([safe_cell(value) for value in row])
+        writer.writerow(row if reader == PROGRAMS else [safe_cell(value) for value in row])
         if count % 200 == 0:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -86,10 +98,16 @@ def download(
 
 
 def csv_download(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, name: str, about: Model | None = None
+    request: HttpRequest,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    name: str,
+    about: Model | None = None,
 ) -> StreamingHttpResponse:
-    """Stream rows as CSV."""
-    return download(csv_lines(columns, rows), name=name, content_type="text/csv; charset=utf-8", about=about)
+    """Stream rows as CSV, for spreadsheets unless the address says `?for=programs`."""
+    content = csv_lines(columns, rows, reader=reader_of(request))
+    return download(content, name=name, content_type="text/csv; charset=utf-8", about=about)
 
 
 def jsonl_download(rows: Iterable[Any], *, name: str, about: Model | None = None) -> StreamingHttpResponse:

@@ -36,7 +36,7 @@ def audit_csv(request: HtmxHttpRequest) -> HttpResponseBase:
     form = _filter(request)
     if not form.is_valid():
         return audit_log(request)
-    return csv_download(COLUMNS, table(read_events(Wanted(**form.cleaned_data))), name="audit-log.csv")
+    return csv_download(request, COLUMNS, table(read_events(Wanted(**form.cleaned_data))), name="audit-log.csv")
 
 
 def _filter(request: HttpRequest) -> AuditFilter:

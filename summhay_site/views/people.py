@@ -139,7 +139,7 @@ def people_links(request: HttpRequest) -> HttpResponseBase:
         )
     columns = ("username", "name", "email", "link", "expires_at")
     rows = [(i.user.username, i.user.name, i.user.email, i.url, i.expires_at.isoformat()) for i in links]
-    return csv_download(columns, rows, name="links.csv")
+    return csv_download(request, columns, rows, name="links.csv")
 
 
 def show_links(request: HtmxHttpRequest, links: Iterable[PasswordLink], *, is_new: bool) -> HttpResponse:

@@ -81,7 +81,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
         "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "datasheet.md", "manifest.json",
     } == set(files)  # fmt: skip
-    single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]))
+    single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)
     everything = b"".join(files.values()).decode()
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
@@ -102,6 +102,29 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
         before.add(json.loads(command("report", "agreement", "--study", name, "--json"))["randolph"])
     assert len(before) == 1
     assert Verdict.objects.filter(judge__name="strict").count() == 30
+
+
+def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheets(
+    linking: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    address = reverse("annotation:study-labels", args=[linking.uid, "csv"])
+    bullets = {label.summary.lines[line - 1] for label in linking.coverage_labels.all() for line in label.lines}
+    assert {bullet[:1] for bullet in bullets} == {"-"}
+
+    def column(content: bytes) -> set[str]:
+        return {row["bullet_text"] for row in table(content)} - {""}
+
+    for_people = column(b"".join(client.get(address).streaming_content))
+    for_programs = column(b"".join(client.get(address, {"for": "programs"}).streaming_content))
+    assert bullets <= for_programs
+    assert {text[:1] for text in for_programs} == {"-"}
+    assert for_people == {f"'{text}" for text in for_programs}
+    files = archive_of(linking, client)
+    assert column(files["labels.csv"]) == for_programs
+    assert {json.loads(line)["bullet_text"] for line in files["labels.jsonl"].splitlines()} - {""} == for_programs
+    overview = client.get(reverse("annotation:study", args=[linking.uid])).text
+    assert f"{address}?which=current&amp;for=programs" in overview
 
 
 def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
@@ -167,7 +190,7 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, t
     files = archive_of(Study.objects.get(name="Elsewhere"), login(ada))
     rows = table(files["labels.csv"])
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
-        ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "'=no", ""),
+        ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "=no", ""),
     ]  # fmt: skip
     assert "imported; settings, time and pay are not known" in files["methods.md"].decode()
     about = json.loads(files["manifest.json"])["study"]

@@ -57,6 +57,16 @@ def test_only_kept_key_points_are_in_the_file_and_the_manifest_counts_them(study
     assert "anna" not in json.dumps(told)
 
 
+def test_a_table_of_the_command_is_for_spreadsheets_or_for_programs(study: Study, tmp_path: Path) -> None:
+    KeyPoint.objects.update(text="- Ice stopped the boats.")
+    texts = []
+    for reader in ((), ("--for", "spreadsheets"), ("--for", "programs")):
+        export(study, tmp_path / "points.csv", "--all-points", *reader)
+        with (tmp_path / "points.csv").open() as file:
+            texts.append({row["text"] for row in csv.DictReader(file)})
+    assert texts == [{"'- Ice stopped the boats."}, {"'- Ice stopped the boats."}, {"- Ice stopped the boats."}]
+
+
 def test_what_is_exported_comes_in_again_and_out_again_byte_by_byte(study: Study, tmp_path: Path) -> None:
     first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     export(study, first)

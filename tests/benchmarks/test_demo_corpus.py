@@ -387,7 +387,9 @@ def test_some_key_points_rest_on_several_spans_and_some_are_bad_on_purpose() -> 
 
 
 def test_the_usual_autods_threshold_filters_some_key_points_and_is_wrong_about_some() -> None:
-    points = {item["key"]: item["autods"] >= 0.7 for question in demo_questions() for item in question["key_points"]}
+    points = {
+        item["key"]: item["autods"] >= 0.7 for question in demo_questions() for item in question["key_points"]
+    }
     found = Counter((key in demo_flaws(), passes) for key, passes in points.items())
     assert found[True, False] >= 5, "filtered, rightly"
     assert found[False, False] >= 1, "filtered, though it is key"

@@ -45,7 +45,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
     assert planning.n_short(verification) == 0
     client.force_login(User.objects.get(username="ada"))
-    autods = client.get(f"/studies/{verification.uid}/autods/").context["found"]
+    autods = client.get(f"/studies/{verification.uid}/points/autods/").context["found"]
     assert 0.5 < autods.mean["retention"].value < 1
     assert 0 < autods.mean["false_omission_rate"].value < autods.mean["retention"].value
     validation = results_of(Study.objects.get(name=demo_validation.NAME))

@@ -27,7 +27,7 @@ from benchmarks.exporting import topic_of
 from benchmarks.exporting_questions import questions_of
 from benchmarks.exporting_sources import sources_of
 from benchmarks.models import Haystack, Question
-from benchmarks.web.downloads import csv_lines, json_lines
+from benchmarks.web.downloads import READERS, SPREADSHEETS, csv_lines, json_lines
 
 ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")
 
@@ -61,6 +61,14 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--dataset-version", type=int, default=None, metavar="N", help="of the study; by default the newest"
+        )
+        parser.add_argument(
+            "--for",
+            dest="reader",
+            choices=READERS,
+            default=SPREADSHEETS,
+            help="CSV: for programs every text is as it is; for spreadsheets (default) what they would run as a"
+            " formula begins with an apostrophe",
         )
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--csv", action="store_true", help="the kept key points as a table instead")
@@ -147,7 +155,7 @@ def _verified(study: Study, options: dict[str, Any]) -> str:
     out = options["out"]
     if options["labels"]:
         n = Tally(exports.label_rows(study, which=options["labels"]))
-        written(out, _table(out, tuple(exports.LABEL_COLUMNS), n))
+        written(out, _table(options, tuple(exports.LABEL_COLUMNS), n))
         return f"{n.n:,} judgments in {out}"
     try:
         found = datasets.dataset_of(study, number=options["dataset_version"])
@@ -156,7 +164,7 @@ def _verified(study: Study, options: dict[str, Any]) -> str:
         raise CommandError(str(problem)) from problem
     if options["csv"] or options["all_points"]:
         n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
-        written(out, _table(out, exports.POINT_COLUMNS, n))
+        written(out, _table(options, exports.POINT_COLUMNS, n))
         return f"{n.n:,} key points in {out}"
     sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
     manifest = exports.manifest(
@@ -183,10 +191,10 @@ class Tally:
             yield row
 
 
-def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
+def _table(options: dict[str, Any], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    if options["out"].suffix.lower() in {".jsonl", ".ndjson"}:
         return json_lines(objects(columns, rows))
-    return (text.encode() for text in csv_lines(columns, rows))
+    return (text.encode() for text in csv_lines(columns, rows, reader=options["reader"]))
 
 
 def _study_of(options: dict[str, Any], kind: Study.Kind) -> Study:

@@ -16,6 +16,7 @@ from benchmarks import audit
 from benchmarks.engine import judging
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
+from benchmarks.web.downloads import READERS, SPREADSHEETS
 
 
 class Command(BaseCommand):
@@ -28,6 +29,14 @@ class Command(BaseCommand):
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
         parser.add_argument(
             "--judge", metavar="NAME", help="whose verdicts score the curves (default: the offline judge)"
+        )
+        parser.add_argument(
+            "--for",
+            dest="reader",
+            choices=READERS,
+            default=SPREADSHEETS,
+            help="CSV: for programs every text is as it is; for spreadsheets (default) what they would run as a"
+            " formula begins with an apostrophe",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,7 +52,7 @@ class Command(BaseCommand):
         files = exports.files(study, judge, now)
         for file in files.values():
             with (folder / file.name).open("wb") as out:
-                for chunk in file.make():
+                for chunk in file.content(reader=options["reader"]):
                     out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
         manifest = exports.manifest(study, judge, now=now)
         (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
