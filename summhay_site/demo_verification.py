@@ -13,22 +13,23 @@ from uuid import NAMESPACE_URL, uuid5
 
 from annotation.labelling import handling
 from annotation.labelling.recording import record
+from annotation.labelling.simulation import Rates, times_of
 from annotation.models import Annotator, Keyness, LabelItem, LabelTask, Study
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.verification import planning
 from annotation.verification.recording import POINT, Judgments
-from annotation.verification.simulation import Rates, Truth, answers_of, times_of
+from annotation.verification.simulated import Truth, answers_of
 from benchmarks.demo.questions import demo_flaws
 from benchmarks.models import Question
 from summhay_site.models import User
 
 NAME = "Key points: found in the text, and key?"
 RATES = (
-    Rates(grounded=0.03, keyness=0.06, seconds=28),
-    Rates(grounded=0.05, keyness=0.1, seconds=36),
-    Rates(grounded=0.3, keyness=0.4, seconds=2),
-    Rates(grounded=0.04, keyness=0.08, seconds=31),
+    Rates(first=0.03, second=0.06, seconds=28),
+    Rates(first=0.05, second=0.1, seconds=36),
+    Rates(first=0.3, second=0.4, seconds=2),
+    Rates(first=0.04, second=0.08, seconds=31),
 )
 """The error rates of the people, in their order: the third hardly looks."""
 SHARE_BEGUN = 0.4

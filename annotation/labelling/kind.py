@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.kinds import Tab, Text, Waiting, kind_named
 from annotation.labelling.preview import PREVIEW
+from annotation.labelling.simulating import Simulated
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Annotator, LabelTask, Study
 from annotation.studies import tasks
@@ -114,6 +115,8 @@ class LabelWork(Work):
     """What tasks are about, as the heading of a column."""
     task: TaskPage | None = None
     """How annotators answer a task; without one they can't."""
+    simulated: Simulated[Any] | None = None
+    """How simulated people answer one."""
     settings_form: Callable[..., Any] = DetailsForm
     update: Callable[..., Study] = update
     on_now: Callable[[Study, datetime], list[Presence]] = on_now

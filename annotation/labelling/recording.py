@@ -156,6 +156,31 @@ def undo(
     return Outcome(task, before, question, undone=undone)
 
 
+def new_row(
+    kind: AnswerKind[A],
+    task: LabelTask,
+    answer: A,
+    *,
+    question: int | None,
+    guideline: int | None,
+    op_id: str,
+    now: datetime,
+) -> Any:
+    """The row of an answer, not stored; question and guideline are given by their primary keys."""
+    return kind.model(
+        study_id=task.study_id,
+        annotator_id=task.annotator_id,
+        task=task,
+        guideline_id=guideline,
+        is_complete=answer.is_complete,
+        is_unsure=answer.is_unsure,
+        op_id=op_id,
+        made_at=now,
+        **({f"{kind.questions.name}_id": question} if kind.questions else {}),
+        **kind.columns(task, answer),
+    )
+
+
 def _replace(
     kind: AnswerKind[A],
     task: LabelTask,
@@ -170,20 +195,9 @@ def _replace(
     if current is not None:
         current.is_current = False
         prepared.update(current, "is_current")
-    made = kind.model(
-        study_id=task.study_id,
-        annotator_id=task.annotator_id,
-        task=task,
-        guideline_id=around.guideline_id,
-        is_complete=answer.is_complete,
-        is_unsure=answer.is_unsure,
-        supersedes=current,
-        undoes=undoes,
-        op_id=op_id,
-        made_at=now,
-        **({f"{kind.questions.name}_id": around.question_id} if kind.questions else {}),
-        **kind.columns(task, answer),
-    )
+    question, guideline = around.question_id, around.guideline_id
+    made = new_row(kind, task, answer, question=question, guideline=guideline, op_id=op_id, now=now)
+    made.supersedes, made.undoes = current, undoes
     prepared.insert(made)
     gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
     changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
 from annotation.studies.dealing import Pair
+from annotation.studies.kind import NotPossible
 from annotation.studies.overview_page import Remark
 from annotation.studies.sampling import Item, sample
 from benchmarks import audit
@@ -164,6 +165,19 @@ def labellable() -> QuerySet[Summary, Summary]:
         n_insights__gt=0, haystack=F("subtopic__haystack")
     )
     return with_insights.order_by("haystack", "subtopic", "pk")
+
+
+def chosen_summaries(haystacks: Collection[Haystack], n: int | None, *, seed: int) -> list[Summary]:
+    """What systems wrote on some haystacks and can be labelled, all of it or a draw of `n`.
+
+    Raises:
+        NotPossible: there is nothing.
+    """
+    rows = labellable().exclude(origin=Summary.Origin.SESSION).filter(haystack__in=[one.pk for one in haystacks])
+    found = list(rows)
+    if not found:
+        raise NotPossible(_("No summary of a system is there to label; name a haystack that has some."))
+    return found if n is None else draw(found, n, seed=seed)
 
 
 @transaction.atomic

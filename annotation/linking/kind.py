@@ -22,6 +22,7 @@ from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, initia
 from annotation.linking.overview import page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
+from annotation.linking.simulated import SIMULATED
 from annotation.linking.unlinked import UNLINKED
 from annotation.models import Exposure, Study
 from annotation.querysets import LabelTaskQuerySet
@@ -47,6 +48,7 @@ KIND = register(
     LabelWork(
         value=Study.Kind.LINKING,
         label=gettext_lazy("coverage linking"),
+        simulated=SIMULATED,
         task=TaskPage(
             answers=LINK,
             parse=parse,

@@ -20,12 +20,14 @@ from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED, in_words, parse
 from annotation.rating.results import headline
+from annotation.rating.simulated import SIMULATED
 from annotation.studies.guidelines import wording
 
 KIND = register(
     LabelWork(
         value=Study.Kind.RATING,
         label=gettext_lazy("rating"),
+        simulated=SIMULATED,
         task=TaskPage(
             answers=RATED,
             parse=parse,

@@ -19,6 +19,7 @@ from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR, in_words, parse
 from annotation.validation.results import headline, small_plot
+from annotation.validation.simulated import SIMULATED
 
 
 def create(*, form: ValidationStudyForm, by: Any, now: datetime) -> Study:
@@ -46,6 +47,7 @@ KIND = register(
     LabelWork(
         value=Study.Kind.VALIDATION,
         label=gettext_lazy("entailment validation"),
+        simulated=SIMULATED,
         task=TaskPage(
             answers=PAIR,
             parse=parse,

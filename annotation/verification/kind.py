@@ -23,6 +23,7 @@ from annotation.verification.overview import ABOUT_ROWS, about, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
 from annotation.verification.research_page import headline, small_plot
+from annotation.verification.simulated import SIMULATED
 
 DISAGREEMENTS = "annotation:verification-disagreements"
 
@@ -46,6 +47,7 @@ KIND = register(
     LabelWork(
         value=Study.Kind.VERIFICATION,
         label=gettext_lazy("key point verification"),
+        simulated=SIMULATED,
         task=TaskPage(
             answers=POINT,
             parse=parse,

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from annotation.labelling.simulating import Chosen, simulate
+from annotation.labelling.simulation import Rates
 from annotation.models import ExternalLabel, PointLabel, Study
 from annotation.verification import choosing, datasets
 from annotation.verification.agreement import task_agreement
 from annotation.verification.labels import ExternalAnswer, PointTable, collect, external_point_table
-from annotation.verification.planning import VerificationValues
-from annotation.verification.simulating import simulate
-from annotation.verification.simulation import CARELESS, Rates
+from annotation.verification.recording import POINT
+from annotation.verification.simulated import CARELESS, SIMULATED
 from benchmarks.exchange.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.draws import DEFAULT
@@ -91,13 +92,15 @@ def test_people_without_a_label_here_are_in_no_set() -> None:
 def test_a_simulated_study_comes_out_as_counted_by_hand() -> None:
     """Three who err little and one who does not look: found by the ranking, kappa and retention recounted."""
     people = {"ann": Rates(0.03, 0.05), "bob": Rates(0.05, 0.1), "cat": Rates(0.04, 0.08), "dan": CARELESS}
+    make_questions(24, n_points=6)
     made = simulate(
+        kind=POINT,
+        simulated=SIMULATED,
+        chosen=Chosen(dataset="harbours", control_share=Decimal("0.5"), n_attention_checks=2),
         name="Simulated",
-        questions=make_questions(24, n_points=6),
         people=people,
-        plan=VerificationValues(control_share=Decimal("0.5"), n_attention_checks=2),
+        researchers=(),
         seed=5,
-        by=None,
         now=NOW,
     )
     table = collect(made.study)
@@ -123,7 +126,7 @@ def test_a_simulated_study_comes_out_as_counted_by_hand() -> None:
     decided = [row for row in answered if row]
     whole = found.overall()
     assert (whole.n_kept, whole.n_decided) == (sum(map(all, decided)), len(decided))
-    assert found.counts["unlabelled"] == len(answered) - len(decided) == made.n_points - len(decided)
+    assert found.counts["unlabelled"] == len(answered) - len(decided) == made.n_answers - len(decided)
 
 
 @pytest.fixture

@@ -12,17 +12,11 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.labelling.simulation import RateOutOfRange, Rates, times_of
 from annotation.models import Annotator, Keyness, Study
 from annotation.verification.labels import collect
-from annotation.verification.simulation import (
-    CARELESS,
-    Answer,
-    RateOutOfRange,
-    Rates,
-    answers_of,
-    times_of,
-    true_answers,
-)
+from annotation.verification.recording import Judgments
+from annotation.verification.simulated import CARELESS, answers_of, true_answers
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study
@@ -45,7 +39,10 @@ def test_who_never_errs_says_what_is_true_and_who_always_errs_never_does() -> No
     truth = true_answers(range(300), seed=1)
     right = answers_of(truth, rates=Rates(), person="ada", seed=1)
     wrong = answers_of(truth, rates=Rates(1, 1), person="ada", seed=1)
-    assert right == {point: row.answer for point, row in truth.items()}
+    assert all((row.grounded == "yes") == truth[point].grounded for point, row in right.items())
+    assert all(
+        row.keyness == (truth[point].keyness if truth[point].grounded else "") for point, row in right.items()
+    )
     assert all(wrong[point].grounded != right[point].grounded for point in truth)
     assert all(wrong[point].keyness != truth[point].keyness for point in truth)
 
@@ -63,8 +60,8 @@ def test_the_careless_say_everything_equally_often_and_fast() -> None:
     truth = true_answers(range(20_000), seed=3, agree_share=1)
     said = answers_of(truth, rates=CARELESS, person="ivo", seed=3)
     counts = Counter(said.values())
-    assert counts[Answer("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
-    assert [counts[Answer("yes", word)] / len(truth) for word in Keyness.values] == pytest.approx(
+    assert counts[Judgments("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
+    assert [counts[Judgments("yes", word)] / len(truth) for word in Keyness.values] == pytest.approx(
         [1 / 6] * 3, abs=0.02
     )
     times = sorted(times_of(truth, rates=CARELESS, person="ivo", seed=3).values())
@@ -75,7 +72,7 @@ def test_truth_has_the_shares_asked_for() -> None:
     truth = true_answers(range(20_000), seed=4, grounded_share=0.8, agree_share=0.6)
     n = len(truth)
     assert sum(row.grounded for row in truth.values()) / n == pytest.approx(0.8, abs=0.02)
-    assert sum(row.answer.is_kept for row in truth.values()) / n == pytest.approx(0.48, abs=0.02)
+    assert sum(row == (True, "agree") for row in truth.values()) / n == pytest.approx(0.48, abs=0.02)
     assert Counter(row.keyness for row in truth.values())["neutral"] / n == pytest.approx(4 / 15, abs=0.02)
 
 
@@ -109,7 +106,7 @@ def test_the_command_fills_a_study_of_its_own_whose_figures_show_the_careless_on
     assert wrong["ben"] < 0.12
     assert wrong["ivo"] == pytest.approx(0.5, abs=0.12)
     assert {row["n"] for row in told["people"]} == {206}
-    assert told["n_key_points"] == 200
+    assert told["n_answers"] == 200
     table = collect(study)
     kappas = by_pair(randolph_kappa, table.ratings(Task.GROUNDED))
     names = {person.key: person.name for person in table.people}

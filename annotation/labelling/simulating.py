@@ -1,0 +1,216 @@
+"""A study of its own of any kind of label work, filled by simulated annotators; its description says so.
+
+What is true of an item, and how somebody errs about it, is said by the kind. The study is closed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.labelling.recording import AnswerKind, new_row
+from annotation.labelling.simulation import Rates, dice_of, times_of
+from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.studies.lifecycle import Details
+from benchmarks.models import Haystack, Judge
+
+IN_A_QUERY = 500
+T = TypeVar("T")
+
+
+class StudyExists(Exception):
+    """Simulated answers go into a study of their own, so its name must be new."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """What a simulated study is about, as far as its kind asks for it; `n_items` draws so many, None takes all."""
+
+    dataset: str = ""
+    haystacks: Sequence[Haystack] = ()
+    judge: Judge | None = None
+    n_items: int | None = None
+    people_per_item: int = 1
+    control_share: Decimal = Decimal(0)
+    n_attention_checks: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Generic[T]):
+    """How simulated people do one kind of label work.
+
+    `make` sets up a study of what is chosen, of `seed` and of the values of a new study; it raises `NotPossible`.
+    `truth` gives, for a study, what draws the truth of an item, or of a question of it; `said` is what somebody of
+    such rates answers then. `parts` are what of an answer can be right or wrong by itself, by name. `careless` are
+    the rates of somebody who does not look. `rows` is what is read of an item, as `select_related` names it.
+    """
+
+    make: Callable[..., Study]
+    truth: Callable[[Study], Callable[[LabelItem, random.Random], T]]
+    said: Callable[[T, Rates, random.Random], Any]
+    parts: Callable[[Any], Mapping[str, Hashable]]
+    careless: Rates
+    rows: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple, Generic[T]):
+    """One thing that is asked of an item: a question of it, if its kind has several, and what is true."""
+
+    number: int
+    question: int | None
+    truth: T
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What one simulated annotator did: answers, and how many of them differ from the truth, part by part."""
+
+    label: str
+    n: int
+    wrong: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """The study, its people, and how often each value of each part is true of its ordinary items."""
+
+    study: Study
+    people: tuple[Person, ...]
+    n_answers: int
+    truth: Mapping[str, Mapping[str, int]]
+
+
+@transaction.atomic
+def simulate(
+    *,
+    kind: AnswerKind[Any],
+    simulated: Simulated[Any],
+    chosen: Chosen,
+    name: str,
+    people: Mapping[str, Rates],
+    researchers: Iterable[Any],
+    seed: int,
+    now: datetime,
+) -> Simulation:
+    """Make a study of what is chosen and let simulated people answer all of it, as of `now`.
+
+    Raises:
+        StudyExists: there is a study of this name.
+        NotPossible: such a study cannot be set up.
+    """
+    if Study.objects.filter(name=name).exists():
+        raise StudyExists(_("There is a study “%(name)s”; nothing was written into it.") % {"name": name})
+    rows = {label: Annotator.objects.create(label=label, created_at=now) for label in people}
+    about = _("Simulated annotators of known error rates; no person did this work.")
+    study = simulated.make(
+        chosen,
+        details=Details(name=name, description=about),
+        annotators=rows.values(),
+        researchers=researchers,
+        by=None,
+        now=now,
+        seed=seed,
+    )
+    items = {item.pk: item for item in study.label_items.select_related(*simulated.rows).order_by("pk")}
+    asked = _asked(kind, simulated.truth(study), items, seed=seed)
+    done = tuple(
+        _work(study, rows[label], rates, kind=kind, simulated=simulated, items=items, asked=asked, now=now)
+        for label, rates in people.items()
+    )
+    Annotator.objects.filter(pk__in=[row.pk for row in rows.values()]).update(is_active=False)
+    Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
+    study.refresh_from_db()
+    ordinary = [
+        one for pk, of_item in asked.items() if items[pk].role == LabelItem.Role.ORDINARY for one in of_item
+    ]
+    truth: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in ordinary:
+        for part, value in simulated.parts(_right(simulated, one)).items():
+            truth[part][str(value)] += 1
+    return Simulation(study, done, len(ordinary), truth)
+
+
+def _asked(
+    kind: AnswerKind[Any],
+    truth: Callable[[LabelItem, random.Random], T],
+    items: Mapping[int, LabelItem],
+    *,
+    seed: int,
+) -> dict[int, list[Asked[T]]]:
+    """What is asked of each item; numbered through, since the same data give the same truth everywhere."""
+    questions = _questions(kind, items)
+    found: dict[int, list[Asked[T]]] = {}
+    n = 0
+    for pk, item in items.items():
+        found[pk] = []
+        for question in questions.get(pk, [None]):
+            n += 1
+            found[pk].append(Asked(n, question, truth(item, dice_of("truth", seed, n))))
+    return found
+
+
+def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[int, list[int | None]]:
+    """The questions of each item, in their order; none where the item itself is asked."""
+    if kind.questions is None:
+        return {}
+    of_item = kind.questions.of_item.removeprefix("item__")
+    group_of = dict(LabelItem.objects.filter(pk__in=items).values_list("pk", of_item))
+    group = kind.questions.group
+    by_group: dict[int, list[int | None]] = defaultdict(list)
+    rows = kind.questions.model.objects.filter(**{f"{group}__in": set(group_of.values())}).order_by("pk")
+    for pk, owner in rows.values_list("pk", group):
+        by_group[owner].append(pk)
+    return {pk: by_group[owner] for pk, owner in group_of.items()}
+
+
+def _right(simulated: Simulated[T], one: Asked[T]) -> Any:
+    """The answer of somebody who makes no error."""
+    return simulated.said(one.truth, Rates(), dice_of("right", 0, one.number))
+
+
+def _work(
+    study: Study,
+    annotator: Annotator,
+    rates: Rates,
+    *,
+    kind: AnswerKind[Any],
+    simulated: Simulated[T],
+    items: Mapping[int, LabelItem],
+    asked: Mapping[int, Sequence[Asked[T]]],
+    now: datetime,
+) -> Person:
+    """Let somebody answer all that is assigned, one item after the other, so that the last ends now."""
+    tasks = list(study.label_tasks.filter(annotator=annotator).order_by("position"))
+    guideline = study.guidelines.order_by("-version").values_list("pk", flat=True).first()
+    times = times_of([task.item_id for task in tasks], rates=rates, person=annotator.label, seed=study.seed)
+    at = now - timedelta(milliseconds=sum(times.values()))
+    wrong: Counter[str] = Counter()
+    made = []
+    for task in tasks:
+        task.study, task.item = study, items[task.item_id]
+        task.begun_at = at
+        at += timedelta(milliseconds=times[task.item_id])
+        task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, times[task.item_id]
+        task.last_seen_at = task.done_at = at
+        for one in asked[task.item_id]:
+            answer = simulated.said(one.truth, rates, dice_of(annotator.label, study.seed, one.number))
+            right = simulated.parts(_right(simulated, one))
+            wrong.update({part: value != right[part] for part, value in simulated.parts(answer).items()})
+            act = f"simulated-{one.number}-{task.uid.hex}"
+            row = new_row(kind, task, answer, question=one.question, guideline=guideline, op_id=act, now=at)
+            made.append(row)
+    LabelTask.objects.bulk_update(
+        tasks,
+        ["state", "n_answered", "active_ms", "begun_at", "last_seen_at", "done_at"],
+        batch_size=IN_A_QUERY,
+    )
+    kind.model.objects.bulk_create(made, batch_size=IN_A_QUERY)
+    return Person(annotator.label, len(made), wrong)

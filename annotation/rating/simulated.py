@@ -1,0 +1,52 @@
+"""How simulated people rate: an overall level of each summary, and aspects at most one step from it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+from annotation.labelling.simulating import Chosen, Simulated
+from annotation.labelling.simulation import Rates, mistaken
+from annotation.labelling.summaries import chosen_summaries
+from annotation.models import LabelItem, Study
+from annotation.rating import planning
+from annotation.rating.recording import Rated
+from annotation.studies.guidelines import default_guidelines
+from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
+
+WEIGHTS = (0.05, 0.15, 0.3, 0.35, 0.15)
+"""How often summaries are of each level, from the lowest."""
+
+
+def _truth(_item: LabelItem, dice: random.Random) -> Rated:
+    [level] = dice.choices(LEVELS, WEIGHTS)
+    steps = (0, *(dice.choice((-1, 0, 0, 1)) for _aspect in ASPECTS[1:]))
+    return _rated(min(HIGHEST, max(LOWEST, level + step)) for step in steps)
+
+
+def _said(true: Rated, rates: Rates, dice: random.Random) -> Rated:
+    return _rated(mistaken(value, LEVELS, rate=rates.first, dice=dice) for value in true.values if value)
+
+
+def _rated(values: Iterable[int]) -> Rated:
+    return Rated(**dict(zip(ASPECTS, values, strict=True)), is_unsure=False)
+
+
+def _make(chosen: Chosen, **values: Any) -> Study:
+    return planning.create_study(
+        plan=planning.RatingValues(people_per_item=chosen.people_per_item),
+        summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
+        at_random=chosen.n_items is not None,
+        guidelines=default_guidelines(Study.Kind.RATING),
+        **values,
+    )
+
+
+SIMULATED = Simulated(
+    make=_make,
+    truth=lambda _study: _truth,
+    said=_said,
+    parts=lambda said: dict(zip(ASPECTS, said.values, strict=True)),
+    careless=Rates(first=0.8, seconds=8),
+)

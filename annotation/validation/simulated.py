@@ -1,0 +1,57 @@
+"""How simulated people validate verdicts: the judge that they check is right about a known share of the pairs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from annotation.labelling.simulating import Chosen, Simulated
+from annotation.labelling.simulation import Rates, mistaken
+from annotation.models import LabelItem, Study
+from annotation.studies.guidelines import default_guidelines
+from annotation.studies.kind import NotPossible
+from annotation.validation import planning
+from annotation.validation.exports import verdicts_on
+from annotation.validation.recording import PairAnswer
+from benchmarks.scoring.keypoints import ENTAILMENTS
+
+WRONG_SHARE = 0.15
+"""How often the judge is wrong about a pair."""
+
+
+def _truth(study: Study) -> Callable[[LabelItem, random.Random], str]:
+    verdicts = verdicts_on(study)
+
+    def draw(item: LabelItem, dice: random.Random) -> str:
+        pair: Any = (item.response_id, item.key_point_id)
+        return mistaken(verdicts[pair], ENTAILMENTS, rate=WRONG_SHARE, dice=dice)
+
+    return draw
+
+
+def _said(true: str, rates: Rates, dice: random.Random) -> PairAnswer:
+    return PairAnswer(mistaken(true, ENTAILMENTS, rate=rates.first, dice=dice))
+
+
+def _make(chosen: Chosen, **values: Any) -> Study:
+    if chosen.judge is None:
+        raise NotPossible("Name the judge whose verdicts are checked with --judge.")
+    n_verdicts = planning.verdicts_of(chosen.judge, dataset=chosen.dataset).count()
+    return planning.create_study(
+        plan=planning.ValidationValues(people_per_item=chosen.people_per_item),
+        judge=chosen.judge,
+        n=n_verdicts if chosen.n_items is None else chosen.n_items,
+        dataset=chosen.dataset,
+        guidelines=default_guidelines(Study.Kind.VALIDATION),
+        **values,
+    )
+
+
+SIMULATED = Simulated(
+    make=_make,
+    truth=_truth,
+    said=_said,
+    parts=lambda said: {"answer": said.answer},
+    careless=Rates(first=2 / 3, seconds=4),
+)
