@@ -15,7 +15,7 @@ class AnnotationConfig(AppConfig):
         from annotation import kinds
         from annotation.agreement.recall_source import StudySource
         from annotation.figures.run_scopes import RunStudies
-        from annotation.importing import annotated_summaries, plain_labels
+        from annotation.importing import annotated_summaries, archives, plain_labels
         from annotation.studies.exposures import record_exposures
         from benchmarks.engine import scopes
         from benchmarks.importing import formats
@@ -28,3 +28,4 @@ class AnnotationConfig(AppConfig):
         people.register(StudySource())
         formats.register(annotated_summaries.ANNOTATED_SUMMARIES)
         formats.register(plain_labels.PLAIN_LABELS)
+        formats.register(archives.ARCHIVE)

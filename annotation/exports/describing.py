@@ -75,6 +75,7 @@ class Described:
                 "seed": study.seed,
                 "hourly_rate": str(study.hourly_rate) if self.is_planned else None,
                 "currency": study.currency if self.is_planned else None,
+                "categories": list(study.categories),
             },
             "n_annotators": self.n_people,
             "guideline_versions": list(self.guideline_versions),

@@ -96,7 +96,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     def take(self, rows: Sequence[BenchmarkEntry]) -> None:
         """Compare the summaries of one file with their labels and predictions."""
         if self.study is None:
-            study = self.find_study(study_name(self.dataset), kind=Study.Kind.LINKING)
+            name = self.request.options.get("study") or study_name(self.dataset)
+            study = self.find_study(name, kind=Study.Kind.LINKING)
             if not self.is_new:
                 known = study.coverage_labels.filter(is_current=True, annotator__user=None)
                 values = known.values_list("annotator__label", "summary__uid", "insight__uid", "coverage", "lines")

@@ -30,6 +30,8 @@ class LabelPlan(Plan[Rows]):
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
         self.study: Study | None = None
+        self.members: Sequence[str] = ()
+        """People who are in the study whether they labelled or not, in their order."""
 
     def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
         """Find or make the study; raises `ImportFailed` when this name is of another one."""
@@ -38,6 +40,8 @@ class LabelPlan(Plan[Rows]):
             self.is_new = found is None
             self.study = self.target = self._new_study(name, kind, categories) if found is None else found
             self._load_annotators(self.study)
+            for name in self.members:
+                self.annotator(name)
         study = self.study
         if study.kind != kind or not self._may_add(study):
             got = f"a study of {study.get_kind_display()}" if study.kind != kind else "a study of somebody else"
@@ -101,6 +105,12 @@ class LabelPlan(Plan[Rows]):
 
     def results(self) -> list[Result]:
         return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []
+
+
+def address_of_study(uid: str) -> str:
+    """The page of a study, of whatever kind."""
+    kind = Study.objects.values_list("kind", flat=True).get(uid=uid)
+    return reverse(kind_named(kind).study_page, args=[uid])
 
 
 def address_of_figures(uid: str) -> str:

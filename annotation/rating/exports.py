@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.models import Study
-from annotation.studies.rows import IS_UNDO, PERSON, Columns, rows_of
+from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, fields_of, read
 from benchmarks.scoring.likert import ASPECTS
 
 COLUMNS: Columns = {
     "annotator": PERSON,
+    "task": "task",
     "item": "summary__uid",
+    "label": "label",
     "cluster": ("{}/{}".format, "summary__haystack__key", "summary__subtopic__key"),
     "haystack": "summary__haystack__key",
     "subtopic": "summary__subtopic__key",
     "summary": "summary__uid",
     "system": "summary__system__key",
-    **{aspect: aspect for aspect in ASPECTS},
     "is_complete": "is_complete",
     "is_unsure": "is_unsure",
     "is_current": "is_current",
@@ -28,11 +29,20 @@ COLUMNS: Columns = {
 
 
 def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
-    """One row a summary and person: what holds, or every act ever, oldest first.
+    """One row for each aspect of a summary, by one person: what holds, or every act ever, oldest first.
 
-    What holds leaves out summaries without any rating; an aspect that is not rated yet is empty.
+    What holds leaves out aspects that are not rated; in the history their label is empty.
     """
     rows = study.ratinglabels.order_by("pk")
     if which != "history":
-        rows = rows.filter(is_current=True).exclude(**dict.fromkeys(ASPECTS))
-    return rows_of(study, rows, COLUMNS)
+        rows = rows.filter(is_current=True)
+    fields = fields_of(COLUMNS) - {"task", "label"} | set(ASPECTS)
+    return cells(
+        (
+            {**row, "task": aspect, "label": row[aspect]}
+            for row in read(study, rows, *fields)
+            for aspect in ASPECTS
+            if which == "history" or row[aspect] is not None
+        ),
+        COLUMNS,
+    )

@@ -16,6 +16,7 @@ def _passage(text: str, start: int | None, end: int | None) -> str:
 
 COLUMNS: Columns = {
     "annotator": PERSON,
+    "task": (lambda: "entailment",),
     "item": ("{}/{}".format, "response__uid", "key_point__key"),
     "label": "answer",
     "cluster": "response__uid",

@@ -155,6 +155,19 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
         yield tuple(value(row) for value in _SESSION_VALUES.values())
 
 
+def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
+    """The same rows with what an import needs beside them: the documents shown, the marks, the frozen settings."""
+    frozen = {
+        str(uid): {"documents": documents, "mark_every_ms": mark_every_ms, "config": config}
+        for uid, documents, mark_every_ms, config in _sessions(study).values_list(
+            "uid", "document_numbers", "mark_every_ms", "config"
+        )
+    }
+    for row in objects(_SESSION_VALUES, session_rows(study, now)):
+        plain = {name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        yield {**plain, **frozen[str(row["session"])]}
+
+
 def _late_decision(row: Session) -> tuple[str | None, str | None]:
     """What the newest decision on late texts says, and why; None where nobody has decided."""
     decisions = sorted(row.late_decisions.all(), key=lambda one: one.pk)
@@ -297,6 +310,9 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
 
     found = (
         csv_file("sessions.csv", "Sessions", _SESSION_VALUES, partial(session_rows, study, now)),
+        StudyFile(
+            "sessions.jsonl", "Sessions with their settings", lambda: json_lines(session_objects(study, now))
+        ),
         csv_file("periods.csv", "Work periods", PERIODS, of(ActivePeriod, PERIODS, "session_id", "seq")),
         csv_file("credits.csv", "Clock credits", CREDITS, of(ClockCredit, CREDITS, "pk")),
         StudyFile("events.jsonl", "Events", lambda: json_lines(event_rows(study))),

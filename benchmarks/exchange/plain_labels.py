@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 
 from benchmarks.exchange import files, strict_json
 from benchmarks.exchange.problems import Got, Problems, report_flaws
+from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.scoring.likert import ASPECTS, LEVELS
 from benchmarks.scoring.summhay import COVERAGES
 
 REQUIRED = ("annotator", "item", "label")
@@ -24,6 +26,12 @@ LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 
 POINT_TASKS = {"grounded": ("yes", "no"), "key_point": ("agree", "neutral", "disagree")}
 """The two judgments on key points, which a file may hold together: what each allows is known."""
 POINT_CATEGORIES = tuple(label for labels in POINT_TASKS.values() for label in labels)
+FAMILIES: tuple[Mapping[str, tuple[str, ...]], ...] = (
+    POINT_TASKS,
+    {"entailment": ENTAILMENTS},
+    dict.fromkeys(ASPECTS, tuple(map(str, LEVELS))),
+)
+"""Tasks that a file may hold together, with what each allows in its order: key points, entailment, ratings."""
 MAX_CATEGORIES = 50
 LINK_LENGTH = 300
 LINE_DIGITS = 9
@@ -92,9 +100,9 @@ def read(
 ) -> PlainLabels:
     """Check and collect rows; raises `ImportFailed` if there is any error. `task` stands for what rows name.
 
-    Without `categories` they are taken from the file: what the two judgments on key points allow, if it holds
-    these; none, partial, full if it has no others; numbers by size; anything else in alphabetical order. A warning
-    says so where they are found, since an unused category changes figures.
+    Without `categories` they are taken from the file: what its tasks allow, if studies here have such; none,
+    partial, full if it has no others; numbers by size; anything else in alphabetical order. A warning says so
+    where they are found, since an unused category changes figures.
     """
     problems = Problems() if problems is None else problems
     labels: list[Label] = []
@@ -123,9 +131,19 @@ def read(
     if not problems.n_errors and not labels:
         problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
     problems.raise_errors()
-    if all(label.label in POINT_TASKS.get(task or label.task, ()) for label in labels):
-        return PlainLabels(tuple(labels), POINT_CATEGORIES, n_missing)
-    return PlainLabels(tuple(labels), tuple(categories) or _found_categories(labels, problems), n_missing)
+    known = _known_categories(labels, task)
+    if known == POINT_CATEGORIES:
+        return PlainLabels(tuple(labels), known, n_missing)
+    found = tuple(categories) or known or _found_categories(labels, problems)
+    return PlainLabels(tuple(labels), found, n_missing)
+
+
+def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:
+    """What the tasks of the labels allow, in order; empty where they are no tasks of a study here."""
+    for family in FAMILIES:
+        if all(label.label in family.get(task or label.task, ()) for label in labels):
+            return tuple(dict.fromkeys(label for allowed in family.values() for label in allowed))
+    return ()
 
 
 def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
@@ -222,8 +240,10 @@ def _text(where: str, row: Mapping[str, Any], name: str, problems: Problems, *, 
 
 
 def _is_missing(row: Mapping[str, Any]) -> bool:
+    """Whether there is no label, or one that counts for nothing since something that was asked is still open."""
     label = row.get("label")
-    return label is None or (isinstance(label, str) and not label.strip())
+    is_open = str(row.get("is_complete")).strip().lower() == "false"
+    return is_open or label is None or (isinstance(label, str) and not label.strip())
 
 
 def _links(value: Any) -> tuple[int | str, ...] | None:

@@ -62,7 +62,8 @@ class Format(Generic[Rows]):
 
     `parse` reads frozen rows from a file or raises `ImportFailed`; `plan` compares them with the database. `kinds`
     names what is counted, `address` leads to what was imported. Files imported together are one plan, unless
-    `is_joint` is false: then each is a transaction of its own, after all were checked.
+    `is_joint` is false: then each is a transaction of its own, after all were checked. `example` is empty where
+    there is none.
     """
 
     name: str

@@ -197,6 +197,6 @@ def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def format_example(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     """A small valid file of a format."""
     entry = FORMATS.get(name)
-    if entry is None:
+    if entry is None or not entry.example:
         raise Http404
     return download([entry.example], name=f"example_{name}{entry.extensions[0]}", content_type="application/json")

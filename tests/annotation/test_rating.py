@@ -25,6 +25,7 @@ from annotation.removal.removing import remove_work
 from benchmarks.engine.scopes import studies
 from benchmarks.engine.sources import source_numbers
 from benchmarks.models import Document, JudgeCall, JudgeRun, Summary, SummaryRating
+from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all
 from tests.makers import (
     NOW,
@@ -345,10 +346,11 @@ def test_labels_leave_as_rows_with_what_was_undone_in_the_history(
     def rows(which: str) -> list[dict[str, str]]:
         return table(client.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which}))
 
-    assert len(rows("current")) == 7
+    assert len(rows("current")) == 7 * len(ASPECTS)
     history = rows("history")
-    assert len(history) == 9
-    assert (history[-1]["overall"], history[-1]["is_complete"]) == ("", "False")
+    assert len(history) == 9 * len(ASPECTS)
+    assert [row["task"] for row in history[-len(ASPECTS) :]] == list(ASPECTS)
+    assert {(row["label"], row["is_complete"]) for row in history[-len(ASPECTS) :]} == {("", "False")}
     assert {row["annotator"] for row in history} == {"annotator1", "annotator2"}
 
 
