@@ -27,11 +27,17 @@ def tabular(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int)
     lines = [
         r"\begin{tabular}{" + "l" * n_names + "r" * (len(head) - n_names) + "}",
         r"\toprule",
-        " & ".join(head) + r" \\",
+        _row(head),
         r"\midrule",
-        *(" & ".join(row) + r" \\" for row in rows),
+        *map(_row, rows),
         r"\bottomrule",
         r"\end{tabular}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    r"""A row; one that begins with `[` or `*` is not read as an argument of the `\\` or the rule before it."""
+    row = " & ".join(cells)
+    return ("{}" if row.lstrip().startswith(("[", "*")) else "") + row + r" \\"
