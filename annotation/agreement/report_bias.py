@@ -20,10 +20,10 @@ def _make(options: Mapping[str, Any]) -> Any:
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
-    names = [one["summarizer"] for one in rows[0]["summarizers"]]
+    deltas = [{one["summarizer"]: one["delta"] for one in row["summarizers"]} for row in rows]
     table = [["summarizer", *(row["judge"] for row in rows)]]
-    for place, name in enumerate(names):
-        table.append([name, *(number(row["summarizers"][place]["delta"]) for row in rows)])
+    names = sorted({name for of_judge in deltas for name in of_judge})
+    table += [[name, *(number(of_judge.get(name)) for of_judge in deltas)] for name in names]
     table += [
         [average.replace("_", " "), *(number(row["overall"][average]) for row in rows)]
         for average in ("over_summarizers", "over_summaries", "over_insights")

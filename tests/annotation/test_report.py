@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.agreement.reports import MODULES, reports
 from annotation.models import Annotator, CoverageLabel, Study
 from benchmarks.engine import judging
-from benchmarks.models import Summary
+from benchmarks.models import Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 
@@ -149,6 +149,24 @@ def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
         report("judges")
     with pytest.raises(CommandError, match="There is no study “nothing”"):
         report("agreement", "--study", "nothing")
+
+
+@pytest.mark.django_db
+def test_bias_of_judges_that_cover_different_summarizers_stands_beside_their_names() -> None:
+    study = make_labelled_study(summaries=make_summaries(), judges=("first", "second"))
+    verdicts = Verdict.objects.filter(judge__name="first")
+    verdicts.filter(summary__system__summarizer="alpha").delete()
+    deltas = {
+        row["judge"]: {one["summarizer"]: one["delta"] for one in row["summarizers"]}
+        for row in report("bias", "--study", study.name)
+    }
+    assert (set(deltas["first"]), set(deltas["second"])) == ({"beta"}, {"alpha", "beta"})
+    head, alpha, beta, *_averages = [line.split() for line in text("bias", "--study", study.name).splitlines()]
+    assert head == ["summarizer", "first", "second"]
+    assert alpha == ["alpha", "—", f"{deltas['second']['alpha']:.3f}"]
+    assert beta == ["beta", *(f"{deltas[judge]['beta']:.3f}" for judge in ("first", "second"))]
+    Verdict.objects.filter(judge__name="second").delete()
+    assert text("bias", "--study", study.name).splitlines()[1].startswith("beta ")
 
 
 @pytest.mark.django_db
