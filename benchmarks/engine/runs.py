@@ -227,6 +227,11 @@ class RunState:
         return TASKS[self.run.task]
 
     @property
+    def n_counted(self) -> int:
+        """Answers that can be used."""
+        return self.n_answers - self.n_invalid
+
+    @property
     def has_answers(self) -> bool:
         """Whether its answers are rows that can be read one by one."""
         return self.task.answers() is not None

@@ -18,7 +18,17 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Exposure
 from benchmarks.engine import judging, overview, runs
 from benchmarks.engine.sending import CallFailed
-from benchmarks.models import AuditEvent, Insight, Judge, JudgeCall, JudgeRun, KeyPoint, ModelPrice, Summary
+from benchmarks.models import (
+    AuditEvent,
+    Insight,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    KeyPoint,
+    ModelPrice,
+    Summary,
+    Verdict,
+)
 from tests.fake_openai import MODEL, Answer, FakeServer, failing
 from tests.makers import flat, make_haystack, make_summary
 from tests.makers_recall import make_response
@@ -280,6 +290,23 @@ def test_the_page_of_a_run_of_autods_scores_counts_key_points(
     assert re.search(r"Failed key points</dt><dd>1<", text)
     assert f'href="/questions/{KeyPoint.objects.get(number=3).question.uid}/">alpha 3.</a>' in text
     assert "AutoDS scores of key points" in client.get(url("judge-detail", judge.uid)).text
+
+
+def test_the_page_of_a_run_says_how_many_verdicts_count(summary: Summary, ada: Any, login: Login) -> None:
+    judge = Judge.objects.create(name="wren", kind="imported", config_sha256="w", created_at=timezone.now())
+    run = JudgeRun.objects.create(judge=judge, state="done", created_at=timezone.now())
+    insights = list(summary.subtopic.insights.order_by("number"))
+    for insight in insights:
+        said: dict[str, Any] = {"coverage": "none"} if insight != insights[0] else {"is_valid": False}
+        where = {"summary": summary, "insight": insight, "run": run, "created_at": timezone.now()}
+        Verdict.objects.create(judge=judge, is_linked=False, **where, **said)
+
+    def shown() -> str:
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", login(ada).get(url("judge-run", run.uid)).text))
+
+    assert "Verdicts 3 , of which 2 count in figures Invalid answers 1 of the 3, left out of all figures" in shown()
+    Verdict.objects.filter(is_valid=False).delete()
+    assert "Verdicts 2 Invalid answers 0 Failed" in shown()
 
 
 def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
