@@ -43,9 +43,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     for one in found["measures"]:
         sides = [("people", one["people"]), *((row["judge"], row) for row in one["judges"])]
         for name, row in sides:
-            if row is not None:
-                cells = [with_interval(row, figure) if figure in row else "" for figure in FIGURES]
-                rows.append([one["measure"], name, str(row["n"]), *cells])
+            cells = [with_interval(row, figure) if figure in row else "" for figure in FIGURES]
+            rows.append([one["measure"], name, str(row["n"]), *cells])
     lines = [f"{found['study']}: {found['n_rated']} of {found['n_summaries']} summaries rated in full"]
     lines += [f"{one['judge']}: {one['n_invalid']} ratings could not be used" for one in found["judges"]]
     lines += aligned(rows)

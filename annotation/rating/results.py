@@ -164,7 +164,7 @@ def as_json(found: Results) -> dict[str, Any]:
         "measures": [
             {
                 "measure": one.measure,
-                "people": one.people and {"n": one.people.n_items, **stat_json(one.people.stats)},
+                "people": {"n": one.people.n_items, **stat_json(one.people.stats)},
                 "judges": [{"judge": row.name, "n": row.n_items, **stat_json(row.stats)} for row in one.judges],
             }
             for one in found.report.measures
@@ -184,8 +184,7 @@ def as_json(found: Results) -> dict[str, Any]:
 def figure_rows(found: Results) -> Iterator[tuple[Any, ...]]:
     """A row for each figure, in the order of `FIGURE_COLUMNS`."""
     for one in found.report.measures:
-        if one.people is not None:
-            yield from _rows(one.measure, "people among themselves", "", one.people.stats)
+        yield from _rows(one.measure, "people among themselves", "", one.people.stats)
         for row in one.judges:
             yield from _rows(one.measure, "judge and people", row.name, row.stats)
     for side in found.report.systems:

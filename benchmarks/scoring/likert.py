@@ -86,10 +86,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class MeasureRows:
-    """One measure; `people` is None where no summary was rated by two of them."""
+    """One measure; figures of `people` are undefined where no summary was rated by two of them."""
 
     measure: str
-    people: Row | None
+    people: Row
     judges: tuple[Row, ...]
 
 
@@ -161,10 +161,8 @@ def _measure(table: RatingTable, measure: str, resampling: Resampling | None) ->
     )
 
 
-def _people_row(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Row | None:
+def _people_row(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Row:
     n_items = int(((codes != MISSING).sum(axis=1) >= 2).sum())
-    if not n_items:
-        return None
     pairs = list(combinations(range(min(codes.shape[1], MAX_IN_PAIRS)), 2))
     stats = _paired(table, measure, [(codes[:, one], codes[:, other]) for one, other in pairs], resampling)
     return Row(PEOPLE, {ALPHA: _alpha(table, measure, codes, resampling), **stats}, n_items)
