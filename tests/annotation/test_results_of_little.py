@@ -1,0 +1,208 @@
+"""Every page, file and report of results, of every kind of study and of benchmarks, with hardly anything to show.
+
+The addresses come from the URL configuration and from the links of the pages, so a page that comes later is opened
+here without a word.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.contrib.admindocs.views import extract_views_from_urlpatterns
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.http import QueryDict
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from annotation import kinds
+from annotation.agreement.reports import MODULES
+from annotation.models import Study
+from tests.annotation.little import ALL, AMOUNTS, MAKERS, make_benchmarks
+
+pytestmark = pytest.mark.django_db
+
+ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
+LINK = re.compile(r'(?:href|hx-get)="([^"#]*)')
+NO_RESULTS = re.compile(r"/(preview|annotators|guidelines|settings|clone|delete|remind|recruitment)/")
+SAME_AGAIN = re.compile(r"\.(png|pdf|parquet|jsonl)$")
+"""Files with what others hold as well, and which take long to make."""
+FILES = {
+    "study-agreement-file": (
+        *("figures.json", "people.csv", "judges.csv", "judges-wide.csv", "judges.tex", "confusion.csv"),
+        *("differences.csv", "bias.csv", "corrected.csv", "systems.csv"),
+        *("forest.svg", "scatter.svg", "difference.svg"),
+    ),
+    "verification-agreement-file": ("figures.json", "agreement.csv", "annotators.csv"),
+    "verification-autods-file": ("autods.json", "histogram.svg", "cdf.svg", "rates.svg"),
+    "verification-dataset-file": ("all.csv", "kept.csv", "dataset.jsonl", "manifest.json"),
+    "validation-file": ("figures.json", "figures.csv"),
+    "rating-file": ("figures.json", "figures.csv"),
+    "study-file": (
+        *("manifest.json", "sessions.csv", "snapshots.jsonl", "curve.csv", "periods.csv", "credits.csv"),
+        *("events.jsonl", "late_texts.jsonl", "revisions.jsonl.gz"),
+    ),
+    "leaderboard-file": ("csv", "json", "latex", "markdown"),
+    "content-positions-file": ("position.json", "pairs.svg", "sentences.svg"),
+    "position-experiments-file": ("experiments.json", "places-3.svg"),
+    "recall-file": (
+        *("recall.json", "recall.csv", "systems.csv", "conditions.csv", "responses.csv", "lengths.svg"),
+        *("category.svg", "domain.svg", "document_length.svg", "response_length.svg"),
+    ),
+}
+"""Files by the name of their address: opened even where no page links to them."""
+
+
+def routes(under: str) -> Iterator[tuple[str, str]]:
+    """Every route of the URL configuration below another that is of results, and its name."""
+    for _view, route, _namespace, name in extract_views_from_urlpatterns(get_resolver().url_patterns):
+        if route.startswith(under) and not NO_RESULTS.search(route):
+            yield route, name
+
+
+def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
+    """Every address below that of a study with what belongs to the study in it, and its name."""
+    item = study.label_items.order_by("pk").first()
+    values = {
+        "file_format": "csv",
+        "kind": "csv",
+        "number": 1,
+        "summary": item.summary.uid if item and item.summary else study.uid,
+        "insight": item.summary.subtopic.insights.first().uid if item and item.summary else study.uid,
+        "point": item.key_point.uid if item and item.key_point else study.uid,
+    }
+    for route, name in routes("/studies/<uuid:uid>/"):
+        for file in FILES[name] if "<str:name>" in route else ("",):
+            values["name"] = file
+            yield ARGUMENT.sub(lambda part: str(values.get(part[1], study.uid)), route), name
+
+
+def opened(client: Client, address: str) -> Any:
+    """The answer, read to its end: a file is only made while it is sent."""
+    answer = client.get(address)
+    if answer.streaming:
+        b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    assert answer.status_code < 500, address
+    return answer
+
+
+def links(answer: Any, address: str) -> Iterator[str]:
+    """The addresses that an answer leads to."""
+    if answer.status_code == 302:
+        yield urljoin(address, answer.url)
+    elif answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
+        for link in LINK.findall(answer.content.decode()):
+            yield urljoin(address, unescape(link))
+
+
+def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> dict[str, int]:
+    """{path: status} of every page and file that one comes to by links, as far as it lies under some paths.
+
+    What differs only in the values of its query, or in how it combines them, is opened once.
+    """
+    found: dict[str, int] = {}
+    known: set[tuple[str, str]] = set()
+    waiting = list(starts)
+    while waiting:
+        address = waiting.pop()
+        path, query = urlsplit(address).path, QueryDict(urlsplit(address).query)
+        new = {(path, name) for name in ("", *query)} - known
+        if not new or not path.startswith(under) or NO_RESULTS.search(path) or SAME_AGAIN.search(path):
+            continue
+        known |= new
+        answer = opened(client, address)
+        found[path] = answer.status_code
+        waiting += links(answer, address)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered() -> None:
+    cache.clear()
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_page_and_file_of_a_study_opens(
+    kind: str, amount: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study = MAKERS[kind](amount, ada, (ben, cleo))
+    client = login(ada)
+    for address, _name in addresses_of(study):
+        opened(client, address)
+    work = kinds.kind_named(study.kind)
+    starts = [reverse(name, args=[study.uid]) for name in (work.study_page, *(tab.page for tab in work.all_tabs))]
+    under = (f"/studies/{study.uid}/", "/agreement/", "/sessions/")
+    pages = walked(client, [*starts, "/agreement/", "/agreement/latest/"], under=under)
+    assert {path: status for path, status in pages.items() if status not in {200, 302}} == {}
+    files = {path.rpartition("/")[2] for path in pages if "/files/" in path}
+    assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
+
+
+def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    """With enough to show; so an address that comes later is one that the tests above do open."""
+    client, shown, known = login(ada), set(), set()
+    for make in MAKERS.values():
+        with transaction.atomic():
+            for address, name in addresses_of(make(ALL, ada, (ben, cleo))):
+                known.add(name)
+                if opened(client, address).status_code != 404:
+                    shown.add(name)
+            transaction.set_rollback(True)
+    assert known - shown - {None} == set()
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_report_on_a_study_is_printed_or_refused(
+    kind: str, amount: str, ada: Any, ben: Any, cleo: Any
+) -> None:
+    study = MAKERS[kind](amount, ada, (ben, cleo))
+    for name in MODULES:
+        for arguments in (["--study", study.name], ["--study", study.name, "--task", "keep"]):
+            reported(name, *arguments)
+            reported(name, *arguments, "--json")
+
+
+def reported(name: str, *arguments: str) -> str:
+    """What a report prints; nothing where it says what there is not."""
+    out = io.StringIO()
+    try:
+        call_command("report", name, *arguments, stdout=out)
+    except CommandError:
+        return ""
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    make_benchmarks(amount, (ben, cleo))
+    client = login(ada)
+    addresses = [
+        ARGUMENT.sub(file, route) + query
+        for start in ("/leaderboard/", "/questions/recall/")
+        for route, name in routes(start)
+        for file in (FILES[name] if "<str:" in route else ("",))
+        for query in ("", "?dataset=long")
+    ]
+    for address in addresses:
+        opened(client, address)
+    starts = [address for address in addresses if "/files/" not in urlsplit(address).path]
+    pages = walked(client, starts, under=("/leaderboard/", "/questions/", "/corpora/"))
+    assert {path: status for path, status in pages.items() if status not in {200, 302}} == {}
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_every_report_on_benchmarks_is_printed_or_refused(amount: str, ben: Any, cleo: Any) -> None:
+    make_benchmarks(amount, (ben, cleo))
+    for name in MODULES:
+        for arguments in ([], ["--haystack", "long"], ["--by", "system"], ["--by", "documents"]):
+            reported(name, *arguments)
+            reported(name, *arguments, "--json")
