@@ -173,9 +173,13 @@ COUNTED = (Summary.Origin.IMPORTED, Summary.Origin.GENERATED)
 
 
 def judges_of(summaries: QuerySet[Summary]) -> list[Judge]:
-    """Who judged any of these summaries: first who judged most that count, then imported judges. One query."""
+    """Judges with verdicts on any of these summaries: first who judged most that count, then imported judges.
+
+    One query.
+    """
     known: Any = (
-        Judge.objects.filter(verdicts__summary__in=summaries, verdicts__repeat=0)
+        Judge.objects.counted()
+        .filter(verdicts__summary__in=summaries, verdicts__repeat=0)
         .annotate(n_judged=Count("verdicts", filter=Q(verdicts__summary__origin__in=COUNTED)))
         .order_by("-n_judged", "name", "-version")
     )
@@ -320,9 +324,8 @@ class JudgeCounts:
 def coverage_counts(insight: Insight) -> list[JudgeCounts]:
     """Count verdicts by judge and coverage. Two queries."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = (
-        Verdict.objects.valid().filter(insight=insight, repeat=0).exclude(summary__origin=Summary.Origin.SESSION)
-    )
+    rows = Verdict.objects.counted().filter(insight=insight, repeat=0, is_valid=True)
+    rows = rows.exclude(summary__origin=Summary.Origin.SESSION)
     for judge, coverage, n in rows.order_by().values_list("judge", "coverage").annotate(n=Count("pk")):
         counts[judge][coverage] = n
     judges: Iterable[Judge] = Judge.objects.filter(pk__in=counts).order_by("name", "version")

@@ -101,7 +101,20 @@ class SummaryQuerySet(models.QuerySet[Any]):
         return self.exclude(origin__in=[SummaryOrigin.SESSION, SummaryOrigin.ANNOTATED]).exclude(came_back)
 
 
-class VerdictQuerySet(models.QuerySet[Any]):
+def counted_judges(path: str = "") -> Q:
+    """Whose answers results show, in rows that reach a judge by `path`: every judge but the archived ones."""
+    return Q(**{f"{path}archived_at": None})
+
+
+class JudgedQuerySet(models.QuerySet[Any]):
+    """What judges answered."""
+
+    def counted(self) -> JudgedQuerySet:
+        """Only those of judges that count."""
+        return self.filter(counted_judges("judge__"))
+
+
+class VerdictQuerySet(JudgedQuerySet):
     def valid(self) -> VerdictQuerySet:
         """Leave out answers that could not be used; they are counted elsewhere."""
         return self.filter(is_valid=True)

@@ -70,7 +70,7 @@ class ViewForm(forms.Form):
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
         judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
-        judges = Judge.objects.filter(Exists(judged), archived_at=None).order_by("name", "-version")
+        judges = Judge.objects.counted().filter(Exists(judged)).order_by("name", "-version")
         self.default_judge = _default_judge(haystacks, judges)
         self.unknown: list[tuple[str, str]] = []
         self.haystacks = haystacks

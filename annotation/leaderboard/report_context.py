@@ -64,7 +64,7 @@ def _scope(options: Mapping[str, Any]) -> Scope:
     if options["judge"]:
         judge = judges_argument.chosen(options["judge"])
     else:
-        found = judges_called(DEFAULT_JUDGE, Judge.objects.filter(archived_at=None))
+        found = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
         judge = found[0] if found else None
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
     return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))

@@ -65,7 +65,7 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
         .values_list("subtopic", "key", "name", "text")
     ):
         insights[subtopic].append(TopicInsight(key=key, name=name, text=text))
-    known = {str(judge): judge for judge in Judge.objects.filter(archived_at=None)}
+    known = {str(judge): judge for judge in Judge.objects.counted()}
     fitted_on = fitted_haystacks(list(known.values()))
     predictions = _predictions(study, {judge.pk: name for name, judge in known.items()})
     judges = sorted({name for given in predictions.values() for name in given})

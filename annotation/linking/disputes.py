@@ -134,7 +134,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
         )
         for label in labels.select_related("annotator", "guideline").order_by("annotator__label", "pk")
     )
-    verdicts = Verdict.objects.valid().filter(summary=summary, insight=insight, repeat=0, judge__archived_at=None)
+    verdicts = Verdict.objects.counted().filter(summary=summary, insight=insight, repeat=0, is_valid=True)
     judges = tuple(
         RaterLabel(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
         for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")

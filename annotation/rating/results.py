@@ -128,7 +128,7 @@ def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int])
 def _of_judges(place: Mapping[int, int]) -> tuple[dict[str, Ints], dict[str, int]]:
     found: dict[str, Ints] = {}
     invalid: Counter[str] = Counter()
-    rows = SummaryRating.objects.filter(repeat=0, summary__in=place).select_related("judge")
+    rows = SummaryRating.objects.counted().filter(repeat=0, summary__in=place).select_related("judge")
     for row in rows.order_by("judge__name", "judge__version", "pk"):
         name = str(row.judge)
         own = found.setdefault(name, _nothing(len(place)))
@@ -204,5 +204,5 @@ def headline(study: Study) -> Headline:
     """How many summaries were rated, by how many people and judges. Two queries."""
     given = RatingLabel.objects.filter(study=study).for_figures()
     counts = given.aggregate(n=Count("summary", distinct=True), who=Count("annotator", distinct=True))
-    rated = SummaryRating.objects.filter(summary__label_items__study=study)
+    rated = SummaryRating.objects.counted().filter(summary__label_items__study=study)
     return Headline(counts["n"], counts["who"], Judge.objects.filter(pk__in=rated.values("judge")).count())

@@ -53,7 +53,7 @@ def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge
     default = judging.default_judge(now=timezone.now())
     texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
     with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    judges = Judge.objects.filter(Q(pk=default.pk) | with_verdicts, archived_at=None)
+    judges = Judge.objects.counted().filter(Q(pk=default.pk) | with_verdicts)
     form = ViewForm(request.GET, judges=judges)
     form.is_valid()
     data = form.cleaned_data

@@ -17,7 +17,7 @@ def chosen(
     Raises:
         CommandError: there is none; it lists those there are, and what `also` can be named.
     """
-    judges = Judge.objects.filter(archived_at=None) if among is None else among
+    judges = Judge.objects.counted() if among is None else among
     found = judges_called(name, judges)
     if not found:
         known = ", ".join(sorted({*also, *judges.order_by().values_list("name", flat=True)}))

@@ -13,7 +13,7 @@ from benchmarks.judges.base import JudgeKind
 from benchmarks.models.corpora import Insight
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
-from benchmarks.querysets import VerdictQuerySet
+from benchmarks.querysets import VerdictQuerySet, counted_judges
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
 from benchmarks.states import JudgeRole, RunItemState, RunState
 
@@ -31,6 +31,10 @@ class RoleManager(models.Manager["Judge"]):
     def get_queryset(self) -> models.QuerySet[Judge, Judge]:
         """Rows of this role."""
         return super().get_queryset().filter(role=self.role)
+
+    def counted(self) -> models.QuerySet[Judge, Judge]:
+        """Whose answers results show."""
+        return self.get_queryset().filter(counted_judges())
 
 
 class Judge(models.Model):

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import KeyPoint
+from benchmarks.querysets import JudgedQuerySet
 from benchmarks.states import Grounded, Keyness, PointJudgment
 
 
@@ -32,6 +33,8 @@ class KeyPointVerdict(models.Model):
     )
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
+
+    objects = JudgedQuerySet.as_manager()
 
     class Meta:
         ordering = ["key_point", "judge", "judgment"]
@@ -71,6 +74,8 @@ class AutodsScore(models.Model):
         "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="autods_scores"
     )
     created_at = models.DateTimeField()
+
+    objects = JudgedQuerySet.as_manager()
 
     class Meta:
         ordering = ["key_point", "judge", "repeat"]

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.summaries import Summary
+from benchmarks.querysets import JudgedQuerySet
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LOWEST
 
 
@@ -28,6 +29,8 @@ class SummaryRating(models.Model):
     )
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
+
+    objects = JudgedQuerySet.as_manager()
 
     class Meta:
         ordering = ["summary", "judge", "aspect"]

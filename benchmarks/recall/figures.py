@@ -103,7 +103,7 @@ def table(chosen: ResponseFilter) -> Table:
     found = [row for row in _responses(chosen) if chosen.questions is None or row.question in chosen.questions]
     keys = [row.response for row in found]
     key_points = _key_points({row.question for row in found}, chosen.key_points)
-    judges = {judge.pk: judge for judge in Judge.objects.all()}
+    judges = {judge.pk: judge for judge in Judge.objects.counted()}
     counted = {
         pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, f"{judge.name} v{judge.version}"}
     }

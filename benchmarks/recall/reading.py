@@ -54,7 +54,7 @@ def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponseP
     """Read a judge's verdicts on a response; those of the first judge that has any, unless another is named."""
     judging = PointVerdict.objects.filter(response=response).order_by().values("judge")
     extracting = Extraction.objects.filter(response=response).order_by().values("judge")
-    judges = list(Judge.objects.filter(pk__in=judging.union(extracting)).order_by("name", "-version"))
+    judges = list(Judge.objects.counted().filter(pk__in=judging.union(extracting)).order_by("name", "-version"))
     judge = next((one for one in judges if str(one.uid) == judge_uid), judges[0] if judges else None)
     verdicts: dict[tuple[str, int | None], PointVerdict] = {}
     if judge is not None:
