@@ -66,7 +66,8 @@ def _make(options: Mapping[str, Any]) -> Any:
         return _of_file(options)
     study = find_study(options["study"]) if options["study"] else None
     if study is not None and _has_points(study, options["task"]):
-        return _of_points(collect(study), options, threshold=_threshold(options, study), public=True)
+        table, threshold = collect(study), _threshold(options, study)
+        return _of_points(table, options, threshold=threshold, public=True, study=study)
     if options["control"]:
         raise ReportRefused("--control is for judgments on key points: name their study with --study.")
     chosen = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
@@ -84,7 +85,14 @@ def _threshold(options: Mapping[str, Any], study: Study) -> float:
     return threshold_of(study) if asked is None else asked
 
 
-def _of_points(table: PointTable, options: Mapping[str, Any], *, threshold: float, public: bool) -> Any:
+def _of_points(
+    table: PointTable,
+    options: Mapping[str, Any],
+    *,
+    threshold: float,
+    public: bool,
+    study: Study | None = None,
+) -> Any:
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
@@ -99,7 +107,7 @@ def _of_points(table: PointTable, options: Mapping[str, Any], *, threshold: floa
     if not (table.codes(task) >= 0).any():
         raise ReportRefused("There are no labels here; import some, or choose others.")
     scope = "control group" if options["control"] else "all items"
-    asked = machines(table, threshold=threshold)
+    asked = machines(study, table, threshold=threshold) if study else ()
     found = task_json(task_agreement(table, task, machines=asked, public=public))
     return found | {"scope": scope, "autods_threshold": threshold}
 

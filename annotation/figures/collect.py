@@ -89,7 +89,8 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
     summaries = _summaries(labelled)
     people = _people({row[0] for row in rows}, study)
     verdicts = list(
-        Verdict.objects.filter(summary__in=labelled, repeat=0, judge__archived_at=None)
+        Verdict.objects.counted()
+        .filter(summary__in=labelled, repeat=0)
         .order_by()
         .values_list("judge", "summary", "insight", VALID, *AS_TEXT, "p_partial", "p_full")
     )
@@ -145,10 +146,11 @@ def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ra
 
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:
-    """Changes with every label, every verdict on what was labelled and every decision; three queries."""
+    """Changes with every label, every verdict on the haystacks of these and every decision; three queries."""
     labelled = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
-    judged = Verdict.objects.filter(summary__in=labels.order_by().values("summary")).aggregate(
-        n=Count("pk"), last=Max("pk")
+    haystacks = labels.order_by().values("summary__haystack")
+    judged = (
+        Verdict.objects.counted().filter(summary__haystack__in=haystacks).aggregate(n=Count("pk"), last=Max("pk"))
     )
     decisions = CoverageAdjudication.objects.filter(study__in=labels.order_by().values("study"))
     decided = decisions.aggregate(last=Max("pk"), current=Count("pk", filter=Q(is_current=True)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Case, F, FloatField, Q, QuerySet, Value, When
+from django.db.models import Avg, Case, Count, F, FloatField, Max, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.figures.biases import BiasReport, bias_report
@@ -21,7 +21,7 @@ from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, 
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.kinds import Headline
-from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
+from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.summhay import HALF, Score, worth
@@ -88,9 +88,8 @@ class Source:
         """Changes whenever the labels do; the key under which figures are cached."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
-            return hashlib.sha256(
-                repr((rows.count(), rows.order_by("-pk").values_list("pk").first())).encode()
-            ).hexdigest()[:12]
+            facts = rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk"))
+            return hashlib.sha256(repr((facts, self.study.categories)).encode()).hexdigest()[:12]
         return data_version(self.labels)
 
     def names(self) -> tuple[tuple[Any, ...], ...]:
@@ -223,11 +222,18 @@ def figures(source: Source, view: View, *, public: bool = False) -> Figures:
     version = source.version()
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
     is_random = source.is_random
-    published = tuple(Judge.objects.exclude(published_cost=None).values_list("pk", "published_cost"))
-    key = (source.key, version, source.names(), is_random, prices, published, _look(view), public)
+    key = (source.key, version, source.names(), is_random, prices, *_paid(source), _look(view), public)
     return remembered(
         "agreement", key, lambda: _figures(source, view, version, is_random=is_random, public=public)
     )
+
+
+def _paid(source: Source) -> tuple[Any, ...]:
+    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
+    known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
+    worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
+    paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))
+    return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
 
 
 def small_plot(study: Study) -> Plot | None:

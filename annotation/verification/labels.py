@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.figures.table import LabelTable, Rater
-from annotation.models import ExternalLabel, LabelItem, PointLabel, Study
+from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 from benchmarks.scoring.sums import Bools, Floats, Ints
@@ -136,15 +136,19 @@ def has_point_labels(study: Study) -> bool:
     return study.kind == Study.Kind.EXTERNAL and rows.exists()
 
 
-def _of_study(study: Study) -> PointTable:
-    """All key points of the study, labelled or not; attention checks are none of them. Three queries."""
-    members = study.memberships.select_related("annotator").order_by("number")
-    raters = {
-        member.annotator_id: Rater(str(member.annotator.uid), member.annotator.label, member.pseudonym)
-        for member in members
-    }
-    items = list(
-        LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, key_point__isnull=False)
+def key_points_of(study: Study) -> QuerySet[Any, Any]:
+    """The keys of the key points of a study, for other queries; attention checks are none of them."""
+    return _ordinary(study).order_by().values("key_point")
+
+
+def _ordinary(study: Study) -> QuerySet[LabelItem]:
+    return LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, key_point__isnull=False)
+
+
+def _items_of(study: Study) -> list[tuple[Any, ...]]:
+    """Everything that figures take from the items of a study. One query."""
+    return list(
+        _ordinary(study)
         .order_by("key_point__question__dataset", "key_point__question_id", "key_point__number")
         .values_list(
             "key_point_id",
@@ -156,6 +160,16 @@ def _of_study(study: Study) -> PointTable:
             "key_point__autods",
         )
     )
+
+
+def _of_study(study: Study) -> PointTable:
+    """All key points of the study, labelled or not; attention checks are none of them. Three queries."""
+    members = study.memberships.select_related("annotator").order_by("number")
+    raters = {
+        member.annotator_id: Rater(str(member.annotator.uid), member.annotator.label, member.pseudonym)
+        for member in members
+    }
+    items = _items_of(study)
     labels = list(
         PointLabel.objects.filter(study=study)
         .for_figures()
@@ -250,11 +264,18 @@ def _renumbered(clusters: Ints) -> tuple[int, Ints]:
 
 
 def data_version(study: Study) -> str:
-    """Changes with every answer that counts; one query."""
+    """Changes with all that `collect` reads: answers, time, names, items and their scores. Three queries."""
     rows: Any
+    items: list[tuple[Any, ...]] = []
+    facts: dict[str, Any] = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
     if study.kind == Study.Kind.EXTERNAL:
         rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS)
+        people = Annotator.objects.filter(pk__in=rows.order_by().values("annotator"))
+        names = list(people.order_by("pk").values_list("pk", "label"))
     else:
         rows = PointLabel.objects.filter(study=study).for_figures()
-    facts = rows.order_by().aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk"))
-    return hashlib.sha256(repr((study.pk, sorted(facts.items()))).encode()).hexdigest()[:12]
+        facts |= {"active_ms": Sum("task__active_ms")}
+        names = list(study.memberships.order_by("number").values_list("number", "annotator__label"))
+        items = _items_of(study)
+    state = (study.pk, sorted(rows.order_by().aggregate(**facts).items()), names, items)
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:12]

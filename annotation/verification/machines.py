@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
 
 from annotation.figures.judges import JudgeReport, JudgeRow, judge_report
 from annotation.figures.table import LabelTable, Rater
 from annotation.models import Study
-from annotation.verification.labels import PointTable
+from annotation.verification.labels import PointTable, key_points_of
 from benchmarks.engine.tasks.autods import newest_scores
 from benchmarks.models import AutodsScore, Judge, KeyPointVerdict
 from benchmarks.scoring.draws import Resampling
@@ -52,17 +52,26 @@ class Machine:
     n_invalid: Mapping[Task, int]
 
 
-def machines(table: PointTable, *, threshold: float) -> tuple[Machine, ...]:
-    """Every judge with verdicts on key points of a table, then every source of scores; three queries."""
-    judges = {judge.pk: judge for judge in Judge.objects.all()} if table.points else {}
-    return (*_judges(table, judges), *_scored(table, judges, threshold))
+def machines(study: Study, table: PointTable, *, threshold: float) -> tuple[Machine, ...]:
+    """Every judge with verdicts on key points of a study's table, then every source of scores; three queries.
+
+    Labels made elsewhere are on no key points of this site, so they have none.
+    """
+    if not table.points:
+        return ()
+    judges = {judge.pk: judge for judge in Judge.objects.counted()}
+    return (*_judges(study, table, judges), *_scored(study, table, judges, threshold))
 
 
-def _judges(table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
+def _verdicts_on(study: Study) -> Any:
+    return KeyPointVerdict.objects.counted().filter(key_point__in=key_points_of(study), repeat=0)
+
+
+def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
     place = {point: at for at, point in enumerate(table.points)}
     stored: dict[int, dict[str, Ints]] = {}
     invalid: dict[int, dict[str, int]] = {}
-    rows = KeyPointVerdict.objects.filter(repeat=0).order_by("judge__name", "judge__version", "pk")
+    rows = _verdicts_on(study).order_by("judge__name", "judge__version", "pk")
     for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
         if point not in place:
             continue
@@ -82,9 +91,9 @@ def _judges(table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
     ]
 
 
-def _scored(table: PointTable, judges: Mapping[int, Judge], threshold: float) -> list[Machine]:
+def _scored(study: Study, table: PointTable, judges: Mapping[int, Judge], threshold: float) -> list[Machine]:
     """Scores of each judge, then those of the key points themselves where no judge gave the same."""
-    named = {str(judges[pk]): scores for pk, scores in judge_scores(table).items()}
+    named = {str(judges[pk]): scores for pk, scores in judge_scores(study, table).items()}
     found = [
         _at_threshold(f"AutoDS by {name} ≥ {threshold:g}", f"{AUTODS}-{name}", scores, threshold)
         for name, scores in sorted(named.items())
@@ -95,10 +104,10 @@ def _scored(table: PointTable, judges: Mapping[int, Judge], threshold: float) ->
     return found
 
 
-def judge_scores(table: PointTable) -> dict[int, Floats]:
+def judge_scores(study: Study, table: PointTable) -> dict[int, Floats]:
     """{judge pk: newest AutoDS scores of the table's points, shape (n,), NaN for none}; one query."""
     found = {}
-    for judge, scores in newest_scores(frozenset(table.points)).items():
+    for judge, scores in newest_scores(key_points_of(study)).items():
         values = [scores.get(point) for point in table.points]
         own = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         if np.isfinite(own).any():
@@ -171,8 +180,10 @@ def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
     ]
 
 
-def machines_version() -> str:
-    """Changes with every verdict on a key point and every score; two queries."""
-    verdicts = KeyPointVerdict.objects.aggregate(n=Count("pk"), last=Max("pk"))
-    scores = AutodsScore.objects.aggregate(n=Count("pk"), last=Max("pk"))
-    return hashlib.sha256(repr((verdicts, scores)).encode()).hexdigest()[:12]
+def machines_version(study: Study) -> str:
+    """Changes with all that `machines` reads of a study: judges that count, verdicts, scores. Three queries."""
+    judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))
+    scores = AutodsScore.objects.counted().filter(key_point__in=key_points_of(study))
+    facts = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
+    answers = [rows.order_by().aggregate(**facts) for rows in (_verdicts_on(study), scores)]
+    return hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]

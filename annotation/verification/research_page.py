@@ -18,7 +18,7 @@ from annotation.figures.tables import WITHOUT, figure_column, named_figure
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.verification.agreement import GroupRow, PersonRow, TaskAgreement, task_agreement, task_json
-from annotation.verification.labels import PointTable, collect, data_version
+from annotation.verification.labels import collect, data_version
 from annotation.verification.machines import FIGURES as MACHINE_FIGURES
 from annotation.verification.machines import machines, machines_version, stats_of, threshold_of
 from benchmarks.scoring.retention import Task
@@ -57,10 +57,9 @@ def looked(
     """The figures asked for, from memory when neither labels nor look changed."""
     threshold = threshold_of(study) if threshold is None else threshold
     version = data_version(study)
-    names = sorted(study.memberships.values_list("number", "annotator__label"))
-    key = (study.pk, version, machines_version(), threshold, names, scope, sorted(people), public)
+    key = (study.pk, version, machines_version(study), threshold, scope, sorted(people), public)
     return remembered(
-        "points", key, lambda: _looked(collect(study), version, scope, people, threshold=threshold, public=public)
+        "points", key, lambda: _looked(study, version, scope, people, threshold=threshold, public=public)
     )
 
 
@@ -74,15 +73,16 @@ def headline(study: Study) -> Headline:
 
 
 def _looked(
-    table: PointTable, version: str, scope: str, people: Sequence[str], *, threshold: float, public: bool
+    study: Study, version: str, scope: str, people: Sequence[str], *, threshold: float, public: bool
 ) -> Looked:
+    table = collect(study)
     everybody = tuple((person.key, person.name) for person in table.people)
     has_control = bool(table.is_control.any())
     scope = scope if scope in {CONTROL, ALL} else CONTROL if has_control else ALL
     chosen = table.control() if scope == CONTROL else table
     if people:
         chosen = chosen.with_people(people)
-    asked = machines(chosen, threshold=threshold) if everybody else ()
+    asked = machines(study, chosen, threshold=threshold) if everybody else ()
     return Looked(
         version=version,
         scope=scope,

@@ -160,14 +160,14 @@ def _threshold(request: HttpRequest, study: Study) -> float:
 def _scores(request: HttpRequest) -> Judge | None:
     """The judge whose scores are looked at; None: those that key points came with, or got first."""
     judge = request.GET.get("scores", "")
-    return get_object_or_404(Judge, uid=uid_in(judge)) if judge else None
+    return get_object_or_404(Judge.objects.counted(), uid=uid_in(judge)) if judge else None
 
 
 def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
     table = collect(study)
     if judge is not None:
         nothing = np.full(table.n_items, np.nan)
-        table = replace(table, autods=judge_scores(table).get(judge.pk, nothing))
+        table = replace(table, autods=judge_scores(study, table).get(judge.pk, nothing))
     return filters.autods(table, threshold=_threshold(request, study))
 
 
@@ -184,7 +184,7 @@ def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "found": found,
         "reason": filters.NO_SCORES,
         "judge": judge,
-        "sources": Judge.objects.filter(autods_scores__key_point__label_items__study=study).distinct(),
+        "sources": Judge.objects.counted().filter(autods_scores__key_point__label_items__study=study).distinct(),
         "query": request.GET.urlencode(),
     }
     if found is not None:

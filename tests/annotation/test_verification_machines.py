@@ -115,7 +115,7 @@ def test_scores_of_each_judge_are_rows_of_their_own_and_the_newest_counts(study:
     assert rows["AutoDS by tern ≥ 0.7"]["confusion"]["keep"] == {"keep": 0, "drop": 6}
     found = {
         machine.rater.name: machine.codes[Task.KEEP].tolist()
-        for machine in machines(collect(study), threshold=0.7)
+        for machine in machines(study, collect(study), threshold=0.7)
     }
     assert found["AutoDS by sparrow ≥ 0.7"] == [0, 0, 1, 0, -1, 1]
 

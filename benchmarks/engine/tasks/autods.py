@@ -8,7 +8,7 @@ well (`KeyPoint.autods`) where none was imported; datasets are filtered by that.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -140,13 +140,15 @@ def _scores(judge: Judge, points: Sequence[int], repeats: int) -> QuerySet[Autod
     return AutodsScore.objects.filter(judge=judge, key_point__in=points, repeat__lt=repeats).order_by()
 
 
-def newest_scores(points: Collection[int]) -> dict[int, dict[int, float | None]]:
-    """{judge pk: {key point pk: the newest score of it}}, None where it has bounds or nothing; one query."""
+def newest_scores(points: QuerySet[Any, Any]) -> dict[int, dict[int, float | None]]:
+    """{judge pk: {key point pk: the newest score of it}} of the judges that count; one query.
+
+    `points` selects the keys of key points. A score is None where it has bounds or nothing.
+    """
     found: dict[int, dict[int, float | None]] = defaultdict(dict)
-    rows = AutodsScore.objects.order_by("repeat").values_list("judge_id", "key_point_id", "value")
-    for judge, point, value in rows:
-        if point in points:
-            found[judge][point] = value
+    rows = AutodsScore.objects.counted().filter(key_point__in=points).order_by("repeat")
+    for judge, point, value in rows.values_list("judge_id", "key_point_id", "value"):
+        found[judge][point] = value
     return found
 
 
