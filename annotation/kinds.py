@@ -62,13 +62,17 @@ class StudyFile:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A set of labels: how many items and people, how far people agree, how many judges stand beside them."""
+    """A set of labels: how many items and people, how far people agree, how many judges stand beside them.
+
+    `coefficient` names what corrects agreement for chance, where it is not Randolph's κ.
+    """
 
     n_items: int
     n_people: int
     n_judges: int | None
     percent: Stat | None = None
-    kappa: Stat | None = None
+    corrected: Stat | None = None
+    coefficient: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

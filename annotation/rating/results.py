@@ -9,20 +9,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count
+from django.utils.translation import gettext_lazy
 
 from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
 from annotation.studies.members import names_of
-from benchmarks.models import Judge, Summary, SummaryRating
+from benchmarks.models import Summary, SummaryRating
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.likert import ASPECTS, MEASURES, PEOPLE, LikertReport, RatingTable, likert_report
+from benchmarks.scoring.likert import (
+    ALPHA,
+    ASPECTS,
+    MEAN,
+    MEASURES,
+    PEOPLE,
+    LikertReport,
+    RatingTable,
+    likert_report,
+)
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Ints
 from benchmarks.web.memory import remembered
 
 FIGURE_COLUMNS = ("measure", "of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
+BY_ASPECT = "ratings have a share of equal ones for each aspect; see the results"
 NOTABLE = 2
 """Ratings of two people that are so far apart are worth a look."""
 
@@ -201,8 +211,14 @@ def _rows(measure: str, of: str, name: str, stats: Mapping[str, Stat]) -> Iterat
 
 
 def headline(study: Study) -> Headline:
-    """How many summaries were rated, by how many people and judges. Two queries."""
-    given = RatingLabel.objects.filter(study=study).for_figures()
-    counts = given.aggregate(n=Count("summary", distinct=True), who=Count("annotator", distinct=True))
-    rated = SummaryRating.objects.counted().filter(summary__label_items__study=study)
-    return Headline(counts["n"], counts["who"], Judge.objects.filter(pk__in=rated.values("judge")).count())
+    """How many summaries were rated, and how far people agree on the mean over aspects; shares are by aspect."""
+    found = results_of(study)
+    people = next(one.people for one in found.report.measures if one.measure == MEAN)
+    return Headline(
+        n_items=found.report.n_rated,
+        n_people=len(found.people),
+        n_judges=len(found.judges),
+        percent=Stat.undefined(BY_ASPECT),
+        corrected=people.stats[ALPHA],
+        coefficient=gettext_lazy("Krippendorff α of the mean rating"),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, eval
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
 PARTS = {
@@ -134,7 +136,7 @@ def results_of(study: Study, *, public: bool = False) -> Results:
         judge=str(judge),
         is_shown=study.validation_plan.shows_verdict,
         items=tuple(items),
-        evaluation=evaluate(ratings, verdicts=everywhere),
+        evaluation=_evaluated(ratings, everywhere),
         parts={part: _by(part, items, ratings) for part in PARTS},
         verdicts={answer: everywhere.get(answer, 0) for answer in ENTAILMENTS},
         n_sampled=len(items),
@@ -143,15 +145,22 @@ def results_of(study: Study, *, public: bool = False) -> Results:
     )
 
 
+def _evaluated(ratings: Ratings, verdicts: Mapping[str, int]) -> Evaluation:
+    """The figures of these answers, computed once."""
+    answers = hashlib.sha256(ratings.codes.tobytes()).hexdigest()
+    facts = (ratings.codes.shape, answers, ratings.raters, ratings.clusters, sorted(verdicts.items()))
+    return remembered("validation", facts, lambda: evaluate(ratings, verdicts=verdicts))
+
+
 def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
     return tuple(ReasonRow(of, name, counts) for (of, name), counts in sorted(found.items()))
 
 
 def headline(study: Study) -> Headline:
-    """How many verdicts people checked, and how many people; the judge is one."""
-    given = EntailmentLabel.objects.filter(study=study).for_figures()
-    counts = given.aggregate(n=Count("task__item", distinct=True), who=Count("annotator", distinct=True))
-    return Headline(counts["n"], counts["who"], 1)
+    """How many verdicts people checked, and how far they agree among themselves; the judge is one."""
+    found = results_of(study)
+    ceiling = found.evaluation.ceiling
+    return Headline(found.n_answered, len(found.evaluation.people), 1, ceiling["percent"], ceiling["randolph"])
 
 
 def small_plot(study: Study) -> Plot | None:

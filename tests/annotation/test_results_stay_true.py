@@ -1,0 +1,243 @@
+"""What results remember changes with everything that they are made of, and all of them obey the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import kinds
+from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.templatetags.figures import figure
+from benchmarks.models import AutodsScore, Insight, Judge, KeyPoint, KeyPointVerdict, Subtopic, Summary, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.little import ALL, MAKERS, make_benchmarks
+from tests.makers import NOW, flat, make_summary
+from tests.makers_recall import make_judge
+from tests.makers_verification import make_questions, make_verification_study
+
+pytestmark = pytest.mark.django_db
+TOKEN = re.compile(r"\b\w{64}\b")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered() -> None:
+    cache.clear()
+
+
+def page_of(client: Client, study: Study) -> str:
+    """The page of results of a study, without the tokens of its forms."""
+    address = reverse(kinds.kind_named(study.kind).results_page, args=[study.uid])
+    return TOKEN.sub("", flat(client.get(address).content.decode()))
+
+
+def _scores_are_imported_again(study: Study) -> None:
+    for point in KeyPoint.objects.filter(label_items__study=study):
+        KeyPoint.objects.filter(pk=point.pk).update(autods=1 - (point.autods or 0))
+
+
+def _a_question_is_added(study: Study) -> None:
+    (question,) = make_questions(1, dataset="more")
+    for point in question.key_points.all():
+        LabelItem.objects.create(
+            study=study, question=question, key_point=point, highlight_of=point, n_questions=1, is_overlap=True,
+            block="more", added_at=NOW,
+        )  # fmt: skip
+
+
+def _the_control_group_is_another(study: Study) -> None:
+    study.label_items.filter(is_overlap=True).update(is_overlap=False)
+
+
+def _somebody_was_quick(study: Study) -> None:
+    LabelTask.objects.filter(study=study).update(active_ms=900)
+
+
+def _somebody_is_renamed(study: Study) -> None:
+    Annotator.objects.filter(memberships__study=study, label="Ben").update(label="Benedikt")
+
+
+def _a_judge_is_renamed(study: Study) -> None:
+    Judge.objects.filter(name="owl").update(name="tawny owl")
+
+
+def _a_judge_is_archived(study: Study) -> None:
+    Judge.objects.filter(name="owl").update(archived_at=NOW)
+
+
+def _a_judge_gives_scores(study: Study) -> None:
+    for point in KeyPoint.objects.filter(label_items__study=study):
+        AutodsScore.objects.create(judge=make_or_get("crow"), key_point=point, value=0.9, created_at=NOW)
+
+
+def _a_verdict_is_deleted(study: Study) -> None:
+    KeyPointVerdict.objects.order_by("pk")[0].delete()
+
+
+def _people_are_paid_more(study: Study) -> None:
+    LabelTask.objects.filter(study=study).update(active_ms=3_600_000)
+    Study.objects.filter(pk=study.pk).update(hourly_rate=Decimal(40), currency="USD")
+
+
+def _an_imported_judge_has_a_price(study: Study) -> None:
+    Judge.objects.filter(name="owl").update(kind="imported", published_cost=Decimal(7))
+
+
+def _categories_are_reordered(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(categories=["yes", "maybe", "no"])
+
+
+def make_or_get(name: str) -> Judge:
+    """A judge by name."""
+    return Judge.objects.filter(name=name).first() or make_judge(name)
+
+
+CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {
+    "verification": (
+        _scores_are_imported_again,
+        _a_question_is_added,
+        _the_control_group_is_another,
+        _somebody_was_quick,
+        _somebody_is_renamed,
+        _a_judge_is_renamed,
+        _a_judge_is_archived,
+        _a_judge_gives_scores,
+        _a_verdict_is_deleted,
+    ),
+    "linking": (
+        _somebody_is_renamed,
+        _a_judge_is_renamed,
+        _a_judge_is_archived,
+        _people_are_paid_more,
+        _an_imported_judge_has_a_price,
+    ),
+    "rating": (_somebody_is_renamed, _a_judge_is_renamed, _a_judge_is_archived),
+    "validation": (_somebody_is_renamed,),
+    "external": (_categories_are_reordered,),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [(kind, change) for kind, changes in CHANGES.items() for change in changes],
+    ids=lambda value: value if isinstance(value, str) else value.__name__.strip("_").replace("_", " "),
+)
+def test_a_page_that_was_opened_before_shows_what_has_changed(
+    kind: str, change: Callable[[Study], None], ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    before = page_of(client, study)
+    change(study)
+    study.refresh_from_db()
+    after = page_of(client, study)
+    cache.clear()
+    assert after == page_of(client, study)
+    assert after != before
+
+
+def test_corrected_scores_follow_verdicts_on_summaries_that_nobody_labelled(ada: Any, login: Any) -> None:
+    summaries = make_summaries(n=12)
+    study, client = make_labelled_study(summaries=summaries, judges=("owl",), researcher=ada), login(ada)
+    Study.objects.filter(pk=study.pk).update(labels_are_random=True)
+    before = page_of(client, study)
+    part = Subtopic.objects.create(haystack=summaries[0].haystack, number=90, key="more", name="More", query="?")
+    Insight.objects.create(subtopic=part, number=1, key="more-1", text="More.")
+    _judge(make_summary(subtopic=part, system=summaries[0].system.key))
+    assert page_of(client, study) != before
+
+
+def _judge(summary: Summary) -> None:
+    """Let the owl say that a summary covers nothing."""
+    for insight in summary.subtopic.insights.all():
+        Verdict.objects.create(
+            judge=make_or_get("owl"),
+            summary=summary,
+            insight=insight,
+            coverage="none",
+            is_linked=False,
+            created_at=NOW,
+        )
+
+
+def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(
+    ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = MAKERS["verification"](ALL, ada, (ben, cleo)), login(ada)
+    other = make_verification_study(questions=make_questions(1, dataset="elsewhere"), name="Elsewhere")
+    page_of(client, study)
+    with CaptureQueriesContext(connection) as remembered:
+        before = page_of(client, study)
+    KeyPointVerdict.objects.create(
+        judge=Judge.objects.get(name="owl"), key_point=other.label_items.all()[0].key_point, judgment="grounded",
+        answer="no", created_at=NOW + timedelta(days=1),
+    )  # fmt: skip
+    with CaptureQueriesContext(connection) as queries:
+        assert page_of(client, study) == before
+    assert len(queries) == len(remembered)
+
+
+# The list of what can be compared
+
+
+@pytest.mark.parametrize(("kind", "named"), [("validation", ""), ("rating", "Krippendorff α of the mean rating")])
+def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
+    kind: str, named: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    work = kinds.kind_named(study.kind)
+    found = work.headline(study)
+    assert found.corrected is not None
+    assert found.corrected.value is not None
+    listed = flat(client.get("/agreement/").content.decode())
+    for stat in (found.corrected, found.percent):
+        if stat is not None and stat.value is not None:
+            assert flat(figure(stat, stat is found.percent)) in listed
+    assert named in listed
+    assert f">{found.corrected.value:.3f}<".replace("-", "−") in page_of(client, study)
+
+
+# One rule: which judges count
+
+
+@pytest.mark.parametrize("kind", ["linking", "verification", "rating", "writing"])
+def test_an_archived_judge_is_in_no_results_of_a_study(
+    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    if kind == "verification":
+        _a_judge_gives_scores(study)
+    if kind == "writing":
+        _judge(Summary.objects.filter(origin="session").order_by("pk")[0])
+    names = ("owl", "crow")
+    assert any(name in page_of(client, study) for name in names)
+    listed = flat(client.get("/agreement/").content.decode())
+    Judge.objects.filter(name__in=names).update(archived_at=NOW)
+    assert not any(name in page_of(client, study) for name in names)
+    if kind in {"linking", "rating"}:
+        assert '<td class="num">1</td></tr>' in listed
+        assert '<td class="num">0</td></tr>' in flat(client.get("/agreement/").content.decode())
+
+
+@pytest.mark.parametrize("address", ["/leaderboard/", "/questions/recall/", "/questions/recall/files/recall.csv"])
+def test_an_archived_judge_is_in_no_results_of_benchmarks(
+    address: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    make_benchmarks(ALL, (ben, cleo))
+
+    def shown() -> str:
+        answer = login(ada).get(address)
+        return str(answer.getvalue().decode())
+
+    assert "owl" in shown()
+    Judge.objects.filter(name="owl").update(archived_at=NOW)
+    assert "owl" not in shown()
+    assert "jay" in shown()
