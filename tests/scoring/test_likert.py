@@ -115,7 +115,8 @@ def test_the_mean_needs_all_aspects_and_a_judge_only_what_people_rated() -> None
     assert [measure(report, name).judges[0].n_items for name in MEASURES] == [5, 5, 4, 5, 5, 4]
     assert report.n_rated == 5
     assert [side.rows[0].n for side in report.systems] == [5, 5]
-    assert measure(report, "overall").people is None
+    people = measure(report, "overall").people
+    assert (people.n_items, people.stats["alpha"].value) == (0, None)
 
 
 def test_what_nobody_shares_is_undefined_and_says_why() -> None:
