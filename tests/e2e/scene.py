@@ -12,8 +12,36 @@ from typing import Any
 import django
 
 PASSWORD = "correct horse"
-STORIES = ("crash", "tabs", "offline", "reopened", "rules", "looks", "login", "deadline", "paper", "helps")
-LATE_STORIES = ("cut", "closed", "neighbour", "noted", "long", "events", "stale", "chosen", "full", "throttled")
+STORIES = (
+    "crash",
+    "tabs",
+    "offline",
+    "reopened",
+    "rules",
+    "looks",
+    "login",
+    "deadline",
+    "paper",
+    "helps",
+    "marks1280",
+    "marks390",
+)
+LATE_STORIES = (
+    "toured",
+    "hung",
+    "held",
+    "twice",
+    "cut",
+    "closed",
+    "neighbour",
+    "noted",
+    "long",
+    "events",
+    "stale",
+    "chosen",
+    "full",
+    "throttled",
+)
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
 
 
