@@ -79,18 +79,15 @@ def _words(text: str) -> Iterable[str]:
 
 
 def late_texts(session: Session) -> list[LateText]:
-    """The texts that came after the end and were never the draft before it, the newest first; three queries."""
+    """The texts that came after the end and are not what the session ended with, the newest first; two queries."""
     return late_texts_of([session])[session.pk]
 
 
 def late_texts_of(sessions: Collection[Session]) -> dict[int, list[LateText]]:
-    """The same of several sessions, by primary key; three queries for all of them."""
+    """The same of several sessions, by primary key; two queries for all of them."""
     late: dict[int, list[DraftRevision]] = {session.pk: [] for session in sessions}
     for row in DraftRevision.objects.filter(session__in=late, reject_code=SessionClosed.code).order_by("-pk"):
         late[row.session_id].append(row)
-    hashes = {row.sha256 for rows in late.values() for row in rows}
-    accepted = DraftRevision.objects.filter(session__in=late, accepted=True, sha256__in=hashes)
-    were_drafts = set(accepted.values_list("session", "sha256"))
     made = LateDecision.objects.filter(session__in=late).order_by("pk")
     decisions = {decision.revision_id: decision for decision in made}
     return {
@@ -102,7 +99,6 @@ def late_texts_of(sessions: Collection[Session]) -> dict[int, list[LateText]]:
                 decision=decisions.get(row.pk),
             )
             for row in _told_apart(session, late[session.pk], decisions)
-            if (session.pk, row.sha256) not in were_drafts
         ]
         for session in sessions
     }

@@ -90,8 +90,8 @@ def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, rese
     assert shown.index("9 words arrived too late") < shown.index("14 words arrived too late")
 
 
-@pytest.mark.parametrize("text", [IN_TIME, f"{IN_TIME}  \n", "", "- An earlier draft"])
-def test_of_a_text_that_was_known_before_the_end_there_is_nothing_to_tell(ben: Any, login: Any, text: str) -> None:
+@pytest.mark.parametrize("text", [IN_TIME, f"{IN_TIME}  \n", ""])
+def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben: Any, login: Any, text: str) -> None:
     writer = Writer(start_session(ben))
     writer.save(30_000, "- An earlier draft")
     writer.submit(60_000, IN_TIME)
@@ -99,6 +99,19 @@ def test_of_a_text_that_was_known_before_the_end_there_is_nothing_to_tell(ben: A
     assert late.late_texts(writer.row()) == []
     shown = login(ben).get(reverse("annotation:session-own", args=[writer.session.uid])).text
     assert "late-title" not in shown
+
+
+def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(ben: Any, ada: Any, login: Any) -> None:
+    session = start_session(ben)
+    writer = Writer(session)
+    writer.save(20_000, LATER)
+    writer.submit(60_000, IN_TIME)
+    session.assignment.study.researchers.add(ada)
+    say_late(writer, LATER)
+    shown = login(ben).get(reverse("annotation:session-own", args=[session.uid])).text
+    assert "9 words arrived too late" in shown
+    assert waits(writer) == [f"1 late text to review /sessions/{session.uid}/"]
+    assert "9 words arrived too late" in login(ada).get(f"/sessions/{session.uid}/").text
 
 
 def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher: Any, now: datetime) -> None:
