@@ -171,18 +171,17 @@ def _shown_documents(session: Session) -> dict[int, str]:
 
 
 def copied_lines(*, written: str, documents: dict[int, str]) -> list[dict[str, Any]]:
-    """Per bullet how much of it stands in one document: {line, containment, alignment, document, is_flagged}."""
+    """Per bullet how much of it is in the documents, as rows to store: the line and its `CopiedText`."""
     index = copying.CopyIndex(documents.items())
-    rows = []
-    for line in text.bullets(text.lines_from_list(text_of(written).split("\n"))):
-        found = index.score(line.plain)
-        rows.append(
-            {
-                "line": line.number,
-                "containment": found.containment,
-                "alignment": found.alignment,
-                "document": found.document,
-                "is_flagged": found.is_flagged,
-            }
-        )
-    return rows
+    bullets = list(text.bullets(text.lines_from_list(text_of(written).split("\n"))))
+    return [
+        {
+            "line": line.number,
+            "containment": score.containment,
+            "followed": score.followed,
+            "alignment": score.alignment,
+            "document": score.document,
+            "is_flagged": score.is_flagged,
+        }
+        for line, score in zip(bullets, index.score_all([line.plain for line in bullets]), strict=True)
+    ]

@@ -25,18 +25,50 @@ def copied(text: str, documents: dict[int, str]) -> CopiedText:
 def test_a_copied_bullet_is_contained_and_says_from_where() -> None:
     found = copied("The old harbour was rebuilt after the storm with stone from the northern quarry", DOCUMENTS)
     assert (found.containment, found.alignment, found.document) == (1.0, 100.0, 3)
-    assert found.passage.startswith("the old harbour")
     assert found.is_flagged
 
 
-def test_changing_every_fifth_word_escapes_the_runs_but_not_the_alignment() -> None:
+@pytest.mark.parametrize("nth", [3, 4, 5])
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_changing_every_third_word_hides_no_copy(nth: int, first: int) -> None:
     words = PASSAGE.split()
-    changed = " ".join("zebra" if index % 5 == 4 else word for index, word in enumerate(words))
+    changed = " ".join("zebra" if index % nth == first else word for index, word in enumerate(words))
     found = copied(changed, DOCUMENTS)
-    assert found.containment == 0
-    assert found.alignment > 75
+    assert (found.containment, found.followed) == (0, 1)
     assert found.document == 3
-    assert copied("Rainfall in the delta broke every record kept since 1901", DOCUMENTS).alignment < 60
+    assert found.is_flagged
+
+
+def test_another_text_follows_no_document() -> None:
+    found = copied("Rainfall in the delta broke every record kept since 1901", DOCUMENTS)
+    assert found.followed == 0
+    assert found.alignment < 60
+    half = " ".join("zebra" if index % 2 else word for index, word in enumerate(PASSAGE.split()))
+    assert copied(half, DOCUMENTS).followed == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("between", ["", "The ferry of our family sails on to the island"])
+def test_a_passage_in_bullets_of_a_few_words_hides_no_copy(size: int, between: str) -> None:
+    words = PASSAGE.split()
+    bullets = [" ".join(words[at : at + size]) for at in range(0, 24, size)]
+    mixed = [text for bullet in bullets for text in (bullet, between) if text]
+    found = dict(zip(mixed, CopyIndex(DOCUMENTS.items()).score_all(mixed), strict=True))
+    assert all(found[bullet].is_flagged for bullet in bullets)
+    assert not between or not found[between].is_flagged
+
+
+def test_key_words_of_the_documents_are_no_copy() -> None:
+    key_words = [
+        "harbour",
+        "storm damage",
+        "quarry stone",
+        "western light",
+        "winter tide",
+        "boats at night",
+        "bakery",
+    ]
+    assert not any(score.is_flagged for score in CopyIndex(DOCUMENTS.items()).score_all(key_words))
 
 
 def test_own_words_are_not_flagged() -> None:
@@ -74,6 +106,14 @@ def test_signs_that_nobody_sees_hide_no_copy(unseen: str) -> None:
     assert copied(hidden, DOCUMENTS).is_flagged
     assert copied(hidden, DOCUMENTS).containment == 1
     assert copied(text, {3: unseen.join(DOCUMENTS[3])}).is_flagged
+
+
+@pytest.mark.parametrize("between", ["\u2800", " ", ".", "\u00b7"])
+def test_signs_between_letters_hide_no_copy(between: str) -> None:
+    text = "The old harbour was rebuilt after the storm with stone from the northern quarry"
+    assert copied(between.join(text), DOCUMENTS).is_flagged
+    assert copied(between.join(text.replace(" ", "")), DOCUMENTS).is_flagged
+    assert copied(text.replace(" ", between), DOCUMENTS).is_flagged
 
 
 def test_other_forms_of_the_same_letters_hide_no_copy() -> None:
