@@ -112,7 +112,7 @@ def _play(
         handling.remark(
             tasks=LabelTask.objects.filter(pk=task.pk),
             is_flagged=True,
-            comment="One bullet says two things at once; I judged each for itself.",
+            comment="One bullet says two things at once; I judged each on its own.",
             now=at,
         )
 

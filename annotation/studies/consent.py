@@ -21,11 +21,14 @@ from benchmarks import audit
 
 WORDING = Path(__file__).with_name("consent.md")
 DEFAULT_BODY = unwrapped(WORDING.read_text())
+REWORDED = "0de256bb1462927950f017e7401a310e88742a9de16250cc2098e9168051a6fc"
+"""SHA-256 of our own wording before today's, which says the same in other words: the translation is of both."""
 FORMER_DEFAULTS = {
+    REWORDED,
     "63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6",
     "64803392237fe8994b96f7115a28a826072f80b01a268504ce0c633aa8d6e546",
 }
-"""SHA-256 of our own wordings of earlier versions of the software. The second said that work cannot be deleted."""
+"""SHA-256 of our own wordings of earlier versions of the software. The last said that work cannot be deleted."""
 
 
 class StaleConsentText(Exception):
@@ -44,13 +47,18 @@ def ensure_default_consent(*, now: datetime) -> ConsentText:
 
 def has_former_wording(text: ConsentText | None) -> bool:
     """Whether a text is our own wording of an earlier version of the software."""
-    return text is not None and hashlib.sha256(text.body.encode()).hexdigest() in FORMER_DEFAULTS
+    return text is not None and _digest(text) in FORMER_DEFAULTS
+
+
+def _digest(text: ConsentText) -> str:
+    return hashlib.sha256(text.body.encode()).hexdigest()
 
 
 def translation_of(text: ConsentText) -> str:
     """Our own wording in the language that is active; empty in English, and where somebody wrote another text."""
     path = in_active_language(WORDING)
-    return unwrapped(path.read_text()) if text.body == DEFAULT_BODY and path != WORDING else ""
+    is_ours = text.body == DEFAULT_BODY or _digest(text) == REWORDED
+    return unwrapped(path.read_text()) if is_ours and path != WORDING else ""
 
 
 def current_text() -> ConsentText | None:

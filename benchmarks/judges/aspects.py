@@ -1,4 +1,4 @@
-"""The aspects of a rating in words: for judges as they stand here, for people in their language."""
+"""The aspects of a rating in words: for judges as they are here, for people in their language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDS: Mapping[str, tuple[str, str, str]] = {
         gettext_noop("could hardly be better: informative, clear, well ordered and true to the documents"),
     ),
     "informativeness": (
-        gettext_noop("How much of what matters in the documents does it tell?"),
+        gettext_noop("How much of what matters in the documents does it cover?"),
         gettext_noop("misses what the documents say on the question"),
         gettext_noop("tells all that matters, exactly and without padding"),
     ),
@@ -25,12 +25,12 @@ ENDS: Mapping[str, tuple[str, str, str]] = {
     "coherence": (
         gettext_noop("How well is it ordered and put together?"),
         gettext_noop("a jumble: repetitions, points that do not follow each other"),
-        gettext_noop("one point leads to the next, and each stands in its place"),
+        gettext_noop("one point leads to the next, and each is in its place"),
     ),
     "attributability": (
-        gettext_noop("How far do the documents bear out what it says?"),
+        gettext_noop("How far do the documents support what it says?"),
         gettext_noop("much of it is invented, or contradicts the documents"),
-        gettext_noop("everything it says stands in the documents"),
+        gettext_noop("everything it says is in the documents"),
     ),
 }
 """By aspect the question, and what 1 and 5 mean."""

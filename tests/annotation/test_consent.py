@@ -109,6 +109,20 @@ def test_the_editor_is_for_researchers_and_shows_before_it_publishes(
     assert "What is recorded" in old
 
 
+def test_a_default_that_was_only_reworded_keeps_its_translation(
+    ben: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = ConsentText.objects.create(version=1, body="The same in other words.", created_at=now)
+    make_assignment(annotator=ben, with_consent=False)
+    client, url = login(ben), reverse("annotation:consent")
+    german = "Was aufgezeichnet wird"
+    assert german not in client.get(url, headers={"accept-language": "de"}).text
+    monkeypatch.setattr(consent, "REWORDED", hashlib.sha256(former.body.encode()).hexdigest())
+    shown = client.get(url, headers={"accept-language": "de"}).text
+    assert german in shown
+    assert former.body in shown
+
+
 def test_only_accounts_of_annotators_have_a_consent_page(ada: Any, client: Any, login: Any) -> None:
     url = reverse("annotation:consent")
     assert login(ada).get(url).status_code == 403

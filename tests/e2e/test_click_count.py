@@ -71,7 +71,7 @@ def set_up(hand: Hand, ada: Page, folder: Path, *, kind: str, person: str) -> No
 
 
 def agree(hand: Hand, page: Page) -> None:
-    """Read what taking part means, and agree."""
+    """Read the consent page, and agree."""
     hand.click(page.get_by_role("link", name="Read and decide"))
     hand.click(page.locator("[name=agree]"))
     hand.click(page.get_by_role("button", name="I agree"))

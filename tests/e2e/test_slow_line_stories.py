@@ -143,7 +143,7 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
         done = step(sam, no, "Enter", yes)
         took.append(done["taken"])
         assert "Saved" not in done["state"]
-        expect(sam.locator("[data-message]")).to_contain_text(f"Ignored: {yes}.")
+        expect(sam.locator("[data-message]")).to_contain_text(f"Not counted: {yes}.")
         expect(sam.locator("[data-announce]")).to_contain_text("not on the screen yet")
         at(sam, number + 1)
         saved(sam)
@@ -183,7 +183,7 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     with held(sam):
         press(sam, "ArrowLeft")
         sam.locator(".level").first.click()
-        expect(sam.locator("[data-message]")).to_contain_text("Ignored: a click.")
+        expect(sam.locator("[data-message]")).to_contain_text("Not counted: a click.")
         press(sam, "Escape")
         expect(sam.locator("[data-message]")).to_have_text("You stay here.")
     sam.wait_for_timeout(1500)
@@ -193,7 +193,7 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
     # Undo leads back, in order of time
     with held(sam):
         press(sam, f"u {yes}")
-        expect(sam.locator("[data-message]")).to_contain_text("Ignored")
+        expect(sam.locator("[data-message]")).to_contain_text("Not counted")
     at(sam, 3)
     expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
     assert (3, yes) not in rows(site, kind, study)
