@@ -21,6 +21,9 @@ export class Autosave {
     this.operation = null; // sent or about to be sent, not answered
     this.typedAt = Date.now();
     this.offlineSince = 0;
+    this.isOffline = false; // nothing is heard from the server
+    this.wasOffline = false; // and the person was told
+    this.savedAt = new Date(); // when the server said that it holds the text
     this.isRestored = false;
     this.state = "waiting";
     this.sending = null;
@@ -39,6 +42,7 @@ export class Autosave {
     this.keep();
     if (this.state !== "open") return;
     if (!this.isDirty) { this.show("saved"); return; }
+    clearNotice("online");
     if (bytes(this.editor.value) > LARGEST_BYTES) { this.tooLong(); return; }
     clearNotice("too-long");
     this.show("unsaved");
@@ -57,7 +61,7 @@ export class Autosave {
   // Go on from what the server holds: put back what this browser kept if it builds on that, or let the person pick.
   async adopt(server, mine) {
     for (const copy of keptTexts()) if (copy.text === server.text) release(copy);
-    Object.assign(this, { rev: server.rev, stored: server.text, apart: null, operation: null, state: "open", unsavedSince: 0 });
+    Object.assign(this, { rev: server.rev, stored: server.text, savedAt: new Date(), apart: null, operation: null, state: "open", unsavedSince: 0 });
     const differs = Boolean(mine) && mine.text !== server.text;
     const isOther = differs && mine.base_rev !== server.rev && mine.sent !== server.text;
     this.editor.readOnly = isOther;
@@ -151,7 +155,7 @@ export class Autosave {
   // Send the text along with a pause or a submit, after the save under way. Gives the answer, or nothing if unwanted.
   async carry(name, { onWait, isWanted }) {
     const timer = setTimeout(onWait, 3000);
-    while (this.sending) await this.sending;
+    while (this.sending || (this.operation && isWanted() && this.state === "open")) await (this.sending ?? this.start("draft", { isWanted })); // no older text goes along
     clearTimeout(timer);
     clearTimeout(this.timer);
     return isWanted() && this.state === "open" ? this.start(name, { source: name, onWait, isWanted }) : undefined;
@@ -176,13 +180,12 @@ export class Autosave {
         const isSmall = bytes(JSON.stringify(message)) < LARGEST_BYTES;
         const answer = await call(name, { ...message, events: waiting }, { keepalive: keepalive && isSmall });
         if (answer.status === 200) events.done(waiting);
-        if (attempt > 1) notice("online", text("online"), { kind: "good", seconds: 5 });
         this.answered(answer);
         return answer;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
         this.offlineSince ||= this.typedAt;
-        if (attempt === 1) announce(text("offline"));
+        if (attempt === 1) { this.wasOffline = true; announce(text("offline")); }
         this.show("offline");
         onWait?.();
         keepalive = false;
@@ -199,15 +202,23 @@ export class Autosave {
       this.operation = null;
       this.unsavedSince = 0;
       this.isRestored = false;
-      if (!this.isDirty) this.offlineSince = 0; // what was typed meanwhile was typed offline too
+      this.savedAt = new Date();
       this.keep();
       this.show(this.isDirty ? "unsaved" : "saved");
+      if (!this.isDirty) this.caughtUp();
     } else if (status === 413) {
       this.operation = null;
       this.tooLong();
     } else {
       this.refuse(status === 401 || status === 403 ? "login" : (body.code ?? String(status)), body);
     }
+  }
+
+  // The server holds the very text that is on the screen; what was typed while a save was under way came after it.
+  caughtUp() {
+    this.offlineSince = 0;
+    if (this.wasOffline) notice("online", text("online"), { kind: "good", seconds: 5 });
+    this.wasOffline = false;
   }
 
   // Only a lost login keeps the operation: it is sent again afterwards. Every other refusal has stored the text.
@@ -238,7 +249,8 @@ export class Autosave {
 
   show(kind, message) {
     const state = find("save-state");
-    state.dataset.kind = kind === "offline" ? "problem" : kind;
-    if (kind !== "idle") state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone) });
+    this.isOffline = kind === "offline";
+    state.dataset.kind = this.isOffline ? "problem" : kind;
+    if (kind !== "idle") state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone, this.savedAt) });
   }
 }

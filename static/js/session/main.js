@@ -10,6 +10,7 @@ import { Unreachable, announce, backoff, button, call, clearNotice, config, even
 
 const editor = find("editor"), pane = find("shown"), cover = find("cover");
 const tabs = "BroadcastChannel" in window ? new BroadcastChannel(`session:${config.session}`) : null;
+const HELD_UP_MS = 3000;
 let isLeaving = false;
 let finishing = false;
 let stopping = null; // the pause or submit under way
@@ -129,8 +130,21 @@ function go(url) {
   location.replace(url);
 }
 
+// What is said at the end: a text that is not on the server is kept here, however long that takes.
+function tellOfEnd() {
+  const endedAt = Date.now();
+  let said = "";
+  const tell = () => {
+    const isHeldUp = autosave.isDirty && (autosave.isOffline || Date.now() - endedAt > HELD_UP_MS);
+    const name = isHeldUp ? "time-up-kept" : "time-up";
+    if (name !== said) notice("time", text(name));
+    said = name;
+  };
+  tell();
+  return setInterval(tell, 250);
+}
 async function onEnd() {
-  notice("time", text("time-up"));
+  const telling = tellOfEnd();
   editor.readOnly = true;
   await autosave.flush(); // the save under way
   await autosave.flush({ source: "deadline" });
@@ -138,7 +152,10 @@ async function onEnd() {
     await pause(1000);
     await call("state").catch(() => {}); // the clock hears the answer; once the session has ended, we leave
   }
-  if (!isLeaving) editor.readOnly = autosave.state !== "open"; // time was given back
+  if (isLeaving) return; // the last text may still be on its way
+  clearInterval(telling);
+  clearNotice("time");
+  editor.readOnly = autosave.state !== "open"; // time was given back
 }
 
 async function stop(name, onWait) {
