@@ -124,6 +124,7 @@ const keepOpen = (event) => event.preventDefault();
 // pressed twice ends nothing.
 export function startSubmit({ facts, problems, select, submit, cancel, focus }) {
   const dialog = find("submit-dialog"), problem = find("submit-error"), yes = find("submit-yes"), checks = find("submit-checks");
+  let opened = 0; // how often: an attempt that was broken off does nothing to the dialog that was opened after it
   const close = () => { cancel(); dialog.close(); };
   const item = ({ problem: each, line, reason, isNote }) => {
     const made = document.createElement("li");
@@ -137,14 +138,18 @@ export function startSubmit({ facts, problems, select, submit, cancel, focus }) 
     checks.hidden = !found.length;
     checks.querySelector("ul").replaceChildren(...found.map(item));
     problem.hidden = true;
+    opened += 1;
+    yes.disabled = false;
     dialog.showModal();
     find("submit-no").focus();
   });
   find("submit-no").addEventListener("click", () => { close(); focus(); });
   dialog.addEventListener("cancel", cancel);
   yes.addEventListener("click", async () => {
+    const mine = opened;
     yes.disabled = true;
-    await submit(() => { problem.textContent = text("submit-waiting"); problem.hidden = false; });
+    await submit(() => { if (mine === opened) { problem.textContent = text("submit-waiting"); problem.hidden = false; } });
+    if (mine !== opened) return;
     yes.disabled = false;
     if (dialog.open) dialog.close();
   });

@@ -163,7 +163,7 @@ async function stop(name, onWait) {
   const mine = stopping = {};
   await Promise.race([notes.flush(), pause(2000)]);
   const answer = await autosave.carry(name, { onWait, isWanted: () => stopping === mine });
-  stopping = null;
+  if (stopping === mine) stopping = null; // one that was broken off leaves the next alone
   if (answer?.status !== 200) return;
   if (answer.body.refused) clock.set(answer.body);
   else {
