@@ -70,6 +70,7 @@ SOURCES = (
     "annotation/writing/page_context.py",
     "annotation/writing/page_forms.py",
     "annotation/writing/pages.py",
+    "annotation/writing/sample.py",
     "annotation/writing/views.py",
     "annotation/writing/wire.py",
     # label work

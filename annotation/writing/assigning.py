@@ -27,7 +27,7 @@ from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
 PRACTICE_RULE = Rule(token_budget=500)
-"""About 400 words: two of the five minutes for reading at 200 words a minute, two for the tour."""
+"""About 400 words: two of the five minutes for reading at 200 words a minute, three for writing."""
 
 
 class NotWithdrawable(Exception):

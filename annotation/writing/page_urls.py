@@ -35,6 +35,7 @@ urlpatterns = [
     path("sessions/<uuid:uid>/credit/", result_views.credit, name="session-credit"),
     path("sessions/<uuid:uid>/time-request/", result_views.answer_request, name="session-time-request"),
     path("work/tasks/<uuid:uid>/start/", pages.start, name="session-start"),
+    path("work/tasks/<uuid:uid>/tour/", pages.tour, name="session-tour"),
     path("work/sessions/<uuid:uid>/", pages.session, name="session"),
     path("work/sessions/<uuid:uid>/after/", pages.after, name="session-after"),
     path("work/sessions/<uuid:uid>/own/", pages.own, name="session-own"),

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -26,6 +27,8 @@ from annotation.writing.eligibility import NotEligible
 from annotation.writing.locking import OwnSession, lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
+from annotation.writing.preview import unstored_session
+from annotation.writing.sample import sample
 from annotation.writing.sessions import OtherSession
 from benchmarks.web.permissions import requires
 
@@ -56,6 +59,21 @@ def start(request: HttpRequest, uid: UUID) -> HttpResponse:
         form.add_error(None, _("Your clock is running in another session. Pause or submit that one first."))
     context = start_facts(assignment) | obstacle | {"form": form}
     return render(request, "annotation/session_start.html", context, status=422 if form.errors else 200)
+
+
+@requires(DO_WORK)
+@require_safe
+@never_cache
+def tour(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The work page with sample documents and no clock, for the tour, which leads back to where it was begun."""
+    assignment = get_object_or_404(Assignment.objects.for_annotator(request.user).for_start(), uid=uid)
+    now = timezone.now()
+    row = unstored_session(assignment, started_at=now)
+    shown = sample()
+    row.draft_text = shown.summary
+    context = facts(row, now) | {"config_json": client_config(row, now), "sample": shown}
+    context["tour_leads"] = reverse("annotation:session-start", args=[uid])
+    return render(request, "annotation/session_tour.html", context | fixed_parts(row))
 
 
 @requires(DO_WORK)

@@ -37,7 +37,7 @@ def count(study: Study) -> int:
 def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
     """The page of the session that somebody would have on a subtopic, with its clock at the start."""
     now = timezone.now()
-    row = _session(_assignment(at), started_at=now)
+    row = unstored_session(_assignment(at), started_at=now)
     context = facts(row, now) | {"config_json": client_config(row, now, urls=_urls(at, now)), "preview": at}
     shown = render(request, "annotation/session.html", context | fixed_parts(row))
     haystack, aids = row.assignment.subtopic.haystack, row.config
@@ -51,7 +51,7 @@ def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, An
     if name not in ENDPOINTS:
         raise Http404
     bare = Assignment(study=at.study, annotator=_nobody(), document_numbers=[])
-    row = _session(bare, started_at=_moment(request.GET.get("t", "")))
+    row = unstored_session(bare, started_at=_moment(request.GET.get("t", "")))
     state, now_ms = clock_of(row), to_ms(timezone.now())
     t = clock.advance(state, now_ms)
     status = asdict(status_at(state, t, is_active_tab=True))
@@ -104,7 +104,8 @@ def _assignment(at: PreviewPlace) -> Assignment:
     )
 
 
-def _session(assignment: Assignment, *, started_at: datetime) -> Session:
+def unstored_session(assignment: Assignment, *, started_at: datetime) -> Session:
+    """The session that an assignment would give, running since `started_at`, without a row."""
     settings = {name: value for name, value in frozen_settings(assignment).items() if name != "annotator_id"}
     return Session(
         assignment=assignment,

@@ -1,5 +1,6 @@
 // A tour of the page: steps that point at its controls, one after the other. It is offered once to each person for
-// each kind of work, as this browser remembers it, and can be started from the guidelines at any time.
+// each kind of work, as this browser remembers it, and can be started from the guidelines at any time. A page that is
+// there only for its tour starts it by itself, and is left where it ends.
 const find = (name) => document.querySelector(`[data-tour-${name}]`);
 const config = () => JSON.parse(document.querySelector("[data-config]").dataset.config);
 const key = () => `tour:${config().kind ?? "writing"}:${config().person}`;
@@ -62,7 +63,9 @@ function onKey(event) {
 function end() {
   find("box")?.removeEventListener("keydown", onKey);
   remember();
-  if (opener?.isConnected && isShown(opener)) opener.focus();
+  const { leads } = find("box")?.dataset ?? {};
+  if (leads) location.replace(leads);
+  else if (opener?.isConnected && isShown(opener)) opener.focus();
 }
 
 document.addEventListener("click", ({ target }) => {
@@ -82,3 +85,4 @@ function offer() {
 }
 offer();
 new MutationObserver(offer).observe(document.querySelector("main"), { childList: true });
+if (find("box")?.dataset.leads) begin(null);

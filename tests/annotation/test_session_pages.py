@@ -85,6 +85,32 @@ def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, lo
             assert FACT not in shown.content.decode()
 
 
+def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(
+    ben: Any, cleo: Any, login: Any
+) -> None:
+    task = makers.make_assignment(annotator=ben)
+    client, url = login(ben), reverse("annotation:session-tour", args=[task.uid])
+    start = reverse("annotation:session-start", args=[task.uid])
+    assert url in client.get(start).content.decode()
+    shown = client.get(url).content.decode()
+    assert task.subtopic.query in shown
+    assert "The clock is not running" in shown
+    assert "This one says that fares rise in May." in shown
+    assert FACT not in shown
+    assert "js/session/main.js" not in shown
+    assert f'data-leads="{start}"' in shown
+    assert shown.count("data-tour-step=") == 9
+    assert not Session.objects.exists()
+    assert login(cleo).get(url).status_code == 404
+
+
+def test_no_tour_is_offered_on_the_clock(ben: Any, login: Any) -> None:
+    shown = page_of(login(ben), running(ben)).content.decode()
+    assert "data-tour-offer" not in shown
+    assert shown.count("data-tour-start") == 1
+    assert "The clock keeps running meanwhile." in shown
+
+
 def test_no_page_of_a_session_is_kept_by_the_browser(ben: Any, login: Any) -> None:
     response = page_of(login(ben), running(ben))
     assert "no-store" in response.headers["Cache-Control"]

@@ -173,6 +173,7 @@ def test_every_word_of_writing_is_translated(hana: Any, monkeypatch: pytest.Monk
     walk = Walk(hana)
     with marking(monkeypatch) as asked:
         task = hana.annotator.assignments.get(study__name="Summaries")
+        walk.get(f"/work/tasks/{task.uid}/tour/")
         walk.post(f"/work/tasks/{task.uid}/start/")
         walk.post(f"/work/tasks/{task.uid}/start/", no_model="on")
         session = Session.objects.get()

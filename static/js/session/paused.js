@@ -3,6 +3,7 @@ import { Unreachable, call, config, find, keptTexts, tabId } from "./wire.js";
 
 const goOn = find("resume"), problem = find("problem");
 find("kept").hidden = !keptTexts().length;
+find("all-saved").hidden = keptTexts().length > 0;
 goOn.focus();
 
 function say(message) {
@@ -22,4 +23,19 @@ goOn.addEventListener("click", async () => {
     say(problem.dataset.offline);
   }
 });
+
+// Whoever comes back to this page sees how the session stands now: another tab may have gone on with it.
+async function look() {
+  if (document.hidden) return;
+  try {
+    const { status, body } = await call("state");
+    if (status !== 200) return;
+    if (["submitted", "expired", "voided"].includes(body.state)) location.replace(config.urls.page);
+    for (const part of ["still", "elsewhere"]) find(part).hidden = (body.state === "paused") !== (part === "still");
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+  }
+}
+document.addEventListener("visibilitychange", look);
+addEventListener("focus", look);
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
