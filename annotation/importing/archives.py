@@ -86,13 +86,17 @@ def _labels_made_elsewhere(opened: Opened) -> Any:
 
 
 def _annotated(opened: Opened) -> Sequence[BenchmarkEntry]:
-    """Annotated summaries; where one person labelled they name nobody, and the labels say who it was."""
+    """Annotated summaries; where one person's labels count they name nobody, and the labels say who it was."""
     with opened.stream("annotated-summaries.json") as stream:
         entries = eval_benchmark.parse(stream, problems=opened.problems)  # type: ignore[arg-type]
     if not any(entry.human for entry in entries):
         return entries
     with opened.stream("labels.jsonl") as lines:
-        [name] = {orjson.loads(line)["annotator"] for line in lines}
+        rows = [orjson.loads(line) for line in lines]
+    names = {row["annotator"] for row in rows if row["is_complete"]}
+    if len(names) != 1:
+        return entries
+    [name] = names
     return tuple(replace(entry, human=(), people={name: entry.human} if entry.human else {}) for entry in entries)
 
 
@@ -121,6 +125,10 @@ def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archiv
             return Archive(name, kind, opened.people(), read(opened))
     except (OSError, zipfile.BadZipFile) as error:
         problems.error("unreadable", "", "", expected="a zip file", got=Got(str(error)))
+        raise ImportFailed(problems) from error
+    except (KeyError, TypeError, ValueError) as error:  # of rows that no archive has
+        expected, got = "the files of an archive as they were made", Got(f"something else ({error})")
+        problems.error("wrong_type", "", "", expected=expected, got=got)
         raise ImportFailed(problems) from error
 
 

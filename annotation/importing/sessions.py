@@ -31,6 +31,12 @@ from benchmarks.importing.plan import ImportRequest
 from benchmarks.models import Subtopic
 
 Row = Mapping[str, Any]
+MOMENTS = ("attested_before_at", "created_at", "started_at", "ended_at", "reported_at")
+NEEDED = (
+    *("annotator", "haystack", "subtopic", "documents", "n_words", "n_insights_present", "ceiling_recall"),
+    *("ceiling_f1", "limit_ms", "mark_every_ms", "config", "active_ms", "end_reason", "void_reason"),
+    *("time_was_enough", "used_no_model", "comment", "exclusion_reason"),
+)
 OVER = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
 
 
@@ -58,7 +64,7 @@ def read_sessions(files: Files) -> Sessions:
     rows, texts = [], defaultdict(list)
     for row in _lines(files, "sessions.jsonl"):
         if row["state"] in OVER:
-            rows.append(row)
+            rows.append(_typed(row))
         else:
             files.problems.warning(
                 "unfinished_session",
@@ -104,7 +110,7 @@ class SessionsPlan(LabelPlan[Sessions]):
             times = {"limit_ms": first["limit_ms"], "mark_every_ms": first["mark_every_ms"]}
             self.create(WritingPlan(study=study, **times, **frozen))
         for row in rows.rows:
-            uid = UUID(row["session"])
+            uid = row["uid"]
             if uid in known and known[uid] != study.pk:
                 got = Got("one in another study of this site")
                 self.problems.error("known_session", row["session"], "", expected="a new session", got=got)
@@ -140,7 +146,7 @@ class SessionsPlan(LabelPlan[Sessions]):
             )
 
     def _add(self, study: Study, row: Row, texts: Sequence[Row]) -> None:
-        annotator, made_at = self.annotator(row["annotator"]), _moment(row["created_at"]) or self.now
+        annotator, made_at = self.annotator(row["annotator"]), row["created_at"] or self.now
         subtopic = self.subtopics[row["haystack"], row["subtopic"]]
         task = Assignment(
             study=study,
@@ -155,7 +161,7 @@ class SessionsPlan(LabelPlan[Sessions]):
         )
         self.create(task)
         session = Session(
-            uid=UUID(row["session"]),
+            uid=row["uid"],
             assignment=task,
             annotator=annotator,
             state=row["state"],
@@ -166,10 +172,10 @@ class SessionsPlan(LabelPlan[Sessions]):
             acc_ms=row["active_ms"],
             last_mark_ms=max((one["mark_ms"] for one in texts if one["kind"] == Snapshot.Kind.MARK), default=0),
             draft_text=next((one["text"] for one in texts if one["kind"] == Snapshot.Kind.FINAL), ""),
-            attested_before_at=_moment(row["attested_before_at"]),
+            attested_before_at=row["attested_before_at"],
             created_at=made_at,
-            started_at=_moment(row["started_at"]),
-            ended_at=_moment(row["ended_at"]),
+            started_at=row["started_at"],
+            ended_at=row["ended_at"],
             end_reason=row["end_reason"] or "",
             void_reason=row["void_reason"] or "",
         )
@@ -189,7 +195,7 @@ class SessionsPlan(LabelPlan[Sessions]):
 
     def _add_remarks(self, session: Session, row: Row) -> None:
         """What the writer said afterwards, and why the session is left out, if it is."""
-        if reported_at := _moment(row["reported_at"]):
+        if reported_at := row["reported_at"]:
             report = SessionReport(
                 session=session,
                 time_was_enough=row["time_was_enough"],
@@ -212,5 +218,7 @@ class SessionsPlan(LabelPlan[Sessions]):
         return list({task.subtopic.pk: task.subtopic for task in self._new[Assignment]}.values())  # type: ignore[attr-defined]
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _typed(row: Row) -> Row:
+    """A session with its id and moments as such; KeyError or ValueError where it is none."""
+    moments = {name: datetime.fromisoformat(row[name]) if row[name] else None for name in MOMENTS}
+    return {**{name: row[name] for name in NEEDED}, **row, **moments, "uid": UUID(row["session"])}

@@ -260,7 +260,26 @@ def test_an_archive_can_come_back_beside_its_study_and_twice_changes_nothing(tmp
     assert ExternalLabel.objects.count() == first["created"]["labels"]
 
 
-@pytest.mark.parametrize("content", [b"no zip", None, {"manifest.json": b"{}"}])
+ABOUT = b'{"study": {"name": "Odd", "kind": "%s"}, "corpora": []}'
+NOBODY = b"annotator,joined_at,left_at\r\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"no zip",
+        None,
+        {"manifest.json": b"{}"},
+        {"manifest.json": ABOUT % b"weaving", "annotators.csv": NOBODY},
+        {"manifest.json": ABOUT % b"rating", "annotators.csv": NOBODY},
+        {
+            "manifest.json": ABOUT % b"writing",
+            "annotators.csv": NOBODY,
+            "sessions.jsonl": b'{"state": "submitted"}\n',
+        },
+        {"manifest.json": ABOUT % b"writing", "annotators.csv": NOBODY, "sessions.jsonl": b"[1]\n"},
+    ],
+)
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "other.zip"
     if isinstance(content, bytes):
