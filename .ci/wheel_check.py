@@ -7,6 +7,7 @@ the demo, serve a page with its style sheet, and keep its data out of the instal
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -97,7 +98,7 @@ def check_running(python: Path, folder: Path) -> None:
         demo = subprocess.Popen(command, cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
         address = wait_for_address(demo, said)
-        if get(f"{address}health/") != '{"ok": true}':
+        if not json.loads(get(f"{address}health/"))["ok"]:
             sys.exit("/health/ does not say that all is well.")
         [sheet] = re.findall(r'href="/(static/css/site\.[0-9a-f]+\.css)"', get(f"{address}login/"))
         if "{" not in get(f"{address}{sheet}"):

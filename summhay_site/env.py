@@ -22,6 +22,15 @@ TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 BROKERS = {"filesystem", "memory", "redis", "rediss", "redis+socket", "amqp", "amqps", "sqs", "sentinel"}
 SECRET_LENGTH = 50
+POSTGRESQL_OPTIONS: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives": 1,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Parameters of PostgreSQL's own client; the address of the database may say others."""
 
 
 def flag(name: str, *, default: bool = False) -> bool:
@@ -133,6 +142,8 @@ def database(name: str, *, default_path: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000;",
         }
     elif engine == "django.db.backends.postgresql":
+        config["ENGINE"] = "summhay_site.postgresql"  # the same with an end to every wait
+        config["OPTIONS"] = POSTGRESQL_OPTIONS | config.get("OPTIONS", {})
         config.setdefault("CONN_MAX_AGE", 600)
         config["CONN_MAX_AGE"] = config["CONN_MAX_AGE"] or 600
         config["CONN_HEALTH_CHECKS"] = True

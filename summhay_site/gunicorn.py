@@ -1,4 +1,4 @@
-"""Gunicorn: two preloaded workers that share their memory, a few threads each.
+"""Gunicorn: two preloaded workers that share their memory, a few threads each, and one for `/health/`.
 
 PORT, HOST, WEB_WORKERS and WEB_THREADS change it; behind a proxy keep it on 127.0.0.1.
 """
@@ -9,11 +9,12 @@ import gc
 from typing import Any
 
 from summhay_site import env
+from summhay_site.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
 workers = env.web_workers()
 threads = env.web_threads()
-worker_class = "gthread"
+worker_class = "summhay_site.web_worker.Worker"
 preload_app = True
 keepalive = 30
 timeout = 60
@@ -39,6 +40,8 @@ def when_ready(server: Any) -> None:
         for code, _name in settings.LANGUAGES:
             with translation.override(code):
                 translation.gettext("")
+    for listener in server.LISTENERS:
+        accept_with_data(listener.sock)
     gc.collect()
     gc.freeze()
 

@@ -12,8 +12,20 @@ from django.utils import timezone, translation
 from summhay_site.hashing import Busy
 from summhay_site.languages import language_of
 from summhay_site.views.errors import busy
+from summhay_site.views.health import health
 
 MULTIPART = "multipart/form-data"
+
+
+class HealthMiddleware:
+    """Answer whether the site is well before anything asks the database, plain http and any host name included."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Nothing but this one address."""
+        return health(request) if request.path_info == "/health/" else self.get_response(request)
 
 
 class WholeBodyMiddleware:

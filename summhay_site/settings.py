@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from summhay_site import env
+from summhay_site.postgresql.limits import Limits
 
 # Matrices of figures are small: several threads on one cost more than they save, the more the busier a machine is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -53,6 +54,7 @@ if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
     INSTALLED_APPS.append("bench")
 
 MIDDLEWARE = [
+    "summhay_site.middleware.HealthMiddleware",  # first: it answers while all else waits
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "summhay_site.middleware.PrivateMiddleware",
@@ -92,6 +94,14 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env.database("DATABASE_URL", default_path=DATA_DIR / "db.sqlite3")}
+# How long PostgreSQL may take (summhay_site/postgresql), for pages, and for workers and commands
+DATABASE_PAGE_LIMITS = Limits(
+    statement_s=env.integer("DATABASE_PAGE_TIMEOUT_S", 20, low=1, high=3600),
+    lock_s=env.integer("DATABASE_LOCK_TIMEOUT_S", 10, low=1, high=3600),
+    idle_s=env.integer("DATABASE_IDLE_TIMEOUT_S", 60, low=1, high=3600),
+)
+_work_s = env.integer("DATABASE_WORK_TIMEOUT_S", 900, low=10, high=86_400)
+DATABASE_WORK_LIMITS = Limits(statement_s=_work_s, lock_s=_work_s, idle_s=_work_s)
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 # Accounts
@@ -277,7 +287,6 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # a probe on the machine itself speaks plain http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("HSTS_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")

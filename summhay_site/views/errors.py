@@ -20,6 +20,9 @@ TRY_AGAIN_S = 10
 SQLITE_PASSES = ("is full", "is locked", "disk I/O error", "unable to open", "readonly database")
 """What SQLite says of the disk and of locks; its other errors of this kind are mistakes of the program."""
 
+TOOK_TOO_LONG = {"57014", "55P03"}
+"""PostgreSQL ended a statement, or the wait for a lock, after the time that pages have."""
+
 
 def _wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
@@ -48,6 +51,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def _explained(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     if error is not None and _is_full(error):
         return _unavailable(request, "full")
+    if error is not None and _sqlstate(error) in TOOK_TOO_LONG:
+        return _unavailable(request, "slow")
     if error is not None and _is_out_of_reach(error):
         return _unavailable(request, "database")
     if _wants_json(request):
@@ -75,8 +80,12 @@ def _unavailable(request: HttpRequest, why: str, *, seconds: int = TRY_AGAIN_S) 
 def _is_full(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in {errno.ENOSPC, errno.EDQUOT}
-    is_ours = isinstance(error, OperationalError)
-    return is_ours and ("is full" in str(error) or getattr(error.__cause__, "sqlstate", "") == "53100")
+    return isinstance(error, OperationalError) and ("is full" in str(error) or _sqlstate(error) == "53100")
+
+
+def _sqlstate(error: BaseException) -> str:
+    """What PostgreSQL calls an error, empty for others."""
+    return getattr(error.__cause__, "sqlstate", None) or ""
 
 
 def _is_out_of_reach(error: BaseException) -> bool:

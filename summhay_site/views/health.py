@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -11,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public, requires
+from summhay_site import health as site_health
 from summhay_site import system as signs
 
 
@@ -18,10 +21,9 @@ from summhay_site import system as signs
 @require_safe
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when the database answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return JsonResponse({"ok": True})
+    """Answer 200 when the database answers, else 503, in moments, and how long ago it last answered."""
+    known = site_health.ask()
+    return JsonResponse(asdict(known), status=200 if known.ok else 503)
 
 
 @requires("summhay_site.view_workerheartbeat")

@@ -55,13 +55,22 @@ def test_right_values_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X", " a.example , b.example,")
     assert env.names("X") == ["a.example", "b.example"]
     monkeypatch.setenv("X", "postgres://me:secret@db.example/summhay")
-    assert env.database("X", default_path=HERE)["ENGINE"] == "django.db.backends.postgresql"
+    assert env.database("X", default_path=HERE)["ENGINE"] == "summhay_site.postgresql"
     monkeypatch.setenv("X", "rediss://cache.example/0")
     assert env.broker("X") == "rediss://cache.example/0"
     monkeypatch.delenv("X")
     assert env.broker("X") == "filesystem://"
     assert env.flag("X", default=True) is True
     assert env.integer("X", 7, low=0, high=9) == 7
+
+
+def test_no_wait_for_postgresql_is_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "postgres://me:secret@db.example/summhay")
+    options = env.database("X", default_path=HERE)["OPTIONS"]
+    assert (options["connect_timeout"], options["tcp_user_timeout"], options["keepalives"]) == (5, 30_000, 1)
+    monkeypatch.setenv("X", "postgres://me:secret@db.example/summhay?connect_timeout=9&sslmode=require")
+    options = env.database("X", default_path=HERE)["OPTIONS"]
+    assert (str(options["connect_timeout"]), options["sslmode"]) == ("9", "require")
 
 
 def test_sqlite_is_durable_and_takes_its_lock_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

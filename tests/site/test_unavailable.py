@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, connections
 from django.test import Client
 from django.urls import reverse
 
@@ -110,8 +110,11 @@ def test_a_save_whose_log_in_cannot_be_read_is_told_to_try_again(
 
 def test_the_probe_of_a_proxy_is_told_too(db: None, quiet: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(connection, "cursor", _fail("unable to open database file"))
-        assert quiet.get("/health/").status_code == 503
+        patched.setattr(type(connections["default"]), "cursor", _fail("unable to open database file"))
+        answer = quiet.get("/health/")
+        assert (answer.status_code, answer.json()["ok"]) == (503, False)
+    answer = quiet.get("/health/", headers={"host": "any.name.example"})
+    assert (answer.status_code, answer.json()) == (200, {"ok": True, "answered_s_ago": 0.0})
 
 
 def test_a_mistake_of_the_program_stays_a_500(ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""A database backend: Django's PostgreSQL, with an end to every wait."""

@@ -1,0 +1,59 @@
+"""Gunicorn's worker with threads, and one thread more that only answers `/health/`.
+
+When the database hangs, all threads wait for it; a supervisor or proxy is answered all the same, on the same port.
+"""
+
+from __future__ import annotations
+
+import socket
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+
+QUESTIONS = (b"GET /health/ ", b"HEAD /health/ ")
+LONGEST = 16_384
+"""Bytes of a request that are looked at."""
+
+
+class Pool(ThreadPoolExecutor):
+    """Threads for all requests, and one more for those that ask how the site is."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(max_workers=threads)
+        self._health = ThreadPoolExecutor(max_workers=1)
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Take a connection; one whose request has arrived whole and asks for health goes its own way."""
+        if args and _asks_for_health(getattr(args[0], "sock", None)):
+            return self._health.submit(fn, *args, **kwargs)
+        return super().submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all threads."""
+        self._health.shutdown(wait=wait, cancel_futures=cancel_futures)
+        super().shutdown(wait=wait, cancel_futures=cancel_futures)
+
+
+def _asks_for_health(connection: Any) -> bool:
+    """Look at what has arrived, without waiting and without taking it."""
+    with suppress(OSError, ValueError, AttributeError):
+        seen = connection.recv(LONGEST, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return seen.startswith(QUESTIONS) and b"\r\n\r\n" in seen
+    return False
+
+
+def accept_with_data(listener: socket.socket) -> None:
+    """Let the system hand over connections only once something arrived, so that one look tells what they want."""
+    if hasattr(socket, "TCP_DEFER_ACCEPT"):
+        with suppress(OSError):  # not a TCP socket
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 5)
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    """The usual one, with those threads."""
+
+    def get_thread_pool(self) -> Pool:
+        """Called by gunicorn when the process starts."""
+        return Pool(self.cfg.threads)
