@@ -19,6 +19,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from summhay_site import tombstones
 from summhay_site.erasing import erase_again
 from summhay_site.tombstones import Tombstone
+from summhay_site.upgrading import APPLIED, ForeignDatabase, Migration, check
 
 LEFT_OUT = (
     "django_session",
@@ -80,7 +81,7 @@ def restore(*, source: Path) -> int:
         raise BackupFailed(f"There is no file {source}.")
     erased = _tombstones(tombstones.tombstone_file(), source.with_name(tombstones.FILE_NAME))
     if connection.vendor == "postgresql":
-        _run("pg_restore", "--list", str(source))
+        _check_archive(source)
         connections.close_all()
         options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
         _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
@@ -139,13 +140,35 @@ def _check_sqlite(source: Path) -> None:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as file:
             verdict = file.execute("PRAGMA integrity_check").fetchone()[0]
             file.execute("SELECT 1 FROM summhay_site_user LIMIT 1")
+            applied = file.execute(APPLIED).fetchall()
     except sqlite3.Error as error:
         raise BackupFailed(f"{source} is not a backup of this program: {error}.") from error
     if verdict != "ok":
         raise BackupFailed(f"{source} is damaged: {verdict}.")
+    _check_version(source, applied)
 
 
-def _run(tool: str, *arguments: str) -> None:
+def _check_archive(source: Path) -> None:
+    """Read the migrations out of a file of `pg_dump`: lines of a COPY, with the columns that its head names."""
+    lines = _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(source)).splitlines()
+    heads = [number for number, line in enumerate(lines) if line.startswith("COPY ")]
+    if not heads:
+        raise BackupFailed(f"{source} is not a backup of this program: it has no table of migrations.")
+    names = lines[heads[0]].partition("(")[2].partition(")")[0].split(", ")
+    rows = [line.split("\t") for line in lines[heads[0] + 1 : lines.index("\\.", heads[0])]]
+    app, name = names.index("app"), names.index("name")
+    _check_version(source, [(row[app], row[name]) for row in rows])
+
+
+def _check_version(source: Path, applied: list[Migration]) -> None:
+    try:
+        check(applied, what=f"The backup {source}")
+    except ForeignDatabase as error:
+        raise BackupFailed(str(error)) from error
+
+
+def _run(tool: str, *arguments: str) -> str:
+    """Run one of PostgreSQL's tools to its end; returns what it printed."""
     path = shutil.which(tool)
     if path is None:
         raise BackupFailed(f"{tool} was not found; install the PostgreSQL client tools.")
@@ -159,6 +182,7 @@ def _run(tool: str, *arguments: str) -> None:
     )
     if done.returncode:
         raise BackupFailed(f"{tool} failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def _postgres_environment() -> dict[str, str]:

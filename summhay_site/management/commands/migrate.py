@@ -1,0 +1,28 @@
+"""Django's own command, for databases that it can bring up to date."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import DatabaseError
+
+from summhay_site.postgresql import limits
+from summhay_site.upgrading import ForeignDatabase, check_database
+
+
+class Command(migrate.Command):
+    """`manage.py migrate`: refuses a database of another version untouched, and takes the time it needs."""
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Look at the database first: already the checks of the system open it for writing."""
+        try:
+            check_database()
+        except (ForeignDatabase, DatabaseError) as error:
+            raise CommandError(str(error)) from error
+        return super().execute(*args, **options)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with limits.lifted():
+            super().handle(*args, **options)

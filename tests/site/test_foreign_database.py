@@ -1,0 +1,107 @@
+"""A database that this program cannot bring up to date is recognised, refused in a sentence and left alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.own_database
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = ("-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi")
+OLDER = """
+CREATE TABLE django_migrations (id integer PRIMARY KEY, app text, name text, applied text);
+INSERT INTO django_migrations (app, name, applied) VALUES
+  ('summhay_site', '0001_initial', '2026-01-01'), ('annotation', '0001_initial', '2026-01-01'),
+  ('annotation', '0002_labels_of_questions', '2026-01-01'), ('forgotten', '0009_app_of_long_ago', '2026-01-01');
+CREATE TABLE summhay_site_user (id integer PRIMARY KEY, username text);
+INSERT INTO summhay_site_user (username) VALUES ('nora');
+"""
+
+
+def make_older(file: Path, *, journal: str = "wal") -> Path:
+    """A database of a version whose migrations had other names."""
+    with closing(sqlite3.connect(file)) as older:
+        older.execute(f"PRAGMA journal_mode={journal}")
+        older.executescript(OLDER)
+    file.chmod(0o600)
+    return file
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """A digest of each file, by name."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {f"{path.relative_to(folder)}": hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
+        "DEBUG": "1",  # nothing was collected here
+        "SECRET_KEY": "of the test",
+        "PORT": "0" if arguments[0] != "-m" else "18763",
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "data"
+    made.mkdir(mode=0o700)
+    return made
+
+
+@pytest.mark.parametrize("command", [("manage.py", "migrate"), ("manage.py", "demo", "--port", "18763"), SERVER])
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_an_older_database_is_refused_and_not_touched(
+    command: tuple[str, ...], journal: str, folder: Path
+) -> None:
+    make_older(folder / "db.sqlite3", journal=journal)
+    before = contents(folder)
+    done = run(folder, *command)
+    assert done.returncode != 0
+    assert "annotation.0002_labels_of_questions" in done.stderr
+    assert "Nothing was changed" in done.stderr
+    assert "forgotten" not in done.stderr, "what an app left that is not installed any more is no reason"
+    assert "Traceback" not in done.stderr
+    assert contents(folder) == before
+
+
+def test_what_is_still_in_the_log_of_a_killed_server_counts(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "live.sqlite3")) as live:
+        live.execute("PRAGMA journal_mode=wal")
+        live.executescript(OLDER)
+        for end in ("", "-wal"):
+            shutil.copy(folder / f"live.sqlite3{end}", folder / f"db.sqlite3{end}")
+    before = contents(folder)
+    done = run(folder, "manage.py", "migrate")
+    assert "annotation.0002_labels_of_questions" in done.stderr
+    after = contents(folder)
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_backup_of_another_version_replaces_nothing(folder: Path, tmp_path: Path, empty_database: Path) -> None:
+    shutil.copy(empty_database, folder / "db.sqlite3")
+    backup = make_older(tmp_path / "old.backup", journal="delete")
+    before = contents(tmp_path)
+    done = run(folder, "manage.py", "restore", str(backup), "--yes")
+    assert done.returncode != 0
+    assert "annotation.0002_labels_of_questions" in done.stderr
+    assert "Nothing was changed" in done.stderr
+    assert contents(tmp_path) == before
