@@ -1,17 +1,22 @@
-"""Send reminders: those that are due, and those that a researcher asks for."""
+"""Send reminders: those that are due, and those that a researcher asks for.
+
+However often they are asked for, by whomever and in how many processes: an address gets one mail in 24 hours.
+"""
 
 from __future__ import annotations
 
 import logging
 import smtplib
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.core.mail import send_mail
-from django.db.models import Q, QuerySet
+from django.core.mail import get_connection, send_mail
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Lower
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -19,8 +24,19 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Study
 from annotation.reminders.choosing import AGAIN_AFTER, BEFORE, Open, Why, is_by_day, is_due, open_tasks, why_not
+from benchmarks import audit
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.models import AuditEvent
 
 logger = logging.getLogger(__name__)
+
+ASKED = "study.remind"
+ASK_AGAIN_AFTER = timedelta(minutes=10)
+"""Until then the reminders of a study that somebody asked for may be on their way."""
+
+
+class AlreadyAsked(Exception):
+    """Somebody has just asked for reminders of this study."""
 
 
 def send_due(*, now: datetime) -> int:
@@ -48,8 +64,19 @@ def _with_tasks(studies: QuerySet[Study]) -> list[tuple[Annotator, list[Open]]]:
         .select_related("user")
         .order_by("pk")
     )
+    _count_mails_by_address(people)
     tasks = open_tasks(people)
     return [(person, tasks.get(person.pk, [])) for person in people]
+
+
+def _count_mails_by_address(people: list[Annotator]) -> None:
+    """Take a mail to any account of an address for one to all of its accounts; one query."""
+    addresses = {person.user.email.lower() for person in people if person.user and person.user.email}
+    rows = Annotator.objects.annotate(address=Lower("user__email")).filter(address__in=addresses).order_by()
+    last = dict(rows.values_list("address").annotate(last=Max("reminded_at")))
+    for person in people:
+        if person.user and person.user.email:
+            person.reminded_at = last.get(person.user.email.lower(), person.reminded_at)
 
 
 def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annotator, list[Open]]], dict[Why, int]]:
@@ -65,6 +92,22 @@ def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annota
     return found, {reason: n for reason, n in others.items() if n}
 
 
+def asked_at(study: Study, *, now: datetime) -> datetime | None:
+    """When somebody last asked for reminders of a study, if that was a few minutes ago."""
+    events = AuditEvent.objects.filter(action=ASKED, object_uid=str(study.uid), at__gt=now - ASK_AGAIN_AFTER)
+    return events.values_list("at", flat=True).first()
+
+
+@transaction.atomic
+def ask_for_study(*, study: Study, by: Any, n: int, now: datetime) -> None:
+    """Have a worker remind the members of a study, `n` as the researcher saw it. Raises `AlreadyAsked`."""
+    Study.objects.select_for_update().get(pk=study.pk)  # of two who ask at once, one comes second
+    if asked_at(study, now=now):
+        raise AlreadyAsked
+    audit.record(actor=by, action=ASKED, target=study, now=now, n=n)
+    enqueue("annotation.tasks.remind_study", str(study.uid))
+
+
 def send_for_study(*, study: Study, now: datetime) -> int:
     """Remind the members of a study who have open tasks in it, of all that is open; gives how many mails went."""
     people, _others = members_to_remind(study, now=now)
@@ -72,22 +115,45 @@ def send_for_study(*, study: Study, now: datetime) -> int:
 
 
 def _send(person: Annotator, tasks: list[Open], *, now: datetime) -> bool:
-    """Mail one person; False where another process was faster, or the mail could not be handed over."""
+    """Mail one person; False where the address had a mail meanwhile, or this one was not surely handed over.
+
+    A mail that the server refused may be sent again at once. One of which nobody knows whether the server took it
+    counts as sent: rather one reminder lost than the same one again with every try.
+    """
     user: Any = person.user
-    # compare-and-swap: of two workers only one mails
-    fresh = Annotator.objects.filter(Q(reminded_at=None) | Q(reminded_at__lte=now - AGAIN_AFTER), pk=person.pk)
-    if not fresh.update(reminded_at=now):
+    before = _claim(user.email, now=now)
+    if before is None:
         return False
     language = user.reads_in or settings.LANGUAGE_CODE
     with timezone.override(ZoneInfo(user.time_zone)), translation.override(language):
         subject, text = _words(user, tasks)
+    is_open = False
     try:
-        send_mail(subject, text, None, [user.email])
+        with get_connection() as connection:
+            is_open = True
+            send_mail(subject, text, None, [user.email], connection=connection)
     except (OSError, smtplib.SMTPException) as error:
         logger.warning("a reminder could not be sent: %s", str(error) or type(error).__name__)
-        Annotator.objects.filter(pk=person.pk, reminded_at=now).update(reminded_at=person.reminded_at)
+        if not is_open or isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPRecipientsRefused):
+            _release(before, now=now)
         return False
     return True
+
+
+@transaction.atomic
+def _claim(address: str, *, now: datetime) -> dict[int, datetime | None] | None:
+    """Mark all accounts of an address as reminded; gives when they were before, None if one was in 24 hours."""
+    same = Annotator.objects.filter(user__email__iexact=address)
+    rows = dict(same.select_for_update(of=("self",)).order_by("pk").values_list("pk", "reminded_at"))
+    if any(at is not None and at > now - AGAIN_AFTER for at in rows.values()):
+        return None
+    Annotator.objects.filter(pk__in=rows).update(reminded_at=now)
+    return rows
+
+
+def _release(before: dict[int, datetime | None], *, now: datetime) -> None:
+    for pk, at in before.items():
+        Annotator.objects.filter(pk=pk, reminded_at=now).update(reminded_at=at)
 
 
 def _words(user: Any, tasks: list[Open]) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -18,8 +19,6 @@ from annotation.reminders import sending
 from annotation.reminders.choosing import Why
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
-from benchmarks import audit
-from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -44,10 +43,13 @@ def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         raise Http404
     now = timezone.now()
     people, others = sending.members_to_remind(study, now=now)
-    may_send = settings.EMAIL_IS_SET and study.state == Study.State.OPEN and people
+    asked_at = sending.asked_at(study, now=now)
+    may_send = settings.EMAIL_IS_SET and study.state == Study.State.OPEN and people and not asked_at
     if request.method == "POST" and may_send:
-        audit.record(actor=request.user, action="study.remind", target=study, now=now, n=len(people))
-        enqueue("annotation.tasks.remind_study", str(study.uid))
+        try:
+            sending.ask_for_study(study=study, by=request.user, n=len(people), now=now)
+        except sending.AlreadyAsked:
+            return redirect("annotation:study-remind", uid=study.uid)
         text = ngettext("%(n)d reminder is on its way.", "%(n)d reminders are on their way.", len(people))
         messages.success(request, text % {"n": len(people)})
         return redirect("annotation:study-annotators", uid=study.uid)
@@ -57,5 +59,7 @@ def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "others": [REASONS[reason] % {"n": n} for reason, n in others.items()],
         "mail_is_set": settings.EMAIL_IS_SET,
         "may_send": may_send,
+        "asked_at": asked_at,
+        "minutes": sending.ASK_AGAIN_AFTER // timedelta(minutes=1),
     }
     return page(request, "annotation/study_remind.html", context, status=409 if request.method == "POST" else 200)

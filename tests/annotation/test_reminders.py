@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.core.management import call_command
+from django.db import connection
 from django.urls import reverse
 
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, LabelTask, Membership, Study
 from annotation.reminders.choosing import is_due
-from annotation.reminders.sending import send_due, send_for_study
+from annotation.reminders.sending import members_to_remind, send_due, send_for_study
 from annotation.studies import consent
 from benchmarks.models import AuditEvent
+from tests.conftest import make_user
 from tests.makers import annotator_of, make_assignment, make_haystack, make_linking_study, make_writing_study
 
 DAY = timedelta(days=1)
@@ -26,6 +28,9 @@ DAY = timedelta(days=1)
 
 class MailHandler(socketserver.StreamRequestHandler):
     """Just enough of SMTP (RFC 5321) to take mails."""
+
+    thanks = b"250 kept\r\n"
+    """What the server says once it has a mail; nothing: it hangs up."""
 
     def handle(self) -> None:
         self.wfile.write(b"220 mail.test\r\n")
@@ -35,7 +40,9 @@ class MailHandler(socketserver.StreamRequestHandler):
                 if line == b".\r\n":
                     self.server.mails.append(b"".join(text))  # type: ignore[attr-defined]
                     text = None
-                    self.wfile.write(b"250 kept\r\n")
+                    if not self.thanks:
+                        return
+                    self.wfile.write(self.thanks)
                 else:
                     text.append(line)
             elif line.upper().startswith(b"DATA"):
@@ -141,6 +148,76 @@ def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben: Any, set
     study.save()
     assert send_due(now=now) == 0
     assert mail.outbox == []
+
+
+def second_account(study: Study, user: Any) -> Any:
+    """Another annotator with the same address, in capitals, who has a task of the study."""
+    other = make_user("benedict", "annotator")
+    other.email = user.email.upper()
+    other.save()
+    Membership.objects.create(study=study, annotator=annotator_of(other), number=7, joined_at=study.created_at)
+    task = study.label_tasks.unfinished().last()
+    assert task is not None
+    task.annotator = annotator_of(other)
+    task.save()
+    return other
+
+
+def test_two_accounts_of_an_address_get_one_mail_together(study: Study, ben: Any, now: datetime) -> None:
+    second_account(study, ben)
+    assert send_for_study(study=study, now=now) == 1
+    assert send_due(now=now + timedelta(hours=1)) == 0
+    late = make_user("late", "annotator")
+    assert send_for_study(study=study, now=now + timedelta(hours=2)) == 0, "nor by an account made later"
+    type(late).objects.filter(pk=late.pk).update(email=ben.email)
+    LabelTask.objects.filter(study=study).update(annotator=annotator_of(late))
+    Membership.objects.create(study=study, annotator=annotator_of(late), number=8, joined_at=now)
+    assert members_to_remind(study, now=now + timedelta(hours=3))[0] == []
+    assert send_for_study(study=study, now=now + timedelta(hours=3)) == 0
+    assert len(mail.outbox) == 1
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
+@pytest.mark.django_db(transaction=True)
+def test_many_who_ask_at_once_send_one_mail(study: Study, ben: Any, now: datetime) -> None:
+    second_account(study, ben)
+    start = threading.Barrier(6)
+
+    def press() -> None:
+        try:
+            start.wait()
+            send_for_study(study=study, now=now)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=press) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(mail.outbox) == 1
+
+
+def test_a_mail_server_that_takes_a_mail_and_goes_silent_gets_no_second(
+    mail_server: list[bytes], study: Study, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MailHandler, "thanks", b"")
+    for minute in range(3):
+        send_for_study(study=study, now=now + timedelta(minutes=minute))
+    assert len(mail_server) == 1
+
+
+def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(
+    study: Study, ada: Any, eve: Any, login: Any
+) -> None:
+    address = reverse("annotation:study-remind", args=[study.uid])
+    assert login(ada).post(address).status_code == 302
+    for client in (login(ada), login(eve)):
+        again = client.post(address)
+        assert again.status_code == 409
+        assert "they are sent, or on their way" in again.content.decode()
+        assert "Send now" not in client.get(address).content.decode()
+    assert AuditEvent.objects.filter(action="study.remind").count() == 1
 
 
 def test_a_mail_that_fails_is_tried_again(study: Study, ben: Any, settings: Any, now: datetime) -> None:
