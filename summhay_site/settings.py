@@ -54,11 +54,11 @@ if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
     INSTALLED_APPS.append("bench")
 
 MIDDLEWARE = [
-    "summhay_site.middleware.HealthMiddleware",  # first: it answers while all else waits
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "summhay_site.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
+    "summhay_site.middleware.HealthMiddleware",  # before anything that asks the database
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "summhay_site.middleware.WholeBodyMiddleware",
@@ -287,6 +287,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # a probe on the machine itself speaks plain http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("HSTS_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")
