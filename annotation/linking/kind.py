@@ -19,7 +19,7 @@ from annotation.linking import exports, planning
 from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, initial_of
-from annotation.linking.overview import page_of
+from annotation.linking.overview import checks_of, page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, in_words, parse
 from annotation.linking.simulated import SIMULATED
@@ -88,6 +88,8 @@ KIND = register(
         items_form=MoreSummariesForm,
         add_items=add_items,
         deal=planning.deal,
+        room=planning.room,
+        checks=checks_of,
         n_short=planning.n_short,
         short=ngettext_lazy(
             "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"

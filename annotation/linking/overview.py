@@ -86,6 +86,11 @@ def overview_of(study: Study) -> Overview:
     return Overview(people=people, **counts, remarks=remarks)
 
 
+def checks_of(study: Study) -> dict[int, tuple[int, int]]:
+    """Per annotator how many gold questions were answered, and how many with the agreed coverage. Two queries."""
+    return {person: (sum(counts.values()), counts[True]) for person, counts in _gold(study).items()}
+
+
 def _gold(study: Study) -> dict[int, Counter[bool]]:
     """Per annotator how many gold questions were answered with the agreed coverage, and how many not."""
     keys = LabelKey.objects.filter(item__study=study, item__role=LabelItem.Role.GOLD)

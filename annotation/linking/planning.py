@@ -123,6 +123,11 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     return tasks.deal(study=study, by=by, now=now, **_how(study))
 
 
+def room(*, study: Study, n: int, max_tasks: int | None) -> int:
+    """For how many of `n` people who join now there are summaries."""
+    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
+
+
 def n_short(study: Study) -> int:
     """Items that have fewer people than the plan wants; of those for everyone, that somebody could still get."""
     return tasks.n_short(study, **_how(study))

@@ -62,6 +62,7 @@ KIND = register(
         items_form=SummariesForm,
         add_items=partial(add_from, planning.add_summaries),
         deal=planning.deal,
+        room=planning.room,
         n_short=planning.n_short,
         short=ngettext_lazy(
             "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"

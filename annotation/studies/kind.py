@@ -159,6 +159,10 @@ class Work(StudyKind):
     researcher gives tasks instead of having them assigned at once."""
     fill: Callable[..., Any] | None = None
     """Where tasks are not assigned at once: fills the open places, up to `max_tasks` for each person."""
+    room: Callable[..., int] | None = None
+    """For how many of `n` people who join now there are tasks, up to `max_tasks` each; it changes nothing."""
+    checks: Callable[[Study], Mapping[int, tuple[int, int]]] | None = None
+    """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
     n_short: Callable[[Study], int] | None = None
     """How many items have fewer people than planned."""
     short: Counted = ""

@@ -74,7 +74,7 @@ def deal(
     people, groups, held = present_people(study), _groups(study, group), _held(study, group)
     fixed, movable = _split(held, groups, people, rebalance=rebalance)
     dealt = dealt_evenly(
-        [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()],
+        _to_deal(groups, wanted),
         people,
         seed=f"deal:{study.seed}",
         fixed=fixed,
@@ -88,6 +88,35 @@ def deal(
     if given or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
     return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))
+
+
+def room(
+    *,
+    study: Study,
+    n: int,
+    max_tasks: int | None,
+    group: str,
+    wanted: int,
+    barred: Collection[Pair] = (),
+) -> int:
+    """For how many of `n` people who join now there are tasks, up to `max_tasks` each; None shares them anew.
+
+    It is what `deal` would give them, and changes nothing.
+    """
+    people, groups, held = present_people(study), _groups(study, group), _held(study, group)
+    fixed, movable = _split(held, groups, people, rebalance=max_tasks is None)
+    newcomers = range(-n, 0)
+    caps = _caps(study, people) | ({} if max_tasks is None else dict.fromkeys(newcomers, max_tasks))
+    dealt = dealt_evenly(
+        _to_deal(groups, wanted),
+        [*people, *newcomers],
+        seed=f"deal:{study.seed}",
+        fixed=fixed,
+        movable=movable,
+        barred=barred,
+        caps=caps,
+    )
+    return len({person for person, _group in dealt.given if person < 0})
 
 
 def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
@@ -154,6 +183,10 @@ def _groups(study: Study, group: str) -> dict[int, _Items]:
         items.rows.append((pk, n_questions))
         items.is_for_everyone = items.is_for_everyone or is_overlap
     return found
+
+
+def _to_deal(groups: Groups, wanted: int) -> list[Group]:
+    return [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()]
 
 
 def _held(study: Study, group: str) -> dict[Pair, _Held]:

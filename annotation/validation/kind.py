@@ -79,6 +79,7 @@ KIND = register(
         items_form=PairsForm,
         add_items=add_items,
         deal=planning.deal,
+        room=planning.room,
         n_short=planning.n_short,
         short=ngettext_lazy(
             "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"

@@ -96,13 +96,22 @@ def verdicts_of(judge: Judge, *, dataset: str = "") -> Any:
 
 def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
     """Give every response its missing annotators; what somebody left unfinished goes to somebody else as one."""
-    wanted = study.validation_plan.people_per_item
-    return tasks.deal(study=study, group="response", wanted=wanted, by=by, now=now, rebalance=rebalance)
+    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
+
+
+def room(*, study: Study, n: int, max_tasks: int | None) -> int:
+    """For how many of `n` people who join now there are responses."""
+    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
 
 
 def n_short(study: Study) -> int:
     """Responses that fewer people have than the plan wants."""
-    return tasks.n_short(study, group="response", wanted=study.validation_plan.people_per_item)
+    return tasks.n_short(study, **_how(study))
+
+
+def _how(study: Study) -> dict[str, Any]:
+    """Responses are assigned with all their pairs."""
+    return {"group": "response", "wanted": study.validation_plan.people_per_item}
 
 
 def _items(study: Study, pairs: Sequence[tuple[int, int]], now: datetime) -> list[LabelItem]:

@@ -19,7 +19,7 @@ from annotation.studies.kind import NotPossible
 from annotation.verification import exports, planning
 from annotation.verification.adjudicating import undecided
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
-from annotation.verification.overview import ABOUT_ROWS, about, page_of
+from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT, in_words, parse
 from annotation.verification.research_page import headline, small_plot
@@ -99,6 +99,8 @@ KIND = register(
         items_form=QuestionsForm,
         add_items=add_items,
         deal=planning.deal,
+        room=planning.room,
+        checks=checks_of,
         n_short=planning.n_short,
         short=ngettext_lazy(
             "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.text import Truncator
@@ -85,6 +86,13 @@ def overview_of(study: Study) -> Overview:
         )
     remarks = remarks_of(study, *ABOUT_ROWS)
     return Overview(people=people, **counts_of(study), remarks=remarks)
+
+
+def checks_of(study: Study) -> dict[int, tuple[int, int]]:
+    """Per annotator how many attention checks were answered, and how many right: with a no. One query."""
+    rows = PointLabel.objects.filter(study=study, is_current=True, is_check=True, is_complete=True).order_by()
+    counts = rows.values("annotator").annotate(n=Count("pk"), right=Count("pk", filter=Q(grounded=Grounded.NO)))
+    return {row["annotator"]: (row["n"], row["right"]) for row in counts}
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:

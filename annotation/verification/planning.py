@@ -115,13 +115,22 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
 
     A question that somebody left unfinished goes to somebody else as one; what was answered stays.
     """
-    wanted = study.verification_plan.people_per_question
-    return tasks.deal(study=study, group="question", wanted=wanted, by=by, now=now, rebalance=rebalance)
+    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
+
+
+def room(*, study: Study, n: int, max_tasks: int | None) -> int:
+    """For how many of `n` people who join now there are questions."""
+    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
 
 
 def n_short(study: Study) -> int:
     """Questions that fewer people have than the plan wants; of those for everyone, that somebody does not have."""
-    return tasks.n_short(study, group="question", wanted=study.verification_plan.people_per_question)
+    return tasks.n_short(study, **_how(study))
+
+
+def _how(study: Study) -> dict[str, Any]:
+    """Questions are assigned whole."""
+    return {"group": "question", "wanted": study.verification_plan.people_per_question}
 
 
 def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:

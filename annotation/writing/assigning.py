@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -98,19 +98,7 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     table = eligibility(study)
     wanted = study.writing_plan.sessions_per_subtopic
     places = {subtopic.pk: place for place, subtopic in enumerate(table.subtopics)}
-    allow_second = study.writing_plan.allow_second_on_haystack
-    dealt = deal(
-        [
-            Group(row.pk, wanted=wanted, cluster=None if allow_second else row.haystack_id)
-            for row in table.subtopics
-        ],
-        [annotator.pk for annotator in table.annotators],
-        seed=f"assign:{study.seed}",
-        fixed=table.live,
-        barred={pair for pair, obstacles in table.obstacles.items() if obstacles},
-        caps={annotator.pk: max_tasks for annotator in table.annotators if max_tasks is not None},
-    )
-    pairs = sorted(dealt.given, key=lambda pair: places[pair[1]])
+    pairs = sorted(_given(study, table, max_tasks=max_tasks), key=lambda pair: places[pair[1]])
     have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))
     return Proposal(
         pairs=_with_documents(study, table, pairs),
@@ -120,6 +108,12 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
             if have[subtopic.pk] < wanted
         ),
     )
+
+
+def room(*, study: Study, n: int, max_tasks: int | None) -> int:
+    """For how many of `n` people who join now, and have seen nothing, there are subtopics; one each by default."""
+    pairs = _given(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=range(-n, 0))
+    return len({person for person, _subtopic in pairs if person < 0})
 
 
 @transaction.atomic
@@ -196,6 +190,29 @@ def choose_documents_anew(*, study: Study) -> int:
             setattr(task, name, value)
     frozen = ["document_numbers", "n_words", "n_insights_present", "ceiling"]
     return Assignment.objects.bulk_update(waiting, frozen)
+
+
+def _given(
+    study: Study, table: Eligibility, *, max_tasks: int | None, newcomers: Iterable[int] = ()
+) -> tuple[tuple[int, int], ...]:
+    """Who would get which subtopic, as (annotator, subtopic); `newcomers` stand for people yet to come."""
+    plan = study.writing_plan
+    people = [*(annotator.pk for annotator in table.annotators), *newcomers]
+    return deal(
+        [
+            Group(
+                row.pk,
+                wanted=plan.sessions_per_subtopic,
+                cluster=None if plan.allow_second_on_haystack else row.haystack_id,
+            )
+            for row in table.subtopics
+        ],
+        people,
+        seed=f"assign:{study.seed}",
+        fixed=table.live,
+        barred={pair for pair, obstacles in table.obstacles.items() if obstacles},
+        caps={} if max_tasks is None else dict.fromkeys(people, max_tasks),
+    ).given
 
 
 def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, now: datetime) -> None:

@@ -88,6 +88,7 @@ KIND = register(
         form_template="annotation/writing_form.html",
         settings_template="annotation/writing_form.html",
         fill=assigning.assign,
+        room=assigning.room,
         member_rows=member_rows,
         member_columns=MEMBER_COLUMNS,
         people_template="annotation/writing_annotators.html",
