@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef,
 from django.db.models.functions import Coalesce
 
 from annotation import clock
-from annotation.states import AssignmentState, LabelTaskState, StudyState
+from annotation.states import AssignmentState, LabelTaskState, RecruitmentOutcome, StudyState
 
 SHOWN_TO_WRITERS = (
     "assignment__uid",
@@ -90,6 +90,19 @@ class MembershipQuerySet(models.QuerySet[Any]):
             }
         ).select_related("annotator__user")
         return rows
+
+
+class RecruitmentQuerySet(models.QuerySet[Any]):
+    def in_places(self) -> RecruitmentQuerySet:
+        """Who takes a place of the link: at work and still in the study, or through with all tasks."""
+        members = apps.get_model("annotation", "Membership").objects.order_by().current()
+        present = members.filter(study=OuterRef("link__study"), annotator=OuterRef("participant__annotator"))
+        ended = Q(outcome__in=(RecruitmentOutcome.COMPLETED, RecruitmentOutcome.FAILED_CHECKS))
+        return self.filter(ended | Q(Exists(present), outcome=RecruitmentOutcome.WORKING))
+
+    def at_work(self) -> RecruitmentQuerySet:
+        """Those that have not ended."""
+        return self.filter(outcome=RecruitmentOutcome.WORKING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,17 @@ class PanelName(models.TextChoices):
     OTHER = "other", "another panel"
 
 
+class RecruitmentOutcome(models.TextChoices):
+    """How far somebody who joined by a recruitment link is; all but the first are how it ended."""
+
+    WORKING = "working", "at work"
+    COMPLETED = "completed", "completed"
+    FAILED_CHECKS = "failed_checks", "failed the checks"
+    NO_CONSENT = "no_consent", "no consent"
+    LEFT = "left", "left the study"
+    FREED = "freed", "place freed"
+
+
 class RemovalMode(models.TextChoices):
     """What became of the work of a person who was erased."""
 

@@ -27,9 +27,10 @@ LEFT_OUT = (
     "axes_accessattempt",
     "axes_accessfailurelog",
     "axes_accesslog",
+    "annotation_joinedfrom",
 )
-"""Tables without rows in a backup: log-ins, which a thief of the file could use, and network addresses, which are
-kept for a day only."""
+"""Tables without rows in a backup: log-ins, which a thief of the file could use, and network addresses and
+their digests, which are kept for a day only."""
 
 
 class BackupFailed(Exception):

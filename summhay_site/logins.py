@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from annotation.recruitment import joining
+
 KEEP = timedelta(days=1)
 
 
@@ -68,8 +70,12 @@ def _seconds_left(*, username: str, ip: str | None) -> float:
 
 
 def purge_failed_logins(*, now: datetime) -> int:
-    """Forget failed logins, and with them the addresses they came from, after a day; returns how many."""
-    return sum(
+    """Forget failed logins with their addresses after a day, and the digests of those who joined by a link.
+
+    Returns how many.
+    """
+    n = sum(
         model.objects.filter(attempt_time__lt=now - KEEP).delete()[0]
         for model in (AccessAttempt, AccessFailureLog, AccessLog)
     )
+    return int(n) + joining.forget_addresses(now=now)

@@ -26,15 +26,24 @@ SALT = "summhay_site.recruits"
 
 @transaction.atomic
 def recruit(
-    *, link: RecruitmentLink, panel_id: str, references: dict[str, str], now: datetime, language: str = ""
+    *,
+    link: RecruitmentLink,
+    panel_id: str,
+    references: dict[str, str],
+    digest: str = "",
+    now: datetime,
+    language: str = "",
 ) -> User:
-    """Make a pseudonymous account that takes part in the study of a link; nothing is made where it cannot join."""
+    """Make a pseudonymous account that takes part in the study of a link; nothing is made where it cannot join.
+
+    `digest` is that of the network address, where the link counts them; raises what `join` raises.
+    """
     name = f"participant-{secrets.token_hex(4)}"
     user = create_account(actor=None, row=NewAccount(name, ""), role=ANNOTATOR, now=now)
     user.is_recruited, user.language = True, language
     user.save(update_fields=["is_recruited", "language"])
     annotator = Annotator.objects.get(user=user)
-    join(link=link, annotator=annotator, panel_id=panel_id, references=references, now=now)
+    join(link=link, annotator=annotator, panel_id=panel_id, references=references, digest=digest, now=now)
     return user
 
 

@@ -6,7 +6,14 @@ from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel
 from annotation.models.late_texts import LateDecision, LateNotes
 from annotation.models.rating import RatingLabel, RatingPlan
-from annotation.models.recruitment import Participant, Recruitment, RecruitmentLink
+from annotation.models.recruitment import (
+    AllowedId,
+    JoinedFrom,
+    Participant,
+    Recruitment,
+    RecruitmentLink,
+    TurnedAway,
+)
 from annotation.models.removals import Removal, RemovedWork
 from annotation.models.results import CopyCheck, GrowthCheck
 from annotation.models.sessions import (
@@ -46,6 +53,7 @@ from benchmarks.states import Grounded, Keyness
 
 __all__ = [
     "ActivePeriod",
+    "AllowedId",
     "Annotator",
     "Assignment",
     "ClockCredit",
@@ -64,6 +72,7 @@ __all__ = [
     "Grounded",
     "GrowthCheck",
     "Guideline",
+    "JoinedFrom",
     "Keyness",
     "LabelItem",
     "LabelKey",
@@ -88,6 +97,7 @@ __all__ = [
     "SpotCheck",
     "SpotCheckMark",
     "Study",
+    "TurnedAway",
     "UnlinkedLabel",
     "UnlinkedReason",
     "ValidationPlan",

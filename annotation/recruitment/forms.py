@@ -1,30 +1,38 @@
-"""The form of a new recruitment link."""
+"""The form of a recruitment link, new or changed."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from annotation.models import RecruitmentLink
 from annotation.models.recruitment import NAME
+from annotation.recruitment.ids import USUAL, WORD, BadPattern, check_pattern, has_form, listed
 from annotation.recruitment.links import PARAMETERS, LinkValues
+from benchmarks.web.folds import FoldedForm
+
+Panel = RecruitmentLink.Panel
+PANELS, PATTERN, ANY = "panel", "pattern", "any"
+MAX_ALLOWED = 10_000
+ALL = 100
+CODES = ("failed_checks_code", "screened_out_code", "no_consent_code")
 
 
-class LinkForm(forms.Form):
-    """Panel, places, tasks and what people get at the end."""
+class LinkForm(FoldedForm):
+    """Panel, who may join, tasks, and what people are shown at the end; `instance` is a link that changes."""
 
-    panel = forms.ChoiceField(label=_("Panel"), choices=RecruitmentLink.Panel.choices)
-    id_parameter = forms.CharField(
-        label=_("Parameter with the participant's id"),
-        required=False,
-        max_length=40,
-        help_text=_("Blank for the usual one: PROLIFIC_PID, workerId, or participant for another panel."),
-    )
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "codes": ("screened_out_code", "no_consent_code", "failed_checks_code", "min_checks_percent"),
+        "ids": ("id_parameter", "id_form", "id_pattern", "max_per_address", "allowed_ids"),
+    }
+
+    panel = forms.ChoiceField(label=_("Panel"), choices=Panel.choices)
     max_places = forms.IntegerField(label=_("Places"), min_value=1, max_value=10_000, initial=20)
     max_tasks = forms.IntegerField(
         label=_("Tasks for each person"),
@@ -38,15 +46,104 @@ class LinkForm(forms.Form):
         ),
     )
     completion_code = forms.CharField(
-        label=_("Completion code"), max_length=60, help_text=_("Shown when all tasks are done.")
+        label=_("Completion code"),
+        max_length=60,
+        help_text=_("Shown when no task is left and enough of them are done."),
+    )
+    min_done_percent = forms.IntegerField(
+        label=_("Tasks that must be done, in percent"),
+        required=False,
+        min_value=1,
+        max_value=100,
+        initial=100,
+        help_text=_("Blank: all. Skipped tasks are not done; who skips too many can go back to them."),
     )
     return_url = forms.CharField(
         label=_("Return link to the panel"),
         required=False,
         max_length=500,
-        help_text=_("Starts with https://. A button at the end leads there."),
+        help_text=_(
+            "Starts with https://. A button at the end leads there. If it contains the completion code, the other "
+            "codes take its place on their pages."
+        ),
         widget=forms.URLInput,
     )
+    screened_out_code = forms.CharField(
+        label=_("Code: screened out"),
+        required=False,
+        max_length=60,
+        help_text=_("For those who find no place or no task. Blank: they are asked to return the task."),
+    )
+    no_consent_code = forms.CharField(
+        label=_("Code: no consent"),
+        required=False,
+        max_length=60,
+        help_text=_("For those who do not agree, or withdraw before they are done."),
+    )
+    failed_checks_code = forms.CharField(
+        label=_("Code: failed checks"),
+        required=False,
+        max_length=60,
+        help_text=_("In place of the completion code, if too few checks are right."),
+    )
+    min_checks_percent = forms.IntegerField(
+        label=_("Checks that must be right, in percent"),
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text=_("Of attention checks and hidden gold answered. Blank: they decide nothing."),
+    )
+    id_parameter = forms.CharField(
+        label=_("Parameter with the participant's id"),
+        required=False,
+        max_length=40,
+        help_text=_("Blank for the usual one: PROLIFIC_PID, workerId, or participant for another panel."),
+    )
+    id_form = forms.ChoiceField(
+        label=_("Form of the ids"),
+        required=False,
+        initial=PANELS,
+        widget=forms.RadioSelect,
+        choices=[
+            (PANELS, _("that of the panel (Prolific: 24 of 0–9 and a–f)")),
+            (PATTERN, _("the pattern below")),
+            (ANY, _("any word")),
+        ],
+    )
+    id_pattern = forms.CharField(
+        label=_("Pattern"),
+        required=False,
+        max_length=200,
+        help_text=_(
+            "Letters, and sets with a number: R_[A-Za-z0-9]{15}. Two numbers may be ranges, such as {10,20}."
+        ),
+    )
+    max_per_address = forms.IntegerField(
+        label=_("People from one network address in 24 hours"),
+        required=False,
+        min_value=1,
+        max_value=10_000,
+        initial=5,
+        help_text=_(
+            "Households and universities share one. Blank: no limit. Only a keyed digest is kept, for a day; "
+            "participants are told."
+        ),
+    )
+    allowed_ids = forms.CharField(
+        label=_("Only these ids"),
+        required=False,
+        max_length=MAX_ALLOWED * 101,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text=_("One a line. Blank: every id of the right form."),
+    )
+
+    def __init__(self, *args: Any, instance: RecruitmentLink | None = None, **kwargs: Any) -> None:
+        self.instance = instance
+        if instance is not None:
+            kwargs.setdefault("initial", _initial_of(instance))
+        super().__init__(*args, **kwargs)
+        if instance is not None:
+            self.fields["panel"].disabled = True
 
     def clean_id_parameter(self) -> str:
         """A name as addresses have them."""
@@ -55,6 +152,10 @@ class LinkForm(forms.Form):
             raise ValidationError(_("Use letters, digits and _ . - only, beginning with a letter."))
         return name
 
+    def clean_min_done_percent(self) -> int:
+        """All of them, unless a share is named."""
+        return self.cleaned_data["min_done_percent"] or ALL
+
     def clean_return_url(self) -> str:
         """An address that a browser opens over TLS, and nothing that runs."""
         url: str = self.cleaned_data["return_url"].strip()
@@ -62,8 +163,70 @@ class LinkForm(forms.Form):
             URLValidator(schemes=["https"], message=_("Enter an address that starts with https://."))(url)
         return url
 
+    def clean_allowed_ids(self) -> tuple[str, ...]:
+        """Ids one by one."""
+        ids = listed(self.cleaned_data["allowed_ids"])
+        if len(ids) > MAX_ALLOWED:
+            raise ValidationError(_("At most %(n)d ids.") % {"n": MAX_ALLOWED})
+        return tuple(ids)
+
+    def clean(self) -> dict[str, Any]:
+        """Codes that tell outcomes apart, and a form that the listed ids have."""
+        data: dict[str, Any] = super().clean() or {}
+        codes = [data.get("completion_code"), *(data.get(name) for name in CODES)]
+        used = [code for code in codes if code]
+        if len(used) != len(set(used)):
+            self.add_error("completion_code", _("Each outcome needs a code of its own."))
+        if data.get("min_checks_percent") and not data.get("failed_checks_code"):
+            self.add_error("failed_checks_code", _("Enter the code of those whose checks are wrong."))
+        if data.get("failed_checks_code") and not data.get("min_checks_percent"):
+            self.add_error("min_checks_percent", _("Say how many of the checks must be right."))
+        if data.get("id_form") == PATTERN:
+            try:
+                check_pattern(data.get("id_pattern", ""))
+            except BadPattern:
+                self.add_error("id_pattern", _("Use letters, digits and sets such as [0-9a-f]{24}."))
+        if "allowed_ids" in data and not self.errors:
+            self._check_allowed(data)
+        return data
+
+    def _check_allowed(self, data: dict[str, Any]) -> None:
+        link = RecruitmentLink(id_pattern=self._pattern(data))
+        odd = [value for value in data["allowed_ids"] if not WORD.fullmatch(value) or not has_form(link, value)]
+        if odd:
+            self.add_error(
+                "allowed_ids",
+                ngettext(
+                    "%(n)d is no id of this form: %(first)s",
+                    "%(n)d are no ids of this form, as %(first)s",
+                    len(odd),
+                )
+                % {"n": len(odd), "first": odd[0][:40]},
+            )
+
+    def _pattern(self, data: dict[str, Any]) -> str:
+        choice = data.get("id_form") or PANELS
+        if choice == PATTERN:
+            return str(data["id_pattern"])
+        return USUAL[Panel(data["panel"])] if choice == PANELS else ""
+
     def values(self) -> LinkValues:
         """The link as it is stored; without a parameter the one that its panel uses."""
         data: dict[str, Any] = self.cleaned_data
-        usual, _others = PARAMETERS[RecruitmentLink.Panel(data["panel"])]
-        return LinkValues(**{**data, "id_parameter": data["id_parameter"] or usual})
+        usual, _others = PARAMETERS[Panel(data["panel"])]
+        own = {name: value for name, value in data.items() if name != "id_form"}
+        return LinkValues(
+            **{**own, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}
+        )
+
+
+def _initial_of(link: RecruitmentLink) -> dict[str, Any]:
+    names = [name for name in LinkForm.base_fields if name not in {"id_form", "id_pattern", "allowed_ids"}]
+    usual = USUAL[Panel(link.panel)]
+    id_form = ANY if not link.id_pattern else PANELS if link.id_pattern == usual else PATTERN
+    return {
+        **{name: getattr(link, name) for name in names},
+        "id_form": id_form,
+        "id_pattern": link.id_pattern if id_form == PATTERN else "",
+        "allowed_ids": "\n".join(link.allowed_ids.values_list("panel_key", flat=True)),
+    }

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
-from annotation.models import Recruitment, RecruitmentLink, Study
+from annotation.models import AllowedId, RecruitmentLink, Study
+from annotation.recruitment.ids import key_of
+from annotation.studies.kind import work_of
 from benchmarks import audit
+
+IN_A_QUERY = 500
 
 PARAMETERS = {
     RecruitmentLink.Panel.PROLIFIC: ("PROLIFIC_PID", ("STUDY_ID", "SESSION_ID")),
@@ -25,26 +30,71 @@ PLACEHOLDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+SUBMISSIONS = {
+    RecruitmentLink.Panel.PROLIFIC: "SESSION_ID",
+    RecruitmentLink.Panel.MTURK: "assignmentId",
+    RecruitmentLink.Panel.OTHER: "",
+}
+"""What of that is the panel's id of one person's turn, by which it approves and pays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkValues:
-    """What a researcher sets."""
+    """What a researcher sets; without `id_pattern` any word is an id, without `allowed_ids` anybody joins."""
 
     panel: str
     id_parameter: str
+    id_pattern: str = ""
     max_places: int
-    completion_code: str
     max_tasks: int | None = None
+    max_per_address: int | None = None
+    min_done_percent: int = 100
+    min_checks_percent: int | None = None
+    completion_code: str
+    failed_checks_code: str = ""
+    screened_out_code: str = ""
+    no_consent_code: str = ""
     return_url: str = ""
+    allowed_ids: tuple[str, ...] = ()
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the link's own row."""
+        values = asdict(self)
+        del values["allowed_ids"]
+        return values
 
 
 @transaction.atomic
 def create_link(*, study: Study, values: LinkValues, by: Any, now: datetime) -> RecruitmentLink:
     """Make a link, which stays closed until a researcher opens it."""
     link: RecruitmentLink = RecruitmentLink.objects.create(
-        study=study, created_at=now, created_by=by, **asdict(values)
+        study=study, created_at=now, created_by=by, **values.fields()
     )
+    _allow(link, values.allowed_ids)
     audit.record(actor=by, action="recruitment.link_made", target=study, now=now)
     return link
+
+
+@transaction.atomic
+def change_link(*, link: RecruitmentLink, values: LinkValues, by: Any, now: datetime) -> RecruitmentLink:
+    """Change what a link says from now on; who has joined, and how it ended for them, stays as it is."""
+    row: RecruitmentLink = RecruitmentLink.objects.select_for_update().select_related("study").get(pk=link.pk)
+    for name, value in values.fields().items():
+        setattr(row, name, value)
+    row.save()
+    _allow(row, values.allowed_ids)
+    audit.record(actor=by, action="recruitment.link_changed", target=row.study, now=now)
+    return row
+
+
+def _allow(link: RecruitmentLink, panel_ids: Iterable[str]) -> None:
+    keys = {key_of(panel_id) for panel_id in panel_ids}
+    known = set(link.allowed_ids.values_list("panel_key", flat=True))
+    for start in range(0, len(old := sorted(known - keys)), IN_A_QUERY):
+        link.allowed_ids.filter(panel_key__in=old[start : start + IN_A_QUERY]).delete()
+    AllowedId.objects.bulk_create(
+        [AllowedId(link=link, panel_key=key) for key in sorted(keys - known)], batch_size=IN_A_QUERY
+    )
 
 
 @transaction.atomic
@@ -62,16 +112,22 @@ def set_open(*, link: RecruitmentLink, is_open: bool, by: Any, now: datetime) ->
 
 
 def links_of(study: Study) -> QuerySet[RecruitmentLink, RecruitmentLink]:
-    """The links of a study with n_used, how many places are taken."""
-    rows: QuerySet[RecruitmentLink, RecruitmentLink] = study.recruitment_links.annotate(
-        n_used=Count("recruitments")
-    ).order_by("pk")
+    """The links of a study."""
+    rows: QuerySet[RecruitmentLink, RecruitmentLink] = study.recruitment_links.select_related("study").order_by(
+        "pk"
+    )
     return rows
 
 
 def n_used(link: RecruitmentLink) -> int:
-    """How many places are taken."""
-    return Recruitment.objects.filter(link=link).count()
+    """How many places are taken: by those at work, and those who are through with all tasks."""
+    return link.recruitments.in_places().count()
+
+
+def room_of(link: RecruitmentLink, n: int) -> int:
+    """For how many of `n` people who join now there are tasks; the kind of study says so, or nobody knows."""
+    room = work_of(link.study).room
+    return n if room is None else room(study=link.study, n=n, max_tasks=link.max_tasks)
 
 
 def query_of(link: RecruitmentLink) -> str:
@@ -88,3 +144,8 @@ def references_in(link: RecruitmentLink, given: Any) -> dict[str, str]:
     """What else the panel put into an address."""
     _usual, names = PARAMETERS[RecruitmentLink.Panel(link.panel)]
     return {name: given[name][:100] for name in names if given.get(name)}
+
+
+def submission_of(link: RecruitmentLink, references: Mapping[str, str]) -> str:
+    """The panel's id of somebody's turn, by which it approves and pays; empty where it gave none."""
+    return references.get(SUBMISSIONS[RecruitmentLink.Panel(link.panel)], "")

@@ -7,9 +7,13 @@ from django.urls import path
 from annotation.recruitment import views
 
 LINKS = "studies/<uuid:uid>/recruitment/"
+LINK = LINKS + "<uuid:link>/"
 
 urlpatterns = [
     path(LINKS, views.recruitment, name="recruitment"),
-    path(LINKS + "<uuid:link>/state/", views.recruitment_state, name="recruitment-state"),
-    path(LINKS + "<uuid:link>/participants.csv", views.recruitment_file, name="recruitment-file"),
+    path(LINK, views.recruitment_people, name="recruitment-people"),
+    path(LINK + "settings/", views.recruitment_link, name="recruitment-link"),
+    path(LINK + "state/", views.recruitment_state, name="recruitment-state"),
+    path(LINK + "participants.csv", views.recruitment_file, name="recruitment-file"),
+    path(LINK + "approve-<int:number>.txt", views.recruitment_approval, name="recruitment-approval"),
 ]

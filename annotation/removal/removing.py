@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from annotation.models import (
+    AllowedId,
     Annotator,
     Assignment,
     CoverageAdjudication,
@@ -25,6 +26,7 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     SpotCheck,
+    TurnedAway,
 )
 from annotation.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
@@ -45,7 +47,7 @@ def remove_work(
     if annotator is not None:
         # Nobody may open a session or answer a task in between.
         Annotator.objects.select_for_update().get(pk=annotator.pk)
-        Participant.objects.filter(annotator=annotator).delete()
+        _forget_panel_ids(annotator)
         if mode == Removal.Mode.DELETED:
             going = going_of(annotator)
             _delete(going)
@@ -59,6 +61,15 @@ def remove_work(
         RemovedWork(removal=removal, study_id=study, what=what, n=n) for (study, what), n in counts.items()
     )
     return removal
+
+
+def _forget_panel_ids(annotator: Annotator) -> None:
+    """The ids of panels go, from the lists of links too."""
+    for participant in Participant.objects.filter(annotator=annotator):
+        keys = {participant.panel_key, participant.panel_id.lower()}
+        for model in (AllowedId, TurnedAway):
+            model.objects.filter(link__panel=participant.panel, panel_key__in=keys).delete()
+        participant.delete()
 
 
 def totals(removal: Removal) -> dict[str, int]:

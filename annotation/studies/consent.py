@@ -22,7 +22,8 @@ from benchmarks import audit
 WORDING = Path(__file__).with_name("consent.md")
 DEFAULT_BODY = unwrapped(WORDING.read_text())
 REWORDED = "0de256bb1462927950f017e7401a310e88742a9de16250cc2098e9168051a6fc"
-"""SHA-256 of our own wording before today's, which says the same in other words: the translation is of both."""
+"""SHA-256 of our own wording before today's, which says the same in other words,
+but nothing of digests: the translation is of both."""
 FORMER_DEFAULTS = {
     REWORDED,
     "63a5a92d0c64b86e25d3ec4daead8269536a3ba55a7f2a7d14b9c57cb7b736a6",

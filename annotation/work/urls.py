@@ -13,6 +13,7 @@ urlpatterns = [
     path("work/done/", views.own_work, name="own-work"),
     path("work/earnings/", views.own_earnings, name="earnings"),
     path("work/consent/", views.consent_page, name="consent"),
+    path("work/consent/decline/", views.consent_decline, name="consent-decline"),
     path("work/consent/withdraw/", views.consent_withdraw, name="consent-withdraw"),
     path("work/studies/<uuid:uid>/guidelines/", views.study_guidelines, name="study-guidelines"),
     path("work/studies/<uuid:uid>/leave/", views.study_leave, name="study-leave"),

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Membership, Session
-from annotation.recruitment.completion import completions
+from annotation.recruitment import outcomes
 from annotation.studies import consent, members
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
@@ -43,7 +43,7 @@ def work(request: HtmxHttpRequest) -> HttpResponse:
     board = tasklist.board(annotator, now)
     context = {
         "board": board,
-        "completions": completions(annotator),
+        "endings": outcomes.endings(annotator, now=now),
         "contacts": tasklist.contacts(annotator),
         "leftovers_json": leftovers_config(annotator.uid),
     }
@@ -119,6 +119,8 @@ def study_leave(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = ReasonForm(request.POST or None)
     form.fields["reason"].required = False
     if request.method == "POST" and form.is_valid():
+        # Who is through with all tasks has completed the study, and can then leave it.
+        outcomes.settle(outcomes.rows_of(member.annotator), now=timezone.now())
         members.remove_annotator(
             study=member.study,
             annotator=member.annotator,
@@ -156,6 +158,10 @@ def consent_page(request: HtmxHttpRequest) -> HttpResponse:
         return redirect("annotation:work")
     context = {
         "form": form,
+        "endings": [
+            ending for ending in outcomes.endings(annotator, now=timezone.now()) if ending.is_without_consent
+        ],
+        "may_decline": outcomes.rows_of(annotator).at_work().exists(),
         "text": text,
         "html": render_markdown(text.body) if text else "",
         "translation": render_markdown(consent.translation_of(text)) if text else "",
@@ -172,10 +178,19 @@ def consent_page(request: HtmxHttpRequest) -> HttpResponse:
 def consent_withdraw(request: HttpRequest) -> HttpResponse:
     """Withdraw; what was written and earned stays."""
     annotator = annotator_behind(request)
-    if consent.withdraw(annotator=annotator, by=request.user, now=timezone.now()):
+    if outcomes.decline(annotator=annotator, by=request.user, now=timezone.now()):
         messages.success(
             request, _("Your consent is withdrawn. No further task can be opened; you keep what you have earned.")
         )
+    return redirect("annotation:consent")
+
+
+@requires("annotation.do_work")
+@require_POST
+@open_without_consent
+def consent_decline(request: HttpRequest) -> HttpResponse:
+    """Do not agree: for people of a panel, who then see the code for that."""
+    outcomes.decline(annotator=annotator_behind(request), by=request.user, now=timezone.now())
     return redirect("annotation:consent")
 
 

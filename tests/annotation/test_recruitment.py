@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.linking import planning as linking
 from annotation.models import LabelTask, Participant, RecruitmentLink, Study
 from annotation.recruitment import links
-from annotation.recruitment.completion import completions
+from annotation.recruitment.outcomes import endings
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import NotReady
 from annotation.writing import planning
@@ -25,6 +25,7 @@ from summhay_site.models import User
 from tests.makers import annotator_of, make_haystack, make_linking_study, make_writing_study
 
 CODE = "C0DE-42"
+PID = "5f1e00000000000000000001"
 BACK = "https://app.prolific.com/submissions/complete?cc=C0DE-42"
 
 
@@ -45,7 +46,7 @@ def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=2, return_url=BACK)
 
 
-def address(link: RecruitmentLink, pid: str = "5f1e", **more: str) -> str:
+def address(link: RecruitmentLink, pid: str = PID, **more: str) -> str:
     query = "&".join(f"{name}={value}" for name, value in {link.id_parameter: pid, **more}.items())
     return f"/join/{link.key}/?{query}"
 
@@ -197,11 +198,11 @@ def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
 
 
 def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
-    link: RecruitmentLink, client: Client, ada: Any, login: Any
+    link: RecruitmentLink, client: Client, ada: Any, login: Any, now: datetime
 ) -> None:
-    client.post(address(link, STUDY_ID="s1"))
+    client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
     annotator = annotator_of(User.objects.get(is_recruited=True))
-    assert completions(annotator) == []
+    assert endings(annotator, now=now) == []
     first, second = LabelTask.objects.filter(annotator=annotator).order_by("pk")
     for task in (first, second):
         task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, 60_000
@@ -212,12 +213,18 @@ def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
     assert f'href="{BACK}"' in page
     at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
     [row] = csv.DictReader(io.StringIO(login(ada).get(at).getvalue().decode()))
-    assert row | {"joined_at": ""} == {
-        "participant_id": "5f1e",
-        "references": "STUDY_ID=s1",
+    assert row | {"joined_at": "", "ended_at": ""} == {
+        "participant_id": PID,
+        "submission_id": "t1",
+        "references": "STUDY_ID=s1 SESSION_ID=t1",
         "joined_at": "",
+        "outcome": "completed",
+        "ended_at": "",
         "tasks": "2",
         "tasks_done": "2",
+        "tasks_skipped": "0",
+        "checks": "0",
+        "checks_right": "0",
         "minutes": "2.0",
         "amount": "0.83",
         "currency": "USD",

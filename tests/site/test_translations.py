@@ -18,7 +18,7 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from annotation.kinds import label_kinds
-from annotation.models import CreditRequest, LabelTask, Session, Study
+from annotation.models import CreditRequest, LabelTask, Recruitment, RecruitmentLink, Session, Study
 from annotation.reminders import sending
 from annotation.studies import consent
 from summhay_site.links import mail_link
@@ -221,14 +221,59 @@ def test_every_word_of_the_ways_in_and_of_errors_is_translated(
         for path in (f"/join/{link.key}/", address(link)):
             walk.get(path)
         walk.post(address(link))
+        walk.get("/work/consent/")
+        _every_ending(walk, link)
         LabelTask.objects.update(state=LabelTask.State.DONE, n_answered=F("n_questions"))
         walk.get("/work/")
         walk.client.logout()
         walk.get(address(link, "another"))
+        _every_refusal(walk, link)
         for name, context in _ERRORS:
             with translation.override("de"):
                 walk.keep(f"{name} {context}", HttpResponse(render_to_string(name, context, rf.get("/"))))
     assert walk.faults(asked) == {}
+
+
+def _every_ending(walk: Walk, link: RecruitmentLink) -> None:
+    """How it can end for somebody who came by a link, each with its code; the person is at work again after it."""
+    codes = {"no_consent_code": "N", "failed_checks_code": "F", "screened_out_code": "S"}
+    RecruitmentLink.objects.update(min_checks_percent=50, **codes)
+    for n_skipped in (1, 2):
+        skipped = LabelTask.objects.filter(pk__in=LabelTask.objects.order_by("pk").values("pk")[:n_skipped])
+        LabelTask.objects.update(state=LabelTask.State.DONE, n_answered=F("n_questions"), skip_reason="")
+        skipped.update(state=LabelTask.State.SKIPPED, n_answered=0, skip_reason="unclear")
+        walk.get("/work/")
+    for outcome in Recruitment.Outcome:
+        is_working = outcome == Recruitment.Outcome.WORKING
+        Recruitment.objects.update(outcome=outcome, ended_at=None if is_working else makers.NOW)
+        walk.get("/work/")
+        walk.get("/work/consent/")
+    Recruitment.objects.update(outcome=Recruitment.Outcome.WORKING, ended_at=None)
+
+
+def _every_refusal(walk: Walk, link: RecruitmentLink) -> None:
+    """The pages of those who cannot join, and what those who can are told of the link."""
+    changes: list[dict[str, Any]] = [
+        {"max_per_address": 1, "min_done_percent": 80},
+        {"id_pattern": "x"},
+        {"max_places": 1},
+        {"max_places": 1, "screened_out_code": ""},
+        {"is_open": False},
+    ]
+    usual = {name: getattr(link, name) for change in changes for name in change} | {"screened_out_code": "S"}
+    for at, change in enumerate(changes):
+        RecruitmentLink.objects.update(**usual | change)
+        walk.get(address(link, f"{at:024x}"))
+        walk.post(address(link, f"{at:024x}"))
+        walk.client.logout()
+        walk.client.cookies.clear()
+    RecruitmentLink.objects.update(**usual | {"max_places": 9, "max_per_address": 1})
+    walk.get(address(link, "e" * 24))
+    link.study.label_items.all().delete()
+    RecruitmentLink.objects.update(max_per_address=None)
+    walk.get(address(link, "e" * 24))
+    link.allowed_ids.create(panel_key="nobody")
+    walk.get(address(link, "e" * 24))
 
 
 _ERRORS: list[tuple[str, dict[str, Any]]] = [

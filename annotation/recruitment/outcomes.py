@@ -1,0 +1,188 @@
+"""How it ended for those who came by a link, which code of the panel they are shown for it, and freed places.
+
+Asked in this order: who withdrew or never gave consent, who left the study, and, once nothing is open, whether
+enough tasks are done and enough checks right. What was stored stays: a code that was shown is not taken back.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from django.db import transaction
+from django.db.models import OuterRef
+
+from annotation.models import Annotator, Recruitment, RecruitmentLink, Study
+from annotation.querysets import RecruitmentQuerySet
+from annotation.recruitment.progress import Progress, progress_of
+from annotation.states import RecruitmentOutcome as Outcome
+from annotation.studies import consent
+from annotation.studies.members import remove_annotator
+from benchmarks import audit
+
+SCREENED_OUT = "screened_out"
+"""The outcome of those who were turned away: they have no row of their work."""
+SKIPPED = "skipped"
+"""What is shown of those at work who skipped more than the link lets them, and have nothing else to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What somebody is shown of a study that they came to by a link: the outcome, or `SKIPPED`, and its code."""
+
+    link: RecruitmentLink
+    outcome: str
+    progress: Progress
+
+    @property
+    def code(self) -> str:
+        """The code for the panel; empty where there is none for this."""
+        return code_of(self.link, self.outcome)
+
+    @property
+    def return_url(self) -> str:
+        """Back to the panel with this code."""
+        return return_url_of(self.link, self.outcome)
+
+    @property
+    def is_without_consent(self) -> bool:
+        """Whether it ended because the person did not agree, or no longer does."""
+        return self.outcome == Outcome.NO_CONSENT
+
+    @property
+    def n_missing(self) -> int:
+        """How many more tasks must be done for the completion code."""
+        return self.progress.n_needed(self.link) - self.progress.n_done
+
+
+def code_of(link: RecruitmentLink, outcome: str) -> str:
+    """The code of a link for an outcome; empty where the researcher set none."""
+    codes = {
+        Outcome.COMPLETED.value: link.completion_code,
+        Outcome.FAILED_CHECKS.value: link.failed_checks_code,
+        Outcome.NO_CONSENT.value: link.no_consent_code,
+        SCREENED_OUT: link.screened_out_code,
+    }
+    return codes.get(str(outcome), "")
+
+
+def return_url_of(link: RecruitmentLink, outcome: str) -> str:
+    """The address back to the panel with the code of an outcome, where the address has one; empty for no code."""
+    code = code_of(link, outcome)
+    if not code or outcome == Outcome.COMPLETED:
+        return link.return_url if code else ""
+    before, mark, after = link.return_url.rpartition(link.completion_code)
+    return f"{before}{quote(code, safe='')}{after}" if mark else ""
+
+
+def settle(rows: RecruitmentQuerySet, *, now: datetime) -> None:
+    """Store how it ended for those of `rows` who are through, left or withdrew; the others stay as they are."""
+    by_study: dict[Study, list[Recruitment]] = defaultdict(list)
+    for row in rows.at_work().select_related("link__study", "participant__annotator"):
+        by_study[row.link.study].append(row)
+    for study, working in by_study.items():
+        people = [row.participant.annotator for row in working]
+        progress = progress_of(study=study, annotators=people)
+        present = set(study.memberships.current().values_list("annotator", flat=True))
+        withdrawn = _withdrawn(people)
+        for row in working:
+            person = row.participant.annotator_id
+            outcome = _outcome(
+                row.link,
+                progress[person],
+                is_present=person in present,
+                has_withdrawn=person in withdrawn,
+            )
+            if outcome is not None:
+                _end([row], outcome, now=now)
+
+
+def _outcome(
+    link: RecruitmentLink, progress: Progress, *, is_present: bool, has_withdrawn: bool
+) -> Outcome | None:
+    if has_withdrawn:
+        return Outcome.NO_CONSENT
+    if not is_present:
+        return Outcome.LEFT
+    if not progress.is_enough(link):
+        return None
+    return Outcome.FAILED_CHECKS if progress.fails_checks(link) else Outcome.COMPLETED
+
+
+def _withdrawn(people: Iterable[Annotator]) -> set[int]:
+    rows = Annotator.objects.filter(pk__in=[person.pk for person in people])
+    return set(rows.filter(consent.withdrawn_by(OuterRef("user"))).values_list("pk", flat=True))
+
+
+def _end(rows: Iterable[Recruitment], outcome: Outcome, *, now: datetime) -> int:
+    """Another request may have stored an outcome meanwhile; that one stays."""
+    pks = [row.pk for row in rows]
+    n: int = Recruitment.objects.at_work().filter(pk__in=pks).update(outcome=outcome, ended_at=now)
+    return n
+
+
+def rows_of(annotator: Annotator) -> RecruitmentQuerySet:
+    """By which links somebody came."""
+    rows: RecruitmentQuerySet = Recruitment.objects.filter(participant__annotator=annotator)
+    return rows
+
+
+def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
+    """What somebody is shown of the studies that they came to by a link, the last first; nothing while at work."""
+    settle(rows_of(annotator), now=now)
+    shown = []
+    for row in rows_of(annotator).select_related("link__study").order_by("-joined_at"):
+        progress = progress_of(study=row.link.study, annotators=[annotator])[annotator.pk]
+        state = state_of(row, progress)
+        if state != Outcome.WORKING:
+            shown.append(Ending(row.link, state, progress))
+    return shown
+
+
+def state_of(row: Recruitment, progress: Progress) -> str:
+    """The outcome as it is shown: of those at work also that they skipped too many tasks and have no other."""
+    is_stuck = progress.n > 0 and not progress.n_open and not progress.is_enough(row.link)
+    if row.outcome == Outcome.WORKING and is_stuck:
+        return SKIPPED
+    return str(row.outcome)
+
+
+@transaction.atomic
+def decline(*, annotator: Annotator, by: Any, now: datetime) -> int:
+    """Withdraw every consent of a person, or give none: studies in which they are at work by a link end for them.
+
+    Tasks not begun go to others; what was done and earned stays. Gives the number of consents withdrawn.
+    """
+    settle(rows_of(annotator), now=now)
+    n = consent.withdraw(annotator=annotator, by=by, now=now)
+    _stop(rows_of(annotator), Outcome.NO_CONSENT, reason="no consent", by=by, now=now)
+    return n
+
+
+@transaction.atomic
+def free(*, link: RecruitmentLink, panel_ids: Collection[str], by: Any, now: datetime) -> int:
+    """Free the places of people who are at work: tasks not begun go to others, what was done and earned stays.
+
+    Gives how many places.
+    """
+    settle(link.recruitments.all(), now=now)
+    rows = link.recruitments.filter(participant__panel_id__in=panel_ids)
+    n = _stop(rows, Outcome.FREED, reason="place freed", by=by, now=now)
+    if n:
+        audit.record(actor=by, action="recruitment.place_freed", target=link.study, now=now, n=n)
+    return n
+
+
+def _stop(rows: RecruitmentQuerySet, outcome: Outcome, *, reason: str, by: Any, now: datetime) -> int:
+    n = 0
+    for row in rows.at_work().select_related("link__study", "participant__annotator"):
+        if _end([row], outcome, now=now):
+            n += 1
+            remove_annotator(
+                study=row.link.study, annotator=row.participant.annotator, reason=reason, by=by, now=now
+            )
+    return n

@@ -1,0 +1,317 @@
+"""Each outcome of somebody who came by a link has a code of its own, is stored, and is there for researchers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, RecruitmentLink, Study
+from annotation.recruitment import people
+from annotation.studies import consent
+from summhay_site import erasing
+from summhay_site.models import User
+from tests.annotation.test_recruitment import PID, address, make_link
+from tests.makers import annotator_of, make_linking_study
+from tests.makers_verification import make_questions, make_verification_study
+
+DONE = "COMPLETED-1"
+CODES = {
+    "completion_code": DONE,
+    "failed_checks_code": "FAILED-2",
+    "screened_out_code": "SCREENED-3",
+    "no_consent_code": "DECLINED-4",
+    "min_checks_percent": 60,
+    "return_url": f"https://app.prolific.com/submissions/complete?cc={DONE}",
+}
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    return make_linking_study(researcher=ada)
+
+
+@pytest.fixture
+def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
+    return make_link(study, by=ada, now=now, max_tasks=4, **CODES)
+
+
+def join(link: RecruitmentLink, pid: str = PID, **more: str) -> Client:
+    """A browser in which somebody joined and agreed, if there is something to agree to."""
+    client = Client()
+    assert client.post(address(link, pid, **more)).headers["Location"] == "/work/"
+    return client
+
+
+def agree(pid: str = PID) -> None:
+    person = Annotator.objects.get(participant__panel_id=pid)
+    text = consent.ensure_default_consent(now=person.created_at)
+    consent.give(annotator=person, version=text.version, now=person.created_at)
+
+
+def finish(pid: str = PID, *, skipping: int = 0) -> None:
+    """All tasks of a participant are done, but for some that are skipped."""
+    tasks = list(LabelTask.objects.filter(annotator__participant__panel_id=pid).order_by("position"))
+    for at, task in enumerate(tasks):
+        is_skipped = at >= len(tasks) - skipping
+        task.state = LabelTask.State.SKIPPED if is_skipped else LabelTask.State.DONE
+        task.n_answered = 0 if is_skipped else task.n_questions
+        task.skip_reason = "unclear" if is_skipped else ""
+        task.active_ms = 60_000
+        task.save()
+
+
+def words(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def shown(response: Any) -> tuple[str, str]:
+    """The outcome on a page, and the code that it gives."""
+    text = response.content.decode()
+    outcome = text.partition('data-outcome="')[2].partition('"')[0]
+    return outcome, text.partition("data-completion-code>")[2].partition("<")[0]
+
+
+def outcome_of(pid: str = PID) -> str:
+    return str(Recruitment.objects.get(participant__panel_id=pid).outcome)
+
+
+def paid(link: RecruitmentLink, client: Client) -> list[dict[str, str]]:
+    at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
+    return list(csv.DictReader(io.StringIO(client.get(at).getvalue().decode())))
+
+
+def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
+    link: RecruitmentLink, ada: Any, login: Any
+) -> None:
+    client = join(link)
+    agree()
+    finish(skipping=3)
+    page = client.get("/work/")
+    assert DONE not in page.content.decode()
+    assert shown(page) == ("skipped", "")
+    assert "3 more tasks must be done" in words(page)
+    listed = client.get(reverse("annotation:label-go", args=[link.study.uid]), follow=True)
+    assert "You can still answer these" in words(listed)
+    [row] = paid(link, login(ada))
+    assert (row["outcome"], row["tasks_done"], row["tasks_skipped"], row["is_complete"]) == (
+        "skipped", "1", "3", "False",
+    )  # fmt: skip
+    finish()
+    assert shown(client.get("/work/")) == ("completed", DONE)
+
+
+@pytest.mark.parametrize(("skipping", "outcome"), [(1, "completed"), (2, "skipped")])
+def test_a_link_says_what_share_must_be_done(skipping: int, outcome: str, link: RecruitmentLink) -> None:
+    RecruitmentLink.objects.update(min_done_percent=60)  # 3 of 4
+    assert "at least 60 % of them" in words(Client().get(address(link)))
+    client = join(link)
+    finish(skipping=skipping)
+    assert shown(client.get("/work/"))[0] == outcome
+
+
+def test_leaving_after_one_task_is_not_completing(link: RecruitmentLink) -> None:
+    client = join(link)
+    task = LabelTask.objects.order_by("position").first()
+    assert task is not None
+    LabelTask.objects.filter(pk=task.pk).update(
+        state="done", n_answered=task.n_questions, begun_at=task.created_at, done_at=task.created_at
+    )
+    client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+    assert shown(client.get("/work/")) == ("left", "")
+    assert outcome_of() == "left"
+
+
+def test_who_is_done_and_then_leaves_has_completed(link: RecruitmentLink) -> None:
+    client = join(link)
+    finish()
+    client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+    assert shown(client.get("/work/")) == ("completed", DONE)
+
+
+def test_a_code_that_was_shown_stays(link: RecruitmentLink) -> None:
+    client = join(link)
+    finish()
+    client.get("/work/")
+    LabelTask.objects.update(state=LabelTask.State.SKIPPED, n_answered=0, skip_reason="unclear")
+    assert shown(client.get("/work/")) == ("completed", DONE)
+
+
+def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(
+    link: RecruitmentLink, ada: Any, login: Any
+) -> None:
+    RecruitmentLink.objects.update(max_places=1)
+    client = join(link, SESSION_ID="t1")
+    assert "I do not agree" in words(client.get("/work/consent/"))
+    page = client.post("/work/consent/decline/", follow=True)
+    assert shown(page) == ("no_consent", "DECLINED-4")
+    assert "complete?cc=DECLINED-4" in page.content.decode()
+    assert outcome_of() == "no_consent"
+    assert not LabelTask.objects.exists(), "the tasks are there for others"
+    [row] = paid(link, login(ada))
+    assert (row["outcome"], row["submission_id"]) == ("no_consent", "t1")
+    second = join(link, "another")
+    assert shown(second.get("/work/")) == ("", "")
+    assert client.post(address(link, PID)).headers["Location"] == "/work/", "to the page with their code"
+    assert shown(client.get("/work/")) == ("no_consent", "DECLINED-4")
+
+
+def test_who_changes_their_mind_joins_again_while_there_is_a_place(link: RecruitmentLink) -> None:
+    client = join(link)
+    client.post("/work/consent/decline/")
+    assert client.post(address(link, PID)).headers["Location"] == "/work/"
+    assert outcome_of() == "working"
+    assert LabelTask.objects.filter(annotator__participant__panel_id=PID).count() == 4
+
+
+def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no_consent(
+    link: RecruitmentLink,
+) -> None:
+    client = join(link)
+    agree()
+    task = LabelTask.objects.order_by("position").first()
+    assert task is not None
+    LabelTask.objects.filter(pk=task.pk).update(
+        state="done", n_answered=task.n_questions, begun_at=task.created_at, active_ms=60_000
+    )
+    assert shown(client.post("/work/consent/withdraw/", follow=True)) == ("no_consent", "DECLINED-4")
+    assert [row.pk for row in LabelTask.objects.all()] == [task.pk]
+
+
+def test_a_completed_study_stays_completed_after_a_withdrawal(link: RecruitmentLink) -> None:
+    client = join(link)
+    agree()
+    finish()
+    client.post("/work/consent/withdraw/")
+    assert shown(client.get("/work/")) == ("completed", DONE)
+
+
+def test_annotators_of_their_own_are_not_asked_to_decline(ben: Any, login: Any, now: datetime) -> None:
+    consent.ensure_default_consent(now=now)
+    client = login(ben)
+    assert "I do not agree" not in words(client.get("/work/consent/"))
+    assert client.post("/work/consent/decline/").status_code == 302
+
+
+@pytest.mark.parametrize(("n_right", "outcome"), [(1, "failed_checks"), (2, "completed")])
+def test_who_fails_the_checks_gets_the_code_for_that(
+    n_right: int, outcome: str, ada: Any, login: Any, now: datetime
+) -> None:
+    study = make_verification_study(questions=make_questions(2), n_control=0, researcher=ada)
+    last = study.label_items.order_by("pk").last()
+    assert last is not None
+    study.label_items.exclude(pk=last.pk).update(role=LabelItem.Role.GOLD, is_overlap=True)
+    link = make_link(study, by=ada, now=now, max_tasks=4, **CODES)
+    client = join(link, SESSION_ID="t1")
+    agree()
+    checks = 0
+    for task in LabelTask.objects.filter(annotator__participant__panel_id=PID).order_by("position"):
+        checks += (is_check := task.item.role == LabelItem.Role.GOLD)
+        answer = {"grounded": "no"} if is_check and checks <= n_right else {"grounded": "yes", "keyness": "agree"}
+        sent = client.post(
+            reverse("annotation:label-choice", args=["verification", task.uid]),
+            {**answer, "op_id": f"op{task.pk}"},
+        )
+        assert sent.status_code in {200, 302}
+    assert checks == 3
+    code = {"failed_checks": "FAILED-2", "completed": DONE}[outcome]
+    assert shown(client.get("/work/")) == (outcome, code)
+    [row] = paid(link, login(ada))
+    assert (row["outcome"], row["checks"], row["checks_right"]) == (outcome, "3", str(n_right))
+
+
+def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
+    link: RecruitmentLink, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RecruitmentLink.objects.update(max_tasks=1)
+    monkeypatch.setattr(people, "IN_A_BATCH", 2)
+    for at in range(3):
+        pid = f"{at:024x}"
+        join(link, pid, STUDY_ID="s", **({} if at == 1 else {"SESSION_ID": f"t{at}"}))
+        finish(pid)
+    client = login(ada)
+    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
+    page = words(client.get(at))
+    assert page.count('<span class="badge good">completed</span>') == 3
+    assert "2 submissions to approve" in page
+    assert "1 person completed, and the panel gave no submission id" in page
+    assert "completed: 3" in words(client.get(reverse("annotation:recruitment", args=[link.study.uid])))
+    first = client.get(reverse("annotation:recruitment-approval", args=[link.study.uid, link.uid, 1]))
+    assert first.getvalue() == b"t0\nt2\n"
+    none = reverse("annotation:recruitment-approval", args=[link.study.uid, link.uid, 2])
+    assert client.get(none).status_code == 404
+
+
+def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
+    RecruitmentLink.objects.update(max_places=1)
+    gone = join(link)
+    assert Client().get(address(link, "b" * 24)).status_code == 410
+    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
+    client = login(ada)
+    client.post(at, {"place": PID})
+    assert outcome_of() == "freed"
+    join(link, "b" * 24)
+    assert shown(gone.get("/work/")) == ("freed", "")
+    assert LabelTask.objects.filter(annotator__participant__panel_id=PID).count() == 0
+    assert "1 of 1 taken" in words(client.get(reverse("annotation:recruitment", args=[link.study.uid])))
+
+
+def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, ada: Any, login: Any) -> None:
+    join(link)
+    task = LabelTask.objects.order_by("position").first()
+    assert task is not None
+    LabelTask.objects.filter(pk=task.pk).update(
+        state="done", n_answered=task.n_questions, begun_at=task.created_at, active_ms=60_000
+    )
+    client = login(ada)
+    client.post(reverse("annotation:recruitment-people", args=[link.study.uid, link.uid]), {"place": PID})
+    [row] = paid(link, client)
+    assert (row["outcome"], row["tasks_done"], row["minutes"]) == ("freed", "1", "1.0")
+
+
+def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
+    join(link)
+    finish()
+    client = login(ada)
+    client.post(reverse("annotation:recruitment-people", args=[link.study.uid, link.uid]), {"place": PID})
+    assert outcome_of() == "completed"
+
+
+def test_places_where_nothing_was_done_for_a_day_are_freed_together(
+    link: RecruitmentLink, ada: Any, login: Any
+) -> None:
+    RecruitmentLink.objects.update(max_tasks=1)
+    with time_machine.travel(datetime.now().astimezone() - timedelta(days=2)):
+        join(link, "a" * 24)
+        join(link, "b" * 24)
+        finish("b" * 24)
+    join(link, "c" * 24)
+    LabelTask.objects.filter(annotator__participant__panel_id="b" * 24).update(state="begun")
+    client = login(ada)
+    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
+    assert "Free 1 place where nothing was done for a day" in words(client.get(at))
+    client.post(at, {"idle": "1"})
+    assert [outcome_of(letter * 24) for letter in "abc"] == ["freed", "working", "working"]
+
+
+def test_strangers_to_a_study_see_no_participants(link: RecruitmentLink, ben: Any, login: Any) -> None:
+    join(link)
+    for name, more in (("people", []), ("link", []), ("approval", [1])):
+        at = reverse(f"annotation:recruitment-{name}", args=[link.study.uid, link.uid, *more])
+        assert login(ben).get(at).status_code == 403
+
+
+def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, eve: Any, now: datetime) -> None:
+    join(link)
+    link.allowed_ids.create(panel_key=PID)
+    link.turned_away.create(panel_id=PID, panel_key=PID, at=now)
+    person = annotator_of(User.objects.get(is_recruited=True))
+    erasing.erase(actor=eve, user=person.user, now=now)
+    assert not link.allowed_ids.exists()
+    assert not link.turned_away.exists()
