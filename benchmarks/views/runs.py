@@ -29,6 +29,7 @@ from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import requires
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
+RUN_TASK = "benchmarks.tasks.run_judge"
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
 NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
@@ -70,7 +71,7 @@ def start_run(
     if run is None:
         messages.info(request, NOTHING_MISSING)
         return redirect(back)
-    enqueue(runs.worker_task(run), str(run.uid))
+    enqueue(RUN_TASK, str(run.uid))
     return redirect(then or reverse("benchmarks:judge-run", args=[run.uid]))
 
 
@@ -268,7 +269,7 @@ def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     elif act == "again":
         return _again(request, run)
     elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
-        enqueue(runs.worker_task(run), str(run.uid))
+        enqueue(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
 
 
@@ -281,7 +282,7 @@ def _again(request: HtmxHttpRequest, run: JudgeRun) -> HttpResponse:
     if new is None:
         messages.info(request, NOTHING_MISSING)
         return redirect("benchmarks:judge-run", run.uid)
-    enqueue(runs.worker_task(new), str(new.uid))
+    enqueue(RUN_TASK, str(new.uid))
     return redirect("benchmarks:judge-run", new.uid)
 
 
