@@ -31,8 +31,8 @@ from tests.makers import (
 from tests.site.test_access import ADDRESSES, Address, _allowed
 
 JSON = {"Accept": "application/json"}
-STAYS_OPEN = {"consent", "consent-withdraw", "study-leave"}
-"""Agreeing, withdrawing again and leaving a study."""
+STAYS_OPEN = {"consent", "consent-decline", "consent-withdraw", "study-leave"}
+"""Agreeing or not, withdrawing again and leaving a study."""
 NO_WORK = {"logout", "profile", "password-change"}
 """What an annotator sends that is no work: the account."""
 
