@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Recruitment, RecruitmentLink
 from annotation.recruitment import joining
-from annotation.recruitment.ids import has_form, panel_id_in
+from annotation.recruitment.ids import WORD, has_form, panel_id_in
 from annotation.recruitment.links import references_in
 from annotation.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -141,6 +141,8 @@ def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: U
         return "own_account"
     if not panel_id:
         return "no_id"
+    if not WORD.fullmatch(panel_id):
+        return "bad_id"
     known = joining.participant_of(link, panel_id)
     is_own = known is not None and user is not None and known.annotator.user_id == user.pk
     if not has_form(link, panel_id) and not is_own:
