@@ -50,6 +50,11 @@ def small_targets(page: Page) -> list[str]:
 def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> None:
     page = desk("looks")
     assert serious(page) == []
+    page.get_by_role("link", name="Take the tour").click()
+    page.get_by_role("dialog", name="Tour").wait_for()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.wait_for_url("**/start/")
     begin(page)
     write(page, "- A fact [1, 99]\n- Uncited")
     page.get_by_label("Search the documents").fill("the")
