@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models, transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from benchmarks import audit
 from benchmarks.corpora import InUse, Obstacle, counted, dependants
 from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
+from benchmarks.owning import may_change_all
 
 PATHS: dict[type[models.Model], str] = {
     Question: "dataset",
@@ -24,26 +25,32 @@ PATHS: dict[type[models.Model], str] = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """The questions of one name; archived when all of them are."""
+    """The questions of one name; archived when all of them are.
+
+    It is somebody's, to archive and bring back, who imported all of them, and every admin's.
+    """
 
     name: str
     n: int
     is_archived: bool
+    is_mine: bool
 
 
-def sets() -> list[QuestionSet]:
+def sets(*, for_user: Any = None) -> list[QuestionSet]:
     """All sets by name. One query."""
-    return _sets(Question.objects.all())
+    return _sets(Question.objects.all(), for_user)
 
 
-def find(name: str) -> QuestionSet | None:
+def find(name: str, *, for_user: Any = None) -> QuestionSet | None:
     """The set of this name. One query."""
-    return next(iter(_sets(Question.objects.filter(dataset=name))), None)
+    return next(iter(_sets(Question.objects.filter(dataset=name), for_user)), None)
 
 
-def _sets(rows: models.QuerySet[Any]) -> list[QuestionSet]:
-    found = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"))
-    return [QuestionSet(name, n, n == n_archived) for name, n, n_archived in found]
+def _sets(rows: models.QuerySet[Any], user: Any) -> list[QuestionSet]:
+    mine = Count("pk", filter=Q(created_by=user))
+    found = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"), mine=mine)
+    is_all = may_change_all(user)
+    return [QuestionSet(name, n, n == gone, is_all or n == n_mine) for name, n, gone, n_mine in found]
 
 
 def obstacles(name: str) -> list[Obstacle]:

@@ -14,8 +14,12 @@ from django.db.models.functions import Coalesce, TruncDate
 
 from benchmarks import audit
 from benchmarks.models import JudgeCall, ModelPrice
+from benchmarks.owning import NotYours, may_change
 
 MILLION = Decimal(1_000_000)
+PRICE_TAKEN = (
+    "Somebody else set the price of this day. They or an admin can change it; you can set that of another day."
+)
 
 
 @dataclass(frozen=True)
@@ -147,16 +151,22 @@ def set_price(
     by: Any,
     now: datetime,
 ) -> ModelPrice:
-    """Write the price of a model from a day on; the same day again replaces it."""
+    """Write the price of a model from a day on; the same day again replaces it.
+
+    Raises:
+        NotYours: somebody else set the price of that day, and others have counted on it.
+    """
+    key = {"model": model, "base_url": base_url, "valid_from": valid_from}
+    before = ModelPrice.objects.select_for_update().filter(**key).first()
+    if before is not None and not may_change(by, before):
+        raise NotYours(PRICE_TAKEN)
+    prices = {
+        "input_per_million": input_per_million,
+        "cached_per_million": cached_per_million,
+        "output_per_million": output_per_million,
+    }
     price, _ = ModelPrice.objects.update_or_create(
-        model=model,
-        base_url=base_url,
-        valid_from=valid_from,
-        defaults={
-            "input_per_million": input_per_million,
-            "cached_per_million": cached_per_million,
-            "output_per_million": output_per_million,
-        },
+        **key, defaults=prices, create_defaults={**prices, "created_by": by}
     )
     audit.record(actor=by, action="price.set", target=price, now=now, input=str(input_per_million))
     return price

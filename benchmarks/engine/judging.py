@@ -27,6 +27,7 @@ from benchmarks.judges import registry
 from benchmarks.judges.jury import JuryConfig, WrongJury
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summarizer
+from benchmarks.owning import NotYours, may_add
 from benchmarks.scoring.summhay import Score
 
 BATCH = 200
@@ -83,8 +84,13 @@ def ensure_judge(
     now: datetime,
     note: str = "",
     role: str = Judge.Role.JUDGE,
+    by: Any = None,
 ) -> Judge:
-    """Return the judge or summarizer of this name and configuration; a new configuration is a new version."""
+    """Return the judge or summarizer of this name and configuration; a new configuration is a new version.
+
+    Raises:
+        NotYours: there are versions of this name, none of them made by `by`.
+    """
     digest = config_hash(config)
     rows = Summarizer.objects if role == Judge.Role.SUMMARIZER else Judge.objects
     versions = rows.filter(name=name)
@@ -92,6 +98,8 @@ def ensure_judge(
     if found is not None:
         return found
     latest = versions.aggregate(latest=Max("version"))["latest"] or 0
+    if latest and not may_add(by, versions):
+        raise NotYours(f"Somebody else made “{name}”. They or an admin can change it; choose another name.")
     return rows.create(
         role=role,
         name=name,
@@ -100,6 +108,7 @@ def ensure_judge(
         config=dict(config),
         config_sha256=digest,
         note=note,
+        created_by=by,
         created_at=now,
     )
 
@@ -111,8 +120,12 @@ def default_judge(*, now: datetime) -> Judge:
 
 @transaction.atomic
 def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datetime) -> Judge:
-    """A model judge, or the next version of it when the configuration differs."""
-    judge = ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, now=now)
+    """A model judge, or the next version of it when the configuration differs.
+
+    Raises:
+        NotYours: somebody else has a judge of this name.
+    """
+    judge = ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, by=by, now=now)
     audit.record(actor=by, action="judge.saved", target=judge, now=now, version=judge.version)
     return judge
 
@@ -149,6 +162,7 @@ def save_jury(
     Raises:
         WrongJury: these judges make no jury, it has no name or that of a judge of another kind, or, where it
             `must_judge` at once, there is nothing yet that all members have judged.
+        NotYours: somebody else has a jury of this name.
     """
     name = name.strip()
     if not 1 <= len(name) <= 120:
@@ -159,7 +173,7 @@ def save_jury(
         raise WrongJury(f"“{name}” is the name of a judge of another kind.")
     if must_judge and not juries.have_common(members):
         raise WrongJury("No insight was judged by all of its members; run them first (run_judge).")
-    jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, now=now)
+    jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, by=by, now=now)
     if by is not None:
         audit.record(actor=by, action="judge.saved", target=jury, now=now, version=jury.version)
     return jury

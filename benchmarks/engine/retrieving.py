@@ -135,7 +135,7 @@ def request(
         )
         if not is_new and row.state in ENDED:
             row.state, row.message, row.n_done, row.claimed_at = State.QUEUED, "", 0, None
-            row.n_requests, row.max_requests = 0, max_requests
+            row.n_requests, row.max_requests, row.created_by = 0, max_requests, actor
             row.n_total = haystack.subtopics.count()
             row.save()
         audit.record(actor=actor, action="retrieval.requested", target=row, now=now, haystack=haystack.title)

@@ -177,6 +177,7 @@ def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, 
 
     Raises:
         NotPossible: the name is taken.
+        NotYours: somebody else has a summarizer of this name.
     """
     check_name(name)
     saved = judging.ensure_judge(
@@ -186,6 +187,7 @@ def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, 
         note=note,
         now=now,
         role=Judge.Role.SUMMARIZER,
+        by=by,
     )
     audit.record(actor=by, action="summarizer.saved", target=saved, now=now, version=saved.version)
     return saved

@@ -6,9 +6,11 @@ Rows keep their ids, so that labels and verdicts stay on what they were given on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db.models import F
 
+from benchmarks.exchange.problems import Got, Problems
 from benchmarks.exchange.topics import TopicFile, TopicInsight
 from benchmarks.importing.plan import BATCH
 from benchmarks.models import Haystack, Insight, Subtopic, Summary
@@ -54,3 +56,18 @@ def make_room(haystack: Haystack, topic: TopicFile, displaced: Sequence[Summary]
     for start in range(0, len(displaced), BATCH):
         pks = [row.pk for row in displaced[start : start + BATCH]]
         Summary.objects.filter(pk__in=pks).update(origin=Summary.Origin.ANNOTATED)
+
+
+def kept(haystack: Haystack, given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """What a haystack of somebody else is called already, and a warning where a file would call it otherwise."""
+    before = {name: getattr(haystack, name) for name in given}
+    for name in sorted(name for name in given if given[name] != before[name]):
+        problems.warning(
+            "kept",
+            "",
+            name,
+            expected="what whoever imported the haystack gave it",
+            got=Got("something else"),
+            message="Only they or an admin can change it.",
+        )
+    return before

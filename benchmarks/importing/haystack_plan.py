@@ -26,6 +26,7 @@ from benchmarks.models import (
     System,
     Verdict,
 )
+from benchmarks.owning import may_change
 from benchmarks.scoring.text import without_emphasis
 
 PUBLISHED_JUDGE = "published"
@@ -108,9 +109,11 @@ class HaystackPlan(Plan[TopicFile]):
                 "content_sha256": published.content_hash(topic),
             }
         if found is None:
-            row = Haystack(created_at=self.now, **given)
+            row = Haystack(created_by=self.request.actor, created_at=self.now, **given)
             self.create(row, "haystacks")
             return row
+        if not self.completes and not may_change(self.request.actor, found):
+            given = completing.kept(found, given, self.problems)
         self.change(found, given, "haystacks")
         return found
 
@@ -349,7 +352,7 @@ class HaystackPlan(Plan[TopicFile]):
         """
         name, config = self.judge_name, {"source": "eval_summaries"}
         note = "Evaluations that came with imported haystack files."
-        new = published.new_judge(name, config=config, note=note, now=self.now)
+        new = published.new_judge(name, config=config, note=note, by=self.request.actor, now=self.now)
         named = Judge.objects.filter(name=name).order_by("-version")
         versions = [judge for judge in named if judge.kind == Judge.Kind.IMPORTED]
         if not versions and named:

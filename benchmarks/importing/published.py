@@ -84,7 +84,9 @@ def new_system(system: TopicSystem) -> System:
     )
 
 
-def new_judge(name: str, *, config: Mapping[str, Any], now: datetime, version: int = 1, note: str = "") -> Judge:
+def new_judge(
+    name: str, *, config: Mapping[str, Any], now: datetime, version: int = 1, note: str = "", by: Any = None
+) -> Judge:
     """A judge whose verdicts are only imported, as a row."""
     return Judge(
         name=name,
@@ -93,6 +95,7 @@ def new_judge(name: str, *, config: Mapping[str, Any], now: datetime, version: i
         config=dict(config),
         config_sha256=hashlib.sha256(orjson.dumps(config, option=orjson.OPT_SORT_KEYS)).hexdigest(),
         note=note,
+        created_by=by,
         created_at=now,
     )
 

@@ -55,6 +55,7 @@ class QuestionPlan(DatasetPlan):
             domain=given.domain,
             language=given.language,
             n_words=sum(document.n_words for document in given.documents),
+            created_by=self.request.actor,
             created_at=self.now,
         )
         self.create(row, "questions")

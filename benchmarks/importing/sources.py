@@ -64,6 +64,7 @@ class SourcePlan(DatasetPlan):
             n_words=sum(document.n_words for document in topic.documents),
             content_sha256=published.content_hash(topic),
             is_source=True,
+            created_by=self.request.actor,
             created_at=self.now,
         )
         self.create(row, "sources")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -164,6 +165,9 @@ class ModelPrice(models.Model):
     input_per_million = models.DecimalField(max_digits=12, decimal_places=6)
     cached_per_million = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     output_per_million = models.DecimalField(max_digits=12, decimal_places=6)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     class Meta:
         ordering = ["model", "base_url", "-valid_from"]

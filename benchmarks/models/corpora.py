@@ -44,6 +44,9 @@ class Haystack(models.Model):
     metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     is_practice = models.BooleanField(default=False, help_text="Only for the practice session.")
     is_source = models.BooleanField(default=False, help_text="One or a few documents with a reference summary.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

@@ -68,6 +68,9 @@ class Judge(models.Model):
         blank=True,
         help_text="In US dollars, as whoever published imported verdicts gives it.",
     )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -25,6 +26,9 @@ class Question(models.Model):
     domain = models.CharField(max_length=60, blank=True, db_index=True)
     language = models.CharField(max_length=20, default="en")
     n_words = models.PositiveIntegerField(default=0, help_text="Of all its documents.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

@@ -18,12 +18,13 @@ from benchmarks import browse, corpora
 from benchmarks.exchange import summhay
 from benchmarks.exporting import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
+from benchmarks.owning import may_change
 from benchmarks.retrieval_words import names_of
 from benchmarks.searching import KINDS, search
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import refuse_others, requires, wanted
 from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_haystack"
@@ -69,10 +70,11 @@ def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
 @requires(VIEW)
 def haystack_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One haystack: subtopics, systems, documents."""
-    haystack = get_object_or_404(Haystack, uid=uid)
+    haystack = get_object_or_404(Haystack.objects.select_related("created_by"), uid=uid)
     find = request.GET.get("q", "").strip()
     documents = browse.document_rows(haystack, find=find)
     context: dict[str, Any] = {"haystack": haystack, "find": find, "documents": documents}
+    context["is_mine"] = may_change(request.user, haystack)
     if not wants_fragment(request):
         context["subtopics"] = haystack.subtopics.with_counts().order_by("number")
         context["systems"] = browse.system_table(haystack)
@@ -190,9 +192,10 @@ def haystack_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 @require_POST
 @requires("benchmarks.change_haystack")
 def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Archive, or bring back."""
+    """Archive with `archived=1`, bring back with `archived=0`; sent twice it is the same."""
     haystack = get_object_or_404(Haystack, uid=uid)
-    is_archived = haystack.archived_at is None
+    refuse_others(request.user, haystack, words=_("Whoever imported this haystack, or an admin, can archive it."))
+    is_archived = wanted(request, "archived")
     corpora.set_archived(haystack=haystack, is_archived=is_archived, actor=request.user, now=timezone.now())
     message = _("“%(title)s” is archived.") if is_archived else _("“%(title)s” is restored.")
     messages.success(request, message % {"title": haystack.title})

@@ -16,11 +16,12 @@ from benchmarks.engine import costs, judging, overview
 from benchmarks.judge_forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
 from benchmarks.judges.jury import WrongJury
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.owning import NotYours
 from benchmarks.scoring.summhay import Score
 from benchmarks.views.models import edit_model
 from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import refuse_others, requires
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 
@@ -85,7 +86,7 @@ def jury_new(request: HtmxHttpRequest) -> HttpResponse:
                 must_judge=True,
                 now=timezone.now(),
             )
-        except WrongJury as error:
+        except (WrongJury, NotYours) as error:
             form.add_error(None, str(error))
         else:
             return _run_jury(request, jury)
@@ -115,6 +116,7 @@ def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
 def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Write the published cost of an imported judge."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
+    refuse_others(request.user, judge, words=_("Whoever imported this judge, or an admin, can change its cost."))
     form = PublishedCostForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Enter US dollars, 0 or more, or leave it blank."))
@@ -131,7 +133,11 @@ def prices(request: HtmxHttpRequest) -> HttpResponse:
     """The dated price table."""
     form = PriceForm(request.POST or None, initial={"valid_from": timezone.now().date().isoformat()})
     if request.method == "POST" and form.is_valid():
-        costs.set_price(**form.cleaned_data, by=request.user, now=timezone.now())
-        return redirect("benchmarks:prices")
+        try:
+            costs.set_price(**form.cleaned_data, by=request.user, now=timezone.now())
+        except NotYours as refused:
+            form.add_error("valid_from", str(refused))
+        else:
+            return redirect("benchmarks:prices")
     context = {"form": form, "prices": ModelPrice.objects.all()}
     return page(request, "benchmarks/prices.html", context, status=422 if request.method == "POST" else 200)

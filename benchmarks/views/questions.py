@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,7 +23,7 @@ from benchmarks.exporting_questions import questions_of
 from benchmarks.models import Question
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, wanted
 from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_question"
@@ -47,7 +49,7 @@ def question_list(request: HtmxHttpRequest) -> HttpResponse:
     """All questions, filtered and sorted by the address."""
     find = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in ("dataset", "category", "domain")}
-    archived, sets = request.GET.get("archived") == "1", question_sets.sets()
+    archived, sets = request.GET.get("archived") == "1", question_sets.sets(for_user=request.user)
     rows = Question.objects.in_archive(archived).search(find).of(**chosen).with_counts().order_by("dataset", "pk")
     table = QUESTIONS.shown(rows, request.GET)
     context = {
@@ -88,8 +90,10 @@ def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
 @require_POST
 @requires("benchmarks.change_haystack")
 def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
-    """Archive a question set, or bring it back."""
-    is_archived = not _set(dataset).is_archived
+    """Archive a question set with `archived=1`, bring it back with `archived=0`; sent twice it is the same."""
+    if not _set(dataset, request.user).is_mine:
+        raise PermissionDenied(_("Whoever imported all questions of this set, or an admin, can archive it."))
+    is_archived = wanted(request, "archived")
     question_sets.set_archived(dataset=dataset, is_archived=is_archived, actor=request.user, now=timezone.now())
     message = _("“%(name)s” is archived.") if is_archived else _("“%(name)s” is restored.")
     messages.success(request, message % {"name": dataset})
@@ -100,7 +104,7 @@ def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
 @requires("benchmarks.delete_haystack")
 def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     """Show what would go with a question set and what stands in the way; delete it when that is confirmed."""
-    found = _set(dataset)
+    found = _set(dataset, request.user)
     if request.method == "POST":
         try:
             question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
@@ -117,8 +121,8 @@ def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     return page(request, "benchmarks/question_set_delete.html", context)
 
 
-def _set(dataset: str) -> question_sets.QuestionSet:
-    found = question_sets.find(dataset)
+def _set(dataset: str, user: Any) -> question_sets.QuestionSet:
+    found = question_sets.find(dataset, for_user=user)
     if found is None:
         raise Http404
     return found

@@ -16,12 +16,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.engine import retrieving
 from benchmarks.models import Haystack, Retrieval
+from benchmarks.owning import may_change
 from benchmarks.retrieval.registry import WrongSettings, make
 from benchmarks.retrieval_forms import RetrieverForm
 from benchmarks.retrieval_quality import Line, quality_lines
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import refuse_others, requires
 from benchmarks.web.tables import Column, Table
 
 FIGURES = {
@@ -116,6 +117,7 @@ def retriever_again(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def retriever_cancel(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Stop a retriever before its next request."""
     row = get_object_or_404(Retrieval.objects.select_related("haystack"), uid=uid)
+    refuse_others(request.user, row, words=_("Whoever started this retriever, or an admin, can cancel it."))
     retrieving.cancel(row=row, by=request.user, now=timezone.now())
     return redirect("benchmarks:retriever-list", row.haystack.uid)
 
@@ -123,7 +125,8 @@ def retriever_cancel(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, status: int = 200) -> HttpResponse:
     budget_form = BudgetForm(request.GET if "budget" in request.GET else None)
     budget = budget_form.cleaned_data["budget"] if budget_form.is_valid() else TOKEN_BUDGET
-    unfinished = haystack.retrievals.exclude(state=Retrieval.State.DONE).order_by("-created_at")
+    rows = haystack.retrievals.exclude(state=Retrieval.State.DONE).select_related("created_by")
+    unfinished = rows.order_by("-created_at")
     working = [row for row in unfinished if row.state in retrieving.WORKING]
     context: dict[str, Any] = {
         "haystack": haystack,
@@ -131,7 +134,7 @@ def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, 
         "budget_form": budget_form,
         "budget": budget,
         "figures": list(FIGURES.items()),
-        "working": working,
+        "working": [(row, may_change(request.user, row)) for row in working],
         "failed": [row for row in unfinished if row.state not in retrieving.WORKING],
         "table": TABLE.shown(quality_lines([haystack], token_budget=budget), request.GET),
     }

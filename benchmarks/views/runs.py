@@ -24,9 +24,10 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.judge_forms import BudgetForm, PublishedCostForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary
+from benchmarks.owning import may_add, may_change
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import refuse_others, requires
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
 RUN_TASK = "benchmarks.tasks.run_judge"
@@ -97,14 +98,17 @@ def judge_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpResponse:
     """The page of a judge; a bound form is answered with the estimate of its run."""
     is_model = judge.kind == Judge.Kind.OPENAI
+    versions = list(Judge.objects.filter(name=judge.name))
     context = {
         "judge": judge,
+        "is_mine": may_change(request.user, judge),
+        "may_edit": may_add(request.user, versions),
         "is_model": is_model,
         "can_run": judge.kind != Judge.Kind.IMPORTED and judge.archived_at is None,
         "about": description_of(judge.kind),
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "form": form,
-        "versions": Judge.objects.filter(name=judge.name).exclude(pk=judge.pk),
+        "versions": [version for version in versions if version.pk != judge.pk],
         "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
         "some_summary": Summary.objects.of_systems().first(),
     }
@@ -207,7 +211,7 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
 @requires(VIEW)
 def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Where a run stands; the fragment is polled while somebody works on it."""
-    run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
+    run = get_object_or_404(JudgeRun.objects.select_related("judge", "requested_by"), uid=uid)
     state = runs.run_state(run)
     failed = run.items.filter(state=JudgeRunItem.State.FAILED).select_related(
         "summary__system", "response__system", "key_point__question", "draft__subtopic", "draft__question"
@@ -216,6 +220,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "state": state,
         "run": run,
         "failed": failed,
+        "is_mine": may_change(request.user, run),
         "scope": scopes.words(run.scope, seen=scopes.seen_by(request.user)),
     }
     if not state.is_working:
@@ -259,15 +264,16 @@ def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 @requires(RUN)
 def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
-    """Pause, resume or cancel a run, or queue what is missing of it as another one."""
+    """Pause, resume or cancel a run, or queue what is missing of it as another one, which then is one's own."""
     run = get_object_or_404(JudgeRun, uid=uid)
     now = timezone.now()
+    if act == "again":
+        return _again(request, run)
+    refuse_others(request.user, run, words=_("Whoever started this run, or an admin, can change it."))
     if act == "pause":
         runs.pause_run(run=run, now=now, by=request.user)
     elif act == "cancel":
         runs.cancel_run(run=run, now=now, by=request.user)
-    elif act == "again":
-        return _again(request, run)
     elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
         enqueue(RUN_TASK, str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)

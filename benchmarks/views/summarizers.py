@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.engine import judging, overview, summarizing
 from benchmarks.models import Judge, JudgeRun, Summarizer
+from benchmarks.owning import may_add
 from benchmarks.summarizer_forms import (
     METHOD_NAMES,
     RespondForm,
@@ -120,12 +121,14 @@ def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> Htt
     of_sources: tuple[type[RunForm], ...] = (SourcesForm,) if source_datasets() else ()
     kinds: tuple[type[RunForm], ...] = (SummarizeForm, *of_sources, RespondForm)
     forms = [sent if isinstance(sent, kind) else kind(initial=request.GET.dict(), judge=judge) for kind in kinds]
+    versions = list(Summarizer.objects.filter(name=judge.name))
     context = {
         "judge": judge,
+        "may_edit": may_add(request.user, versions),
         "is_model": judge.kind == Judge.Kind.OPENAI,
         "method": METHOD_NAMES.get(judge.config.get("method", ""), _("sentences of the documents, no model")),
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
-        "versions": Summarizer.objects.filter(name=judge.name).exclude(pk=judge.pk),
+        "versions": [version for version in versions if version.pk != judge.pk],
         "forms": forms,
     }
     is_wrong = sent is not None and not sent.is_valid()

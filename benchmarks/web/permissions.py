@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.utils.encoding import iri_to_uri
@@ -16,6 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from benchmarks import audit
+from benchmarks.owning import may_change
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -53,6 +55,20 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
 
 
 LOGGED_IN = "logged-in"
+
+
+def refuse_others(user: Any, row: Model, *, words: str) -> None:
+    """Refuse (403, with these words) whoever may not change a row; see `benchmarks.owning`."""
+    if not may_change(user, row):
+        raise PermissionDenied(words)
+
+
+def wanted(request: HttpRequest, name: str) -> bool:
+    """The state that a form asks for, 1 or 0, so that sending it twice is the same; anything else is a 400."""
+    try:
+        return {"1": True, "0": False}[request.POST.get(name, "")]
+    except KeyError:
+        raise BadRequest(f"{name} is 1 or 0") from None
 
 
 def _note_download(request: HttpRequest, response: HttpResponseBase) -> None:

@@ -135,6 +135,7 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
 def test_a_published_cost_is_entered_and_shown_as_published(
     client: Client, study: Study, ada: Any, ben: Any, login: Any
 ) -> None:
+    Judge.objects.filter(name="brisk").update(created_by=ada)
     judge = Judge.objects.get(name="brisk")
     cost = reverse("benchmarks:judge-cost", args=[judge.uid])
     assert "imported predictions come without their usage" in client.get(address(study)).text

@@ -264,14 +264,16 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
     now: datetime, ada: Any, login: Login
 ) -> None:
     haystack = imported(now)
+    Haystack.objects.update(created_by=ada)
     client = login(ada)
     archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
-    assert client.post(archive).status_code == 302
+    for _ in range(2):
+        assert client.post(archive, {"archived": "1"}).status_code == 302
     assert "is archived" in text_of(client, reverse("benchmarks:corpora"))
     assert haystack.title not in text_of(client, reverse("benchmarks:corpora"))
     assert haystack.title in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
     assert "No corpus contains" in text_of(client, reverse("benchmarks:corpora-search") + "?q=harbour")
-    client.post(archive)
+    client.post(archive, {"archived": "0"})
     assert haystack.title in text_of(client, reverse("benchmarks:corpora"))
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
         "haystack.archived",

@@ -160,7 +160,11 @@ def test_a_run_is_paused_and_cancelled_by_hand(
 ) -> None:
     client = login(ada)
     run = judging.request_run(
-        judge=made(client, server), subjects=[summary], reason="test", now=timezone.now() - timedelta(hours=1)
+        judge=made(client, server),
+        subjects=[summary],
+        reason="test",
+        now=timezone.now() - timedelta(hours=1),
+        requested_by=ada,
     )
     assert run is not None
     page = client.get(url("judge-run", run.uid), headers={"HX-Request": "true"})

@@ -103,16 +103,18 @@ def test_a_bad_file_is_refused_in_sentences(ada: Any, login: Login, line: Any, w
 def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, login: Login) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
+    Question.objects.update(created_by=ada)
     client, questions = login(ada), reverse("benchmarks:questions")
     archive = reverse("benchmarks:question-set-archive", args=["harbours"])
-    client.post(archive)
+    for _ in range(2):
+        client.post(archive, {"archived": "1"})
     shown = text_of(client, questions + "?dataset=harbours")
     assert "No question matches these filters." in shown
     assert "1 archived set" in text_of(client, questions)
     archived = text_of(client, questions + "?archived=1")
     assert "harbours as JSONL" in archived
     assert "piers as JSONL" not in archived
-    client.post(archive)
+    client.post(archive, {"archived": "0"})
     assert not Question.objects.exclude(archived_at=None).exists()
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
         "questions.archived",

@@ -228,14 +228,14 @@ def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
 
 @pytest.mark.django_db
 def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
-    server: FakeServer, subtopic: Subtopic, ada: Any, login: Callable[..., Client]
+    server: FakeServer, subtopic: Subtopic, eve: Any, login: Callable[..., Client]
 ) -> None:
     price()
     uneven(subtopic, 2)
     server.behaviour = Till(lose=lambda n: n == 1)
     run = work(request(make_judge(server), budget=9 * CENT, concurrency=1))
     assert run.state == JudgeRun.State.PAUSED
-    client = login(ada)
+    client = login(eve)
     shown = client.get(reverse("benchmarks:judge-run", args=[run.uid])).text
     assert "Replies lost" in shown
     assert "counts against the budget" in shown
