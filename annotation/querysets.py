@@ -118,21 +118,24 @@ class StudyQuerySet(models.QuerySet[Any]):
         """Studies a researcher is a member of; admins see all."""
         if user.has_perm("annotation.delete_study"):
             return self
-        return self.filter(Q(researchers=user) | Q(created_by=user)).distinct()
+        member = self.model.researchers.through.objects.filter(study=OuterRef("pk"), user=user)
+        return self.filter(Q(created_by=user) | Exists(member))
 
     def with_progress(self) -> StudyQuerySet:
-        """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done."""
-        live = ~Q(assignments__state=AssignmentState.WITHDRAWN)
-        labels = apps.get_model("annotation", "LabelTask").objects.order_by().filter(study=OuterRef("pk"))
+        """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done.
 
-        def of_labels(rows: Any) -> Coalesce:
+        Each count is a query of its own inside this one: joined to the studies, every member would meet every task.
+        """
+
+        def n(model: str, **only: Any) -> Coalesce:
+            rows = apps.get_model("annotation", model).objects.order_by().filter(study=OuterRef("pk"), **only)
             return Coalesce(Subquery(rows.values("study").annotate(n=Count("pk")).values("n")), Value(0))
 
+        live = [state for state in AssignmentState if state != AssignmentState.WITHDRAWN]
         rows: StudyQuerySet = self.annotate(
-            n_annotators=Count("memberships", filter=Q(memberships__left_at=None), distinct=True),
-            n_tasks=Count("assignments", filter=live, distinct=True) + of_labels(labels),
-            n_done=Count("assignments", filter=Q(assignments__state=AssignmentState.DONE), distinct=True)
-            + of_labels(labels.filter(state=LabelTaskState.DONE)),
+            n_annotators=n("Membership", left_at=None),
+            n_tasks=n("Assignment", state__in=live) + n("LabelTask"),
+            n_done=n("Assignment", state=AssignmentState.DONE) + n("LabelTask", state=LabelTaskState.DONE),
         )
         return rows
 
