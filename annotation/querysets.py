@@ -124,7 +124,7 @@ class StudyQuerySet(models.QuerySet[Any]):
     def with_progress(self) -> StudyQuerySet:
         """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done.
 
-        Each count is a query of its own inside this one: joined to the studies, every member would meet every task.
+        Each count is a query of its own inside this one: joined, every member would meet every task.
         """
 
         def n(model: str, **only: Any) -> Coalesce:

@@ -41,6 +41,10 @@ class HaystackQuerySet(models.QuerySet[Any]):
         """Haystacks that a study may use: current, and neither the practice corpus nor sources."""
         return self.current().without_sources().filter(is_practice=False)
 
+    def with_documents(self) -> HaystackQuerySet:
+        """Leave out those of which a file brought summaries and insights only: there is nothing to read."""
+        return self.filter(n_documents__gt=0)
+
     def without_sources(self) -> HaystackQuerySet:
         """Leave out documents with a reference summary, of which a dataset has hundreds."""
         return self.filter(is_source=False)

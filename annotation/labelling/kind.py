@@ -43,7 +43,9 @@ def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: da
 
 
 def on_now(study: Study, now: datetime) -> list[Presence]:
-    """Who was seen on a task of this study in the last two minutes."""
+    """Who was seen on a task of this study in the last two minutes; nobody where answers are no longer saved."""
+    if study.state != Study.State.OPEN:
+        return []
     rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
     last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
     return [Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()]
@@ -73,7 +75,9 @@ def opening_problems(study: Study) -> list[str]:
     if not study.memberships.current().exists():
         problems.append(_("Add at least one annotator."))
     elif not study.label_tasks.exists():
-        problems.append(_("Assign the tasks."))
+        problems += [str(row) for row in work_of(study).blocked(study)] or [
+            _("No task is assigned. Assign what is missing on the page of annotators.")
+        ]
     return problems
 
 

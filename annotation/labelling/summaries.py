@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
+from annotation.studies.blocked import Reason
 from annotation.studies.dealing import Pair
 from annotation.studies.kind import NotPossible
 from annotation.studies.overview_page import Remark
@@ -216,22 +217,31 @@ def add_summaries(
     return len(new)
 
 
-def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> set[Pair]:
-    """Who may not have which item: a summary of their own, or one on a haystack they still have to write on.
+def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[Pair, Reason]:
+    """Who may not have which item, and why: a summary of theirs, or one on a haystack they still have to write on.
 
     Items come with their summaries.
     """
     own = authors_of(item.summary.pk for item in items)
-    writing = set(
-        Assignment.objects.unfinished()
+    writing = {
+        (task.annotator_id, task.subtopic.haystack_id): Reason(
+            _("Still has to write on “%(haystack)s”.") % {"haystack": task.subtopic.haystack.title}, task.study
+        )
+        for task in Assignment.objects.unfinished()
         .filter(annotator__in=people, is_practice=False)
-        .values_list("annotator_id", "subtopic__haystack_id")
-    )
+        .select_related("study", "subtopic__haystack")
+        .order_by("-pk")
+    }
+    by_hand = Reason(_("Wrote summaries of this study."))
     return {
-        (person, item.pk)
+        (person, item.pk): reason
         for person in people
         for item in items
-        if (person, item.summary_id) in own or (person, item.summary.haystack_id) in writing
+        if (
+            reason := by_hand
+            if (person, item.summary_id) in own
+            else writing.get((person, item.summary.haystack_id))
+        )
     }
 
 

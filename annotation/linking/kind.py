@@ -91,6 +91,7 @@ KIND = register(
         room=planning.room,
         checks=checks_of,
         n_short=planning.n_short,
+        blocked=planning.blocked,
         short=ngettext_lazy(
             "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
         ),

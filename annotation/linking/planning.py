@@ -23,6 +23,7 @@ from annotation.models import (
     Study,
 )
 from annotation.studies import tasks
+from annotation.studies.blocked import Blocked, Reason
 from annotation.studies.dealing import Pair
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
@@ -133,6 +134,11 @@ def n_short(study: Study) -> int:
     return tasks.n_short(study, **_how(study))
 
 
+def blocked(study: Study) -> list[Blocked]:
+    """Who takes part and can be given no summary, and why."""
+    return tasks.blocked(study=study, **_how(study))
+
+
 def _how(study: Study) -> dict[str, Any]:
     """Summaries are assigned one by one."""
     return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": _barred(study)}
@@ -186,12 +192,13 @@ def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
         )
 
 
-def _barred(study: Study) -> set[Pair]:
+def _barred(study: Study) -> dict[Pair, Reason]:
     """As everywhere, and nobody a training or gold item that they labelled before."""
     people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
     checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
     labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
+    known = Reason(_("Labelled the training and gold items before."))
     return label_items.barred_pairs(people, items) | {
-        (person, checks[summary])
+        (person, checks[summary]): known
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
     }

@@ -64,6 +64,7 @@ KIND = register(
         deal=planning.deal,
         room=planning.room,
         n_short=planning.n_short,
+        blocked=planning.blocked,
         short=ngettext_lazy(
             "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
         ),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.labelling import summaries as label_items
 from annotation.models import RatingPlan, Study
 from annotation.studies import tasks
+from annotation.studies.blocked import Blocked
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.tasks import Dealt
@@ -79,6 +80,11 @@ def room(*, study: Study, n: int, max_tasks: int | None) -> int:
 def n_short(study: Study) -> int:
     """Summaries that fewer people have than the plan wants."""
     return tasks.n_short(study, **_how(study))
+
+
+def blocked(study: Study) -> list[Blocked]:
+    """Who takes part and can be given no summary, and why."""
+    return tasks.blocked(study=study, **_how(study))
 
 
 def _how(study: Study) -> dict[str, Any]:

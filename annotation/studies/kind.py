@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Study
+from annotation.studies.blocked import Blocked, seen_by
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import Preview
 from annotation.studies.tasks import Dealt
@@ -23,7 +24,6 @@ from benchmarks.models import Haystack
 from benchmarks.web.parquet import is_available
 from benchmarks.web.tables import Column
 
-IS_DEALT = gettext_lazy("The study is set up and its tasks are assigned. Check it, then open it.")
 CLOSING = gettext_lazy("No answers can be saved after that; work that was started stays readable.")
 
 
@@ -107,6 +107,10 @@ def _no_problems(_study: Study) -> list[str]:
     return []
 
 
+def _nobody_blocked(_study: Study) -> list[Blocked]:
+    return []
+
+
 def _member_rows(study: Study) -> list[dict[str, Any]]:
     members = study.memberships.select_related("annotator__user").order_by("number")
     return [{"member": member} for member in members]
@@ -123,7 +127,6 @@ class Work(StudyKind):
     """“New linking study”: the button and the heading."""
     intro: Text = ""
     """What people do in such a study, above the form of a new one."""
-    made: Text = IS_DEALT
     closing: Text = CLOSING
     """What follows from closing a study."""
     tasks_page: str = "annotation:study"
@@ -163,6 +166,8 @@ class Work(StudyKind):
     """For how many of `n` people who join now there are tasks, up to `max_tasks` each; it changes nothing."""
     checks: Callable[[Study], Mapping[int, tuple[int, int]]] | None = None
     """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
+    blocked: Callable[[Study], list[Blocked]] = _nobody_blocked
+    """Who takes part, has no task and can be given none, and why; one query where everybody has one."""
     n_short: Callable[[Study], int] | None = None
     """How many items have fewer people than planned."""
     short: Counted = ""
@@ -215,6 +220,12 @@ class Work(StudyKind):
         """That items have fewer people than planned, as a sentence; empty where all have enough."""
         n = self.n_short(study) if self.n_short is not None and has_plan(study) else 0
         return str(self.short % {"n": n}) if n else ""
+
+
+def blocked_in(study: Study, user: Any) -> list[Blocked]:
+    """Who can be given no task of a study that is not over, and why, as a researcher may know it."""
+    is_over = study.state in {Study.State.CLOSED, Study.State.ARCHIVED}
+    return [] if is_over or not has_plan(study) else seen_by(user, work_of(study).blocked(study))
 
 
 def label_formats() -> dict[str, Text]:

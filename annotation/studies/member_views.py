@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Membership, Study
 from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
-from annotation.studies.kind import NotPossible, Work, has_plan, work_of
+from annotation.studies.kind import NotPossible, Work, blocked_in, has_plan, work_of
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -48,6 +48,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "people": people,
         "form": items,
         "short": work.short_of(study),
+        "blocked": blocked_in(study, request.user),
         "table": members_table(work).shown(members_now, request.GET),
         "left": [row for row in rows if row["member"].left_at is not None],
     }
@@ -119,11 +120,11 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
     elif action != "deal" or work.deal is None:
         raise Http404
     if work.deal is not None:
-        n = work.deal(rebalance=rebalance, **how).n_new
+        n = n_added = work.deal(rebalance=rebalance, **how).n_new
         text = ngettext("%(n)d task was assigned.", "%(n)d tasks were assigned.", n) % {"n": n}
     else:
         text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}
-    messages.success(request, text)
+    (messages.success if n_added else messages.warning)(request, text)
     return True
 
 

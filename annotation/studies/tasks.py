@@ -14,10 +14,13 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
+from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.sampling import in_blocks
@@ -134,10 +137,7 @@ def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
 def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:
     """Groups that fewer people have than wanted; of those for everyone, that somebody could still get."""
     people, groups = set(present_people(study)), _groups(study, group)
-    holders: dict[int, set[int]] = defaultdict(set)
-    for (person, key), tasks in _held(study, group).items():
-        if tasks.n == len(groups[key].rows) and (tasks.is_begun or person in people):
-            holders[key].add(person)
+    holders = _holders(study, group, groups, people)
 
     def is_short(key: int) -> bool:
         if groups[key].is_for_everyone:
@@ -145,6 +145,57 @@ def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] =
         return len(holders[key]) < wanted
 
     return sum(map(is_short, groups))
+
+
+def blocked(
+    *, study: Study, group: str, wanted: int, barred: Mapping[Pair, Reason] | None = None
+) -> list[Blocked]:
+    """Who takes part, has no task and can be given none, with the reasons; `barred` says why not which group."""
+    idle = idle_people(study)
+    groups = _groups(study, group) if idle else {}
+    if not groups:
+        return []
+    absent, caps = why_absent(idle), _caps(study, [person.pk for person in idle])
+    holders = _holders(study, group, groups, present_people(study))
+    found = []
+    for person in idle:
+        own = {key: reason for (pk, key), reason in (barred or {}).items() if pk == person.pk}
+        open_groups = [
+            items
+            for key, items in groups.items()
+            if key not in own and (items.is_for_everyone or len(holders[key]) < wanted)
+        ]
+        cap = caps.get(person.pk)
+        if person.pk in absent:
+            reasons = [absent[person.pk]]
+        elif not open_groups:
+            reasons = list(dict.fromkeys(own.values()))
+            if len(own) < len(groups):
+                reasons.append(Reason(_("All else has as many people as planned.")))
+        elif cap is not None and all(len(items.rows) > cap for items in open_groups):
+            reasons = [Reason(_too_small(cap))]
+        else:
+            continue
+        found.append(Blocked(person, tuple(reasons)))
+    return found
+
+
+def _holders(study: Study, group: str, groups: Groups, people: Collection[int]) -> dict[int, set[int]]:
+    """Who has the whole of each group, and works on it or did."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for (person, key), tasks in _held(study, group).items():
+        if tasks.n == len(groups[key].rows) and (tasks.is_begun or person in people):
+            found[key].add(person)
+    return found
+
+
+def _too_small(cap: int) -> str:
+    text = ngettext(
+        "The recruitment link gives %(n)d task at most, and whatever is left is larger.",
+        "The recruitment link gives %(n)d tasks at most, and whatever is left is larger.",
+        cap,
+    )
+    return text % {"n": cap}
 
 
 def present_people(study: Study) -> dict[int, str]:

@@ -11,13 +11,24 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Study
 from annotation.studies import lifecycle, listing
 from annotation.studies.forms import CloneForm, copy_name, initial_from, name_for
 from annotation.studies.guidelines import current_guideline
-from annotation.studies.kind import Frozen, NotPossible, NotReady, Work, has_plan, label_formats, work_of, works
+from annotation.studies.kind import (
+    Frozen,
+    NotPossible,
+    NotReady,
+    Work,
+    blocked_in,
+    has_plan,
+    label_formats,
+    work_of,
+    works,
+)
 from annotation.studies.pace import paces
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of, uid_in
@@ -70,7 +81,7 @@ def study_create(request: HtmxHttpRequest, kind: str) -> HttpResponse:
         else:
             if request.POST.get("then") == "open":
                 return _opened(request, study)
-            messages.success(request, str(work.made))
+            _say_set_up(request, study)
             return redirect(work.tasks_page, uid=study.uid)
     return form_page(request, work, form)
 
@@ -115,6 +126,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "now": now,
         "has_plan": has_plan(study),
         "short": work.short_of(study),
+        "blocked": blocked_in(study, request.user),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),
@@ -278,6 +290,26 @@ def _sources_named(request: HttpRequest) -> list[Haystack]:
         return list(rows.filter(uid=uuid.UUID(request.GET.get("haystack", ""))))
     except ValueError:
         return []
+
+
+def _say_set_up(request: HttpRequest, study: Study) -> None:
+    """Say how many tasks a new study has, and of how many people, or that it has none; its page says why not."""
+    tasks = [*study.label_tasks.values_list("annotator"), *study.assignments.live().values_list("annotator")]
+    n, people = len(tasks), len(set(tasks))
+    if not tasks and blocked_in(study, request.user):
+        messages.warning(
+            request, _("The study is set up, but nobody could be given a task. The reasons are below.")
+        )
+    elif not tasks:
+        messages.success(request, _("The study is set up. No tasks are assigned yet."))
+    else:
+        whose = ngettext("to %(n)d person", "to %(n)d people", people) % {"n": people}
+        text = ngettext(
+            "The study is set up: %(n)d task is assigned, %(whose)s. Check it, then open it.",
+            "The study is set up: %(n)d tasks are assigned, %(whose)s. Check it, then open it.",
+            n,
+        )
+        messages.success(request, text % {"n": n, "whose": whose})
 
 
 def _opened(request: HttpRequest, study: Study) -> HttpResponse:

@@ -81,6 +81,7 @@ KIND = register(
         deal=planning.deal,
         room=planning.room,
         n_short=planning.n_short,
+        blocked=planning.blocked,
         short=ngettext_lazy(
             "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
         ),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, ValidationPlan
 from annotation.studies import tasks
+from annotation.studies.blocked import Blocked
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
@@ -109,8 +110,13 @@ def n_short(study: Study) -> int:
     return tasks.n_short(study, **_how(study))
 
 
+def blocked(study: Study) -> list[Blocked]:
+    """Who takes part and can be given no response, and why."""
+    return tasks.blocked(study=study, **_how(study))
+
+
 def _how(study: Study) -> dict[str, Any]:
-    """Responses are assigned with all their pairs."""
+    """Responses are assigned whole."""
     return {"group": "response", "wanted": study.validation_plan.people_per_item}
 
 

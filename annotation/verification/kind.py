@@ -102,6 +102,7 @@ KIND = register(
         room=planning.room,
         checks=checks_of,
         n_short=planning.n_short,
+        blocked=planning.blocked,
         short=ngettext_lazy(
             "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"
         ),

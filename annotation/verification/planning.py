@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies import tasks
+from annotation.studies.blocked import Blocked
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, control_group, sample
@@ -126,6 +127,11 @@ def room(*, study: Study, n: int, max_tasks: int | None) -> int:
 def n_short(study: Study) -> int:
     """Questions that fewer people have than the plan wants; of those for everyone, that somebody does not have."""
     return tasks.n_short(study, **_how(study))
+
+
+def blocked(study: Study) -> list[Blocked]:
+    """Who takes part and can be given no question, and why."""
+    return tasks.blocked(study=study, **_how(study))
 
 
 def _how(study: Study) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, Study
 from annotation.studies import consent
+from annotation.studies.blocked import Blocked, Reason, idle_people
 from annotation.studies.dealing import Group, deal
 from annotation.studies.sampling import stable_seed
 from annotation.writing import contamination
@@ -91,6 +92,21 @@ def eligibility(study: Study) -> Eligibility:
             for row in study.assignments.live().select_related("session").order_by("pk")
         },
     )
+
+
+def blocked(study: Study) -> list[Blocked]:
+    """Who takes part, has no task and may be given no subtopic, with every reason."""
+    idle = {annotator.pk for annotator in idle_people(study)}
+    if not idle:
+        return []
+    table = eligibility(study)
+    found = []
+    for annotator in table.annotators:
+        rows = [table.obstacles[annotator.pk, subtopic.pk] for subtopic in table.subtopics]
+        if annotator.pk in idle and rows and all(rows):
+            texts = dict.fromkeys(obstacle.text for row in rows for obstacle in row)
+            found.append(Blocked(annotator, tuple(map(Reason, texts))))
+    return found
 
 
 def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:

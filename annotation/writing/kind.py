@@ -69,7 +69,6 @@ KIND = register(
         label=gettext_lazy("timed writing"),
         guidelines=wording(__file__),
         new_title=gettext_lazy("New writing study"),
-        made=gettext_lazy("The study is set up. Check who has which task, then open it."),
         closing=gettext_lazy("No new session can start then; running ones continue to their end."),
         tabs=(
             Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
@@ -89,6 +88,7 @@ KIND = register(
         settings_template="annotation/writing_form.html",
         fill=assigning.assign,
         room=assigning.room,
+        blocked=assigning.blocked,
         member_rows=member_rows,
         member_columns=MEMBER_COLUMNS,
         people_template="annotation/writing_annotators.html",

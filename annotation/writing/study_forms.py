@@ -139,7 +139,7 @@ class StudyForm(NewStudyForm):
             self._freeze()
 
     def _offer_corpora(self, instance: Study | None) -> None:
-        haystacks = Haystack.objects.for_work() | self._sources()
+        haystacks = Haystack.objects.for_work().with_documents() | self._sources()
         if instance is not None:
             haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=instance)
         haystacks = haystacks.distinct()

@@ -666,3 +666,14 @@ def test_names_and_reasons_are_escaped(ada: Any, ben: Any, login: Any) -> None:
     page = login(ada).get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
     assert "<script>x" not in page
     assert "&lt;script&gt;x" in page
+
+
+def test_a_haystack_without_documents_is_not_offered_for_writing(ada: Any, login: Any) -> None:
+    ferry, bare = make_haystack(), make_haystack(key="bare", title="Only summaries", n_documents=0, golds=[[[]]])
+    client, new = login(ada), reverse("annotation:study-create")
+    assert [group["haystack"] for group in client.get(new).context["form"].corpora] == [ferry]
+    assert client.post(new, form_data(haystacks=[bare.pk])).status_code == 422
+    assert not Study.objects.exists()
+    for haystack, is_offered in ((ferry, True), (bare, False)):
+        page = client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).text
+        assert (reverse("annotation:study-create", args=["writing"]) in page) is is_offered

@@ -1,4 +1,4 @@
-"""The list of studies counts people and tasks in few queries, whose work grows with the rows, not with their product."""
+"""The list of studies counts people and tasks in few queries; its work grows with their rows, not the product."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def test_people_and_tasks_count_once_whatever_else_a_study_has(
     make_linking_study(annotators=[ben], researcher=ada, haystack=make_haystack(key="links"))
     for somebody in (ada, eve):
         rows = {row.name: row for row in login(somebody).get(ADDRESS).context["studies"]}
-        assert [(row.n_annotators, row.n_tasks, row.n_done) for row in map(rows.get, ("Ferry", "Ferry links"))] == [
+        assert [
+            (row.n_annotators, row.n_tasks, row.n_done) for row in map(rows.get, ("Ferry", "Ferry links"))
+        ] == [
             (2, 12, 3),
             (1, 4, 0),
         ]

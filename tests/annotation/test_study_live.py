@@ -31,6 +31,26 @@ def test_label_work_says_who_was_seen_just_now(ada: Any, ben: Any, cleo: Any, lo
     assert "data-live" not in client.get(address, headers={"HX-Request": "true"}).text
 
 
+def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben, cleo], researcher=ada)
+    study.label_tasks.update(last_seen_at=timezone.now())
+    client, address = login(ada), reverse("annotation:study", args=[study.uid])
+    assert len(client.get(address).context["on_now"]) == 2
+    for state in ("closed", "archived", "draft"):
+        Study.objects.update(state=state)
+        shown = client.get(address)
+        assert shown.context["on_now"] == []
+        assert "At work now" not in shown.text
+
+
+def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, ben: Any, login: Any) -> None:
+    study = make_session(annotator=ben, state="paused").assignment.study
+    assert study is not None
+    study.researchers.add(ada)
+    Study.objects.update(state="closed")
+    assert "At work now" in login(ada).get(reverse("annotation:study", args=[study.uid])).text
+
+
 def test_writing_says_how_many_minutes_are_left(ada: Any, ben: Any, login: Any) -> None:
     session = make_session(annotator=ben, state="paused")
     study = session.assignment.study
