@@ -25,6 +25,7 @@ from annotation.models import (
 from annotation.studies import tasks
 from annotation.studies.blocked import Blocked, Reason
 from annotation.studies.dealing import Pair
+from annotation.studies.fewer import task_counts
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
@@ -118,10 +119,11 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     gold item that they labelled before.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
+    before = task_counts(study)
     if rebalance:
         tasks.untouched(study).delete()
     _draw_overlap(study, assigned=set(study.label_tasks.values_list("item_id", flat=True)))
-    return tasks.deal(study=study, by=by, now=now, **_how(study))
+    return tasks.deal(study=study, by=by, now=now, before=before, **_how(study))
 
 
 def room(*, study: Study, n: int, max_tasks: int | None) -> int:

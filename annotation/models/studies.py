@@ -250,6 +250,9 @@ class Membership(models.Model):
     limit_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Instead of the study's limit.")
     joined_at = models.DateTimeField()
     left_at = models.DateTimeField(null=True, blank=True)
+    n_tasks_before = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Before some were passed on; empty once the annotator has read so."
+    )
 
     objects = MembershipQuerySet.as_manager()
 

@@ -224,8 +224,12 @@ class Work(StudyKind):
 
 def blocked_in(study: Study, user: Any) -> list[Blocked]:
     """Who can be given no task of a study that is not over, and why, as a researcher may know it."""
-    is_over = study.state in {Study.State.CLOSED, Study.State.ARCHIVED}
-    return [] if is_over or not has_plan(study) else seen_by(user, work_of(study).blocked(study))
+    return [] if is_over(study) or not has_plan(study) else seen_by(user, work_of(study).blocked(study))
+
+
+def is_over(study: Study) -> bool:
+    """Whether no task of a study can be begun any more, unless it is opened again."""
+    return study.state in {Study.State.CLOSED, Study.State.ARCHIVED}
 
 
 def label_formats() -> dict[str, Text]:

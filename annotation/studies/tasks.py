@@ -23,6 +23,7 @@ from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
+from annotation.studies.fewer import note_fewer, task_counts
 from annotation.studies.sampling import in_blocks
 from benchmarks import audit
 
@@ -68,12 +69,15 @@ def deal(
     now: datetime,
     barred: Collection[Pair] = (),
     rebalance: bool = False,
+    before: Mapping[int, int] | None = None,
 ) -> Dealt:
     """Give every group its missing annotators. With `rebalance`, groups that nobody opened are shared anew.
 
-    A group that somebody left unfinished goes to somebody else as one; what was answered stays.
+    A group that somebody left unfinished goes to somebody else as one; what was answered stays. Who ends
+    with fewer tasks than `before` (by default those they have now) reads so on the page of their work.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
+    before = task_counts(study) if before is None else before
     people, groups, held = present_people(study), _groups(study, group), _held(study, group)
     fixed, movable = _split(held, groups, people, rebalance=rebalance)
     dealt = dealt_evenly(
@@ -88,6 +92,7 @@ def deal(
     _take_back(study, group, dealt.taken)
     given = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
     n_new = _write_tasks(study, group, groups, people, given, held=held, now=now)
+    note_fewer(study=study, before=before)
     if given or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
     return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))

@@ -126,7 +126,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "now": now,
         "has_plan": has_plan(study),
         "short": work.short_of(study),
-        "blocked": blocked_in(study, request.user),
+        "blocked": [] if wants_fragment(request) else blocked_in(study, request.user),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),

@@ -38,11 +38,15 @@ class LabellingJob:
         return words
 
     @property
+    def minutes_each(self) -> float:
+        """About how long a task takes: at the person's own pace once five are done."""
+        is_known = self.n_done >= PACE_NEEDS
+        return self.worked_ms / self.n_done / 60_000 if is_known else self.words.minutes
+
+    @property
     def minutes_left(self) -> float:
-        """About how long the rest takes: at the person's own pace once five are done."""
-        if self.n_done >= PACE_NEEDS:
-            return self.n_open * self.worked_ms / self.n_done / 60_000
-        return self.n_open * self.words.minutes
+        """About how long the rest takes."""
+        return self.n_open * self.minutes_each
 
     @property
     def left(self) -> str:

@@ -20,6 +20,7 @@ from annotation.models import Annotator, Assignment, CreditRequest, Membership, 
 from annotation.studies import consent
 from annotation.studies.earnings import pay
 from annotation.work.earned import Earned, earned_by
+from annotation.work.fewer import Fewer, fewer_tasks
 from annotation.work.jobs import LabellingJob, labelling_jobs
 from annotation.writing import assigning, contamination, earnings
 from annotation.writing.eligibility import NotEligible
@@ -74,6 +75,8 @@ class Board:
     has_consented: bool
     needs_practice: bool
     has_practice: bool
+    fewer: tuple[Fewer, ...]
+    """Studies of which tasks were passed on, until the person has read so."""
     answers: tuple[CreditRequest, ...]
     questions: tuple[Session, ...]
     """Finished sessions whose questions are open."""
@@ -126,6 +129,7 @@ def board(annotator: Annotator, now: datetime) -> Board:
         has_consented=consent.is_given(annotator),
         needs_practice=assigning.needs_practice(annotator),
         has_practice=assigning.has_practice_corpus(),
+        fewer=fewer_tasks(annotator, members.values(), jobs),
         answers=tuple(answered.answered_since(now - ANSWERS_SHOWN)),
         questions=tuple(
             sessions.with_open_questions()

@@ -16,5 +16,6 @@ urlpatterns = [
     path("work/consent/decline/", views.consent_decline, name="consent-decline"),
     path("work/consent/withdraw/", views.consent_withdraw, name="consent-withdraw"),
     path("work/studies/<uuid:uid>/guidelines/", views.study_guidelines, name="study-guidelines"),
+    path("work/studies/<uuid:uid>/fewer/", views.fewer_read, name="fewer-read"),
     path("work/studies/<uuid:uid>/leave/", views.study_leave, name="study-leave"),
 ]

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Membership, Session
 from annotation.recruitment import outcomes
-from annotation.studies import consent, members
+from annotation.studies import consent, fewer, members
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
 from annotation.studies.guidelines import current_guideline, render_markdown
@@ -192,6 +192,14 @@ def consent_decline(request: HttpRequest) -> HttpResponse:
     """Do not agree: for people of a panel, who then see the code for that."""
     outcomes.decline(annotator=annotator_behind(request), by=request.user, now=timezone.now())
     return redirect("annotation:consent")
+
+
+@requires("annotation.do_work")
+@require_POST
+def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take away the notice that tasks of a study were passed on."""
+    fewer.have_read(membership=_membership(request, uid, current=True))
+    return redirect("annotation:work")
 
 
 @requires(LOGGED_IN)

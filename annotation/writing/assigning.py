@@ -20,6 +20,7 @@ from annotation.models import Annotator, Assignment, Study
 from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people
 from annotation.studies.dealing import Group, deal
+from annotation.studies.fewer import note_fewer, task_counts
 from annotation.studies.sampling import stable_seed
 from annotation.writing import contamination
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
@@ -96,14 +97,16 @@ def eligibility(study: Study) -> Eligibility:
 
 def blocked(study: Study) -> list[Blocked]:
     """Who takes part, has no task and may be given no subtopic, with every reason."""
-    idle = {annotator.pk for annotator in idle_people(study)}
-    if not idle:
-        return []
-    table = eligibility(study)
+    return blocked_in(eligibility(study)) if idle_people(study) else []
+
+
+def blocked_in(table: Eligibility) -> list[Blocked]:
+    """The same, where who may be given what is known."""
+    at_work = {person for person, _subtopic in table.live}
     found = []
     for annotator in table.annotators:
         rows = [table.obstacles[annotator.pk, subtopic.pk] for subtopic in table.subtopics]
-        if annotator.pk in idle and rows and all(rows):
+        if annotator.pk not in at_work and rows and all(rows):
             texts = dict.fromkeys(obstacle.text for row in rows for obstacle in row)
             found.append(Blocked(annotator, tuple(map(Reason, texts))))
     return found
@@ -178,10 +181,13 @@ def withdraw(*, assignment: Assignment, reason: str, by: Any, now: datetime) -> 
         raise NotWithdrawable(
             _("Work on this task has begun; an admin can void its session, which frees the place.")
         )
+    before = task_counts(row.study) if row.study is not None else {}
     row.state = Assignment.State.WITHDRAWN
     row.withdrawn_reason = reason
     row.withdrawn_at = now
     row.save(update_fields=["state", "withdrawn_reason", "withdrawn_at"])
+    if row.study is not None:
+        note_fewer(study=row.study, before=before)
     audit.record(actor=by, action="assignment.withdraw", target=row, now=now, reason=reason)
     return row
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, Study
-from annotation.studies.kind import blocked_in
+from annotation.studies.kind import is_over
 from annotation.studies.scope import study_of
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
@@ -153,7 +153,7 @@ def _assignments_page(
         "table": table,
         "matrix": _matrix(study, table),
         "reasons": _reasons(table),
-        "blocked": blocked_in(study, request.user),
+        "blocked": [] if is_over(study) else assigning.blocked_in(table),
         "assign_form": AssignForm(),
         "form": form or AssignOneForm(annotators=table.annotators, subtopics=table.subtopics),
     }

@@ -384,7 +384,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
     worker.post(url("label-remark", task), {"flag": "1", "comment": "see line 3"}, headers=JSON)
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
     client = login(ada)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(29):
         html = client.get(reverse("annotation:study", args=[study.uid])).content.decode()
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html
