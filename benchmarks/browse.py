@@ -14,6 +14,7 @@ from benchmarks.exchange.systems import setting_name
 from benchmarks.leaderboard import scored_summaries
 from benchmarks.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.retrieval_words import names_of
 from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
@@ -334,4 +335,5 @@ def coverage_counts(insight: Insight) -> list[JudgeCounts]:
 
 def full_name(system: System) -> str:
     """A system as pages call it."""
-    return f"{system.summarizer} · {setting_name(system.retriever, system.document_order)}"
+    setting = setting_name(system.retriever, system.document_order)
+    return f"{system.summarizer} · {names_of([setting])[setting]}"

@@ -1,4 +1,7 @@
-"""Retrievers as forms offer them: by name and the settings that differ from the usual ones."""
+"""Which documents systems were shown, as pages call it: all of them in an order, or those of a retriever.
+
+A retriever is called by its name and the settings that differ from the usual ones. Files have names of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Retrieval
@@ -21,6 +25,13 @@ NAMES = {
     "embeddings": gettext_lazy("embeddings"),
     "rerank": gettext_lazy("rerank model"),
 }
+ALL_DOCUMENTS = {
+    "full-ctxt": gettext_lazy("all documents"),
+    "fl-ctxt-sort": gettext_lazy("all documents, gold first"),
+    "fl-ctxt-rev-sort": gettext_lazy("all documents, gold last"),
+    "fl-ctxt-middle": gettext_lazy("all documents, gold in the middle"),
+}
+"""Orders of the full context, by their names in published files."""
 SHORT = {
     "is_sublinear": gettext_lazy("dampened counts"),
     "base_url": gettext_lazy("at"),
@@ -36,15 +47,26 @@ def in_words(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def names_of(references: Iterable[str]) -> dict[str, str]:
-    """{reference: in words}, in their order; one query. Those that came with a file keep their name.
+    """{reference: in words}, in their order; one query where there is a retriever. Other names stay as they are.
 
-    Two that read alike have their versions behind them.
+    Of those that read alike the ones with a version say whether they were imported or run here, if need be which.
     """
+    references = list(references)
+    if all(reference in ALL_DOCUMENTS for reference in references):
+        return {reference: str(ALL_DOCUMENTS[reference]) for reference in references}
     rows = Retrieval.objects.order_by().values_list("retriever", "version", "settings").distinct()
     known = {f"{name}@{version}": in_words(name, settings) for name, version, settings in rows}
-    words = {reference: known.get(reference, reference) for reference in references}
-    often = Counter(words.values())
+    words = {one: str(ALL_DOCUMENTS.get(one) or known.get(one, one)) for one in references}
+    alike = Counter(words.values())
+    with_origin = {one: _with_origin(one, text) if alike[text] > 1 else text for one, text in words.items()}
+    alike = Counter(with_origin.values())
     return {
-        reference: f"{text} · {reference.partition('@')[2]}" if often[text] > 1 and "@" in reference else text
-        for reference, text in words.items()
+        one: f"{text} ({one.partition('@')[2]})" if alike[text] > 1 else text for one, text in with_origin.items()
     }
+
+
+def _with_origin(reference: str, text: str) -> str:
+    """“oracle, run here”, or imported; what has no version stays “oracle”."""
+    _name, at, version = reference.partition("@")
+    origin = _("imported") if version == "imported" else _("run here")
+    return f"{text}, {origin}" if at else text

@@ -158,8 +158,8 @@ def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
     """What can choose documents: orders of all of them, and retrievers with scores for all their subtopics."""
     found = [
         ("random", str(_("all documents, in random order"))),
-        ("top", str(_("all documents, those of the subtopic first"))),
-        ("bottom", str(_("all documents, those of the subtopic last"))),
+        ("top", str(_("all documents, gold first"))),
+        ("bottom", str(_("all documents, gold last"))),
     ]
     rows = RetrieverRanking.objects.filter(subtopic__haystack=haystack) if haystack else RetrieverRanking.objects
     ranked = rows.with_reference().order_by("retriever", "version").values_list("reference", flat=True).distinct()

@@ -172,7 +172,7 @@ def _bland_altman(pairs: Sequence[SummaryPair], name: str, colour: int, caption:
         Series("", ends, [middle - spread] * 2, colour=3),
     ]
     return Plot(
-        title=_("Difference against mean"),
+        title=_("Bland–Altman: judge − people"),
         x_label=_("mean of both, coverage in %"),
         y_label=_("judge minus people"),
         series=[*lines, Series(name, means, apart, kind="points", colour=colour)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -153,9 +153,9 @@ class PositionForm(ViewForm):
         found = Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
         return replace(found, is_late_only=self.cleaned_data.get("texts") == LATE)
 
-    def offer(self, settings: Sequence[str]) -> str:
-        """Offer these settings and give the one that is chosen, else the first."""
-        self.fields["setting"].widget.choices = [(name, name) for name in settings]
+    def offer(self, settings: Mapping[str, str]) -> str:
+        """Offer these settings, in words, and give the one that is chosen, else the first."""
+        self.fields["setting"].widget.choices = list(settings.items())
         asked = self.cleaned_data.get("setting", "")
         chosen = asked if asked in settings else next(iter(settings), "")
         self.data["setting"] = chosen  # type: ignore[index]

@@ -15,7 +15,7 @@ OURS, REFERENCE, UNIFORM = 0, 1, 4
 
 
 def pair_plot(rows: Sequence[Row], people: Row | None) -> Plot:
-    """Where the pairs of words of the texts stand, beside those of reference and people, and an even spread.
+    """Positions of the bigrams of the texts, beside those of reference and people, and an even spread.
 
     People are drawn beside systems that wrote on the same subtopics.
     """
@@ -23,19 +23,19 @@ def pair_plot(rows: Sequence[Row], people: Row | None) -> Plot:
         rows,
         people,
         part="pairs",
-        title=_("Where the pairs of words of texts stand"),
+        title=_("Bigram positions"),
         x_label=_("place in the documents shown (%)"),
         y_label=_("share of matches (%)"),
     )
 
 
 def sentence_plot(rows: Sequence[Row], people: Row | None) -> Plot:
-    """Where the sentences stand that texts follow, likewise."""
+    """Positions of the source sentences that the texts follow, likewise."""
     return _plot(
         rows,
         people,
         part="sentences",
-        title=_("Where the sentences stand that texts follow"),
+        title=_("Source sentence positions"),
         x_label=_("place in the documents shown (%)"),
         y_label=_("share of sentences (%)"),
     )

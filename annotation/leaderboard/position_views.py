@@ -15,6 +15,7 @@ from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, mis
 from annotation.models import Study
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.leaderboard import ORDERS
+from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
 from benchmarks.web.downloads import json_download
@@ -105,6 +106,7 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
         context |= {
             "plots": [(name, plot, inline_svg(plot)) for name, plot in drawn.items()],
             "table": table,
+            "names": names_of({row.entry.retriever for row in rows}),
             "score_titles": [title for title, _one in ranks],
             "late": late_of(rows),
             "formats": FORMATS,
@@ -144,7 +146,7 @@ def _drawn(form: PositionForm, rows: Sequence[Row]) -> dict[str, Any]:
     known = [row for row in rows if row.positions is not None]
     people = next((row for row in known if row.is_people), None)
     settings = sorted({row.entry.retriever for row in known}, key=lambda name: (name != "oracle", name))
-    chosen = form.offer(settings)
+    chosen = form.offer(names_of(settings))
     shown = [row for row in known if row.entry.retriever == chosen and not row.is_people]
     panels = [*([people] if people else []), *shown]
     return {name: make(panels, people) for name, make in PLOTS.items()} if panels else {}

@@ -13,6 +13,7 @@ from annotation.leaderboard.forms import TITLES, ViewForm
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack
+from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -49,6 +50,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": FORMAT_NAMES}
     if view is not None and found is not None and found.lines:
         context |= {
+            "names": names_of(found.settings),
             "blocks": [(TITLES[name], name, _block(found, name)) for name in BLOCKS],
             "table": ROWS.shown(found.lines, request.GET),
             "figures": [(name, TITLES[name]) for name in FIGURES],
@@ -83,12 +85,17 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 def compared(request: HtmxHttpRequest) -> HttpResponse:
     """Two entries insight by insight."""
     form, view, found = _found(request)
-    names = [str(line.entry) for line in found.lines] if found else []
+    words = names_of(found.settings) if found else {}
+    names = {
+        str(line.entry): f"{line.entry.system} · {words[line.entry.retriever]}"
+        for line in (found.lines if found else ())
+    }
     first, second = request.GET.get("a", ""), request.GET.get("b", "")
     if view is None or found is None or first not in names or second not in names:
         raise Http404
     rows = by_insight(view, first, second, studies=_studies(request))
-    context = {"form": form, "view": view, "first": first, "second": second, "rows": rows, "names": names}
+    context = {"form": form, "view": view, "names": names, "rows": rows}
+    context |= {"first": first, "second": second, "first_name": names[first], "second_name": names[second]}
     return page(request, "annotation/leaderboard_compared.html", context)
 
 

@@ -76,7 +76,7 @@ class Results:
 
     @property
     def differing(self) -> list[Differing]:
-        """Where people are two steps apart or more, the farthest first."""
+        """Disagreements of two points or more, the largest first."""
         found = []
         for item in self.items:
             for at, aspect in enumerate(ASPECTS):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -12,6 +15,7 @@ from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.text import without_emphasis
 
 register = template.Library()
+TEN_CENTS = Decimal("0.1")
 LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, "event": 140}
 
 
@@ -76,6 +80,18 @@ def minutes(value_ms: int | None) -> str:
 def seconds(value_ms: int | None) -> str:
     """Milliseconds as whole seconds."""
     return "–" if value_ms is None else f"{value_ms // 1000}"
+
+
+@register.filter
+def named(reference: str, names: Mapping[str, str]) -> str:
+    """What pages call a choice of documents, by `retrieval_words.names_of`; else as files call it."""
+    return names.get(reference, reference)
+
+
+@register.filter
+def dollars(value: float | Decimal) -> str:
+    """An amount to the cent, below ten cents to a hundredth of one."""
+    return str(floatformat(value, 2 if value >= TEN_CENTS else 4))
 
 
 @register.filter

@@ -77,7 +77,8 @@ def haystack_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     context["is_mine"] = may_change(request.user, haystack)
     if not wants_fragment(request):
         context["subtopics"] = haystack.subtopics.with_counts().order_by("number")
-        context["systems"] = browse.system_table(haystack)
+        context["systems"] = systems = browse.system_table(haystack)
+        context["names"] = names_of(systems.settings)
     return page(request, "benchmarks/haystack_detail.html", context, part="documents")
 
 
@@ -106,13 +107,15 @@ def subtopic_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     saw_insights(request.user, subtopic.haystack)
     judges = browse.judges_of(subtopic.summaries.of_systems())
     judge = _chosen(judges, request.GET.get("judge", ""))
+    rows = browse.summary_rows(subtopic, judge=judge)
     context = {
         "haystack": subtopic.haystack,
         "subtopic": subtopic,
+        "names": names_of({row.setting for row in rows}),
         "insights": subtopic.insights.order_by("number"),
         "judges": judges,
         "judge": judge,
-        "table": browse.SUMMARIES.shown(browse.summary_rows(subtopic, judge=judge), request.GET),
+        "table": browse.SUMMARIES.shown(rows, request.GET),
         "retrievers": list(
             names_of(subtopic.rankings.with_reference().values_list("reference", flat=True)).values()
         ),

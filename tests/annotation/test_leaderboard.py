@@ -422,7 +422,7 @@ def test_people_with_other_documents_have_rows_of_their_own(
     assert heron.joint_to_people.value > 0
     html = flat(page.text)
     assert "People: 1 session (writers: 1, subtopics: 1)." in html
-    assert "People (full-ctxt): 2 sessions (writers: 2, subtopics: 1)." in html
+    assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
     assert "Systems are compared with people (oracle)." in html
     rows = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["rows"]
     assert max(row.difference for row in rows) > 0

@@ -23,7 +23,7 @@ def test_label_work_says_who_was_seen_just_now(ada: Any, ben: Any, cleo: Any, lo
     shown = client.get(address)
     assert [one.name for one in shown.context["on_now"]] == [label_task(study, ben).annotator.label]
     assert "data-live" in shown.text
-    assert "too few tasks done in the last 7 days to say" in shown.text
+    assert "Not enough recent work to estimate" in shown.text
     part = client.get(address, headers={"HX-Request": "true"}).text
     assert "<html" not in part
     assert 'id="live"' in part

@@ -92,7 +92,7 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
     assert ModelPrice.objects.get().cached_per_million is None
     shown = client.get(url("judge-detail", judge.uid), NUMBERS)
     assert (shown.context["estimate"].n_subjects, shown.context["estimate"].n_paid) == (1, 3)
-    assert "at most $" in shown.text
+    assert "up to $" in shown.text
     make_haystack(key="other", dataset="others")
     shown = client.get(url("judge-detail", judge.uid), {**NUMBERS, "dataset": "others"})
     assert shown.context["estimate"].n_calls == 0
