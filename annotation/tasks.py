@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from celery import current_app, shared_task
 from django.utils import timezone
 
 from annotation import pane
@@ -10,7 +10,8 @@ from annotation.leaderboard import positions
 from annotation.models import Study
 from annotation.reminders import sending
 from annotation.writing import scoring, settling
-from benchmarks.tasks import run_judge
+from benchmarks.engine.runs import worker_task
+from benchmarks.tasks import SLICE
 
 
 @shared_task
@@ -23,16 +24,26 @@ def settle_due() -> None:
 def score_snapshots() -> None:
     """Have new snapshots and accepted late texts judged, and finished texts looked over."""
     for run in scoring.score_snapshots(now=timezone.now()):
-        run_judge(str(run.uid))
+        current_app.tasks[worker_task(run)].apply_async((str(run.uid),))
+    check_texts.apply_async()
+
+
+@shared_task
+def check_texts() -> None:
+    """Look for copied text and for leaps in finished texts, for a slice of time; beat calls it every minute."""
+    until = timezone.now() + SLICE
     for check in (scoring.check_copying, scoring.check_late_copying, scoring.check_growth):
-        while check(now=timezone.now()):
+        while timezone.now() < until and check(now=timezone.now()):
             pass
 
 
 @shared_task
 def place_texts() -> None:
     """Find where new texts take their content from; beat calls it every five minutes, and the page asks for it."""
-    positions.place_missing()
+    until = timezone.now() + SLICE
+    positions.place_missing(clock=timezone.now, until=until)
+    if timezone.now() >= until:
+        place_texts.apply_async()
 
 
 @shared_task

@@ -1,10 +1,15 @@
-"""Celery tasks: shells around verbs that are commands too. A lost message is a delay, never a loss."""
+"""Celery tasks: shells around verbs that are commands too. A lost message is a delay, never a loss.
+
+No task goes on for long: a run works for a slice of time, then sends its own message again and lets others in.
+"""
 
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
+from typing import Any
 
-from celery import shared_task
+from celery import current_app, shared_task
 from django.utils import timezone
 
 from benchmarks.engine import judging, leases, retrieving, runs
@@ -13,26 +18,49 @@ from benchmarks.models import JudgeRun
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["import_tasks", "resume_retrievals", "resume_runs", "retrieve", "run_judge"]
+__all__ = ["import_tasks", "resume_retrievals", "resume_runs", "retrieve", "run_judge", "run_offline"]
+
+SLICE_OF_MODELS = timedelta(seconds=60)
+SLICE = timedelta(seconds=20)
+SWEEP_S = 60
+"""A message of a sweep that nobody took before the next sweep expires."""
 
 
-@shared_task
-def run_judge(run_uid: str) -> None:
-    """Judge what is left of a run."""
+@shared_task(bind=True)
+def run_judge(self: Any, run_uid: str) -> None:
+    """Work on a run that asks a model, for a minute."""
+    _work(self, run_uid, SLICE_OF_MODELS)
+
+
+@shared_task(bind=True)
+def run_offline(self: Any, run_uid: str) -> None:
+    """Work on a run that asks no model, for 20 seconds."""
+    _work(self, run_uid, SLICE)
+
+
+def _work(task: Any, run_uid: str, slice_: timedelta) -> None:
     run = JudgeRun.objects.select_related("judge").filter(uid=run_uid).first()
-    if run is not None:
-        judging.run_pending(run=run, clock=timezone.now)
+    if run is None:
+        return
+    until = timezone.now() + slice_
+    try:
+        judging.run_pending(run=run, clock=timezone.now, until=until)
+    finally:
+        if timezone.now() >= until:
+            task.apply_async((run_uid,))
 
 
 @shared_task
 def resume_runs() -> None:
-    """Take up runs that nobody holds; beat calls it every minute."""
+    """Have runs that nobody holds taken up; beat calls it every minute."""
     leases.sweep()
-    for uid in runs.unfinished_runs(now=timezone.now()):
+    uids = runs.unfinished_runs(now=timezone.now())
+    for run in JudgeRun.objects.filter(uid__in=uids).select_related("judge").order_by("created_at"):
+        task = current_app.tasks[runs.worker_task(run)]
         try:
-            run_judge(str(uid))
+            task.apply_async((str(run.uid),), expires=SWEEP_S)
         except Exception:
-            logger.exception("The run %s could not go on; the next sweep tries again.", uid)
+            logger.exception("The run %s could not go on; the next sweep tries again.", run.uid)
 
 
 @shared_task
@@ -43,6 +71,6 @@ def retrieve(retrieval_uid: str) -> None:
 
 @shared_task
 def resume_retrievals() -> None:
-    """Take up retrievals that nobody holds; beat calls it every minute."""
+    """Have retrievals that nobody holds taken up; beat calls it every minute."""
     for uid in retrieving.waiting(now=timezone.now()):
-        retrieving.advance(uid=uid, clock=timezone.now)
+        retrieve.apply_async((str(uid),), expires=SWEEP_S)

@@ -119,6 +119,7 @@ class WorkerHeartbeat(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     at = models.DateTimeField()
+    queues = models.JSONField(default=list, help_text="Names of the queues that it takes work from.")
 
     class Meta:
         ordering = ["-at"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from summhay_site import env
 from summhay_site.postgresql.limits import Limits
@@ -209,6 +210,24 @@ CELERY_TASK_ALWAYS_EAGER = False
 CELERY_TASK_PUBLISH_RETRY = False  # `benchmarks.engine.wakeup` tries again, beside the requests
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"
+# Each queue may have workers of its own (`celery worker -Q summhay-models`), so that nothing short waits behind
+# what is long; a worker without -Q takes from all of them.
+SHORT, FIGURES, IMPORTS, MODELS = QUEUES = (
+    "summhay-short",
+    "summhay-figures",
+    "summhay-imports",
+    "summhay-models",
+)
+CELERY_TASK_QUEUES = [Queue(name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = SHORT
+CELERY_TASK_ROUTES = {
+    "annotation.tasks.check_texts": {"queue": FIGURES},
+    "annotation.tasks.place_texts": {"queue": FIGURES},
+    "benchmarks.tasks.run_offline": {"queue": FIGURES},
+    "benchmarks.run_import": {"queue": IMPORTS},
+    "benchmarks.tasks.run_judge": {"queue": MODELS},
+    "benchmarks.tasks.retrieve": {"queue": MODELS},
+}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # The schedule is kept in memory: a schedule file that was cut off by a crash would stop beat for good.
 CELERY_BEAT_SCHEDULER = "celery.beat.Scheduler"
@@ -222,9 +241,9 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60,
         "options": {"expires": 60},
     },
+    "check-texts": {"task": "annotation.tasks.check_texts", "schedule": 60, "options": {"expires": 60}},
     "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
-    "heartbeat": {"task": "summhay_site.heartbeat", "schedule": 30, "options": {"expires": 30}},
     "purge-logins": {
         "task": "summhay_site.purge_failed_logins",
         "schedule": crontab(minute="7"),

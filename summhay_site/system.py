@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,8 @@ UNFINISHED = (JudgeRun.State.PENDING, JudgeRun.State.RUNNING)
 SILENT_AFTER = timedelta(minutes=2)
 FORGET_AFTER = timedelta(days=1)
 LEAST_FREE_SHARE = 0.05
+QUEUE_PREFIX = "summhay-"
+"""What the names of queues begin with in the broker, and not on pages."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +50,23 @@ class Worker:
     name: str
     at: datetime
     is_silent: bool
+    queues: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """What needs an admin's eye now."""
+    """What needs an admin's eye now; `queues_without_worker` are those that no worker takes work from."""
 
     worker_silent_since: datetime | None
     no_worker_yet: bool
+    queues_without_worker: tuple[str, ...]
     disk: Disk
 
     @property
     def is_raised(self) -> bool:
         """Whether there is anything to say."""
-        return self.worker_silent_since is not None or self.no_worker_yet or self.disk.is_low
+        is_silent = self.worker_silent_since is not None or self.no_worker_yet
+        return is_silent or bool(self.queues_without_worker) or self.disk.is_low
 
 
 @dataclass(frozen=True)
@@ -75,27 +81,35 @@ class Queue:
     oldest_due_at: datetime | None
 
 
-def record_heartbeat(*, name: str, now: datetime) -> None:
+def record_heartbeat(*, name: str, now: datetime, queues: Sequence[str] = settings.QUEUES) -> None:
     """Record a heartbeat of a worker, and delete those older than a day."""
-    WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults={"at": now})
+    WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults={"at": now, "queues": list(queues)})
     WorkerHeartbeat.objects.filter(at__lt=now - FORGET_AFTER).exclude(name=name[:200]).delete()
 
 
 def read_workers(*, now: datetime) -> list[Worker]:
     """All workers of the last day, the one that spoke last first."""
     return [
-        Worker(name=row.name, at=row.at, is_silent=row.at < now - SILENT_AFTER)
+        Worker(
+            name=row.name,
+            at=row.at,
+            is_silent=row.at < now - SILENT_AFTER,
+            queues=tuple(queue.removeprefix(QUEUE_PREFIX) for queue in row.queues),
+        )
         for row in WorkerHeartbeat.objects.all()
     ]
 
 
 def read_alarm(*, now: datetime) -> Alarm:
-    """One query and one look at the disk. One worker that speaks is enough."""
-    last = WorkerHeartbeat.objects.values_list("at", flat=True).first()
-    is_silent = last is not None and last < now - SILENT_AFTER
+    """One query and one look at the disk. One worker that speaks is enough for each queue."""
+    workers = read_workers(now=now)
+    speaking = [worker for worker in workers if not worker.is_silent]
+    served = {queue for worker in speaking for queue in worker.queues}
+    queues = (name.removeprefix(QUEUE_PREFIX) for name in settings.QUEUES)
     return Alarm(
-        worker_silent_since=last if is_silent else None,
-        no_worker_yet=last is None,
+        worker_silent_since=workers[0].at if workers and not speaking else None,
+        no_worker_yet=not workers,
+        queues_without_worker=tuple(name for name in queues if name not in served) if speaking else (),
         disk=read_disk(settings.DATA_DIR),
     )
 

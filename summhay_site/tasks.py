@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from celery import shared_task
 from django.core.management import call_command
 from django.utils import timezone
 
+from summhay_site import heartbeat
 from summhay_site.links import mail_forgotten, mail_new_link
 from summhay_site.logins import purge_failed_logins
-from summhay_site.system import record_heartbeat
 
-
-@shared_task(name="summhay_site.heartbeat", bind=True)
-def heartbeat(self: Any) -> None:
-    """Say that this worker lives."""
-    record_heartbeat(name=self.request.hostname or "worker", now=timezone.now())
+__all__ = ["heartbeat"]
 
 
 @shared_task(name="summhay_site.purge_failed_logins")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
 
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE
@@ -162,8 +164,11 @@ def missing_of(texts: Texts) -> list[Wanted]:
     return missing(texts.all)
 
 
-def place_missing() -> int:
-    """Find and store the content of all texts of which it is missing; returns how many there were."""
+def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: datetime | None = None) -> int:
+    """Find and store the content of all texts of which it is missing; returns how many there were.
+
+    Nothing more is begun after `until`.
+    """
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
     n_placed = 0
     pks = list(Haystack.objects.filter(is_practice=False).order_by("pk").values_list("pk", flat=True))
@@ -172,6 +177,8 @@ def place_missing() -> int:
         waiting = missing_of(texts_in(Scope(here, studies, judge=None)))
         waiting.sort(key=lambda one: one.haystack)
         for start in range(0, len(waiting), AT_ONCE):
+            if until is not None and clock() >= until:
+                return n_placed
             n_placed += len(compute(waiting[start : start + AT_ONCE]))
     return n_placed
 

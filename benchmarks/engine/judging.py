@@ -299,9 +299,15 @@ def missing(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int = 
 
 
 def run_pending(
-    *, run: JudgeRun, clock: Clock, progress: Callable[[RunProgress], None] | None = None
+    *,
+    run: JudgeRun,
+    clock: Clock,
+    progress: Callable[[RunProgress], None] | None = None,
+    until: datetime | None = None,
 ) -> RunProgress:
     """Judge what is left of a run, batch by batch; stops early when the run is cancelled or paused.
+
+    Nothing more is claimed after `until`.
 
     Items that the judge fails on are passed over, and the first error is raised when all others are done: calling
     it again tries them again, `runs.MAX_ATTEMPTS` times in all.
@@ -312,6 +318,8 @@ def run_pending(
 
     def claim() -> list[JudgeRunItem]:
         nonlocal is_begun
+        if until is not None and is_begun and clock() >= until:
+            return []
         if is_begun and progress is not None:
             progress(runs.run_progress(run))
         is_begun = True

@@ -198,6 +198,11 @@ def unfinished_runs(*, now: datetime, judge: Judge | None = None, task: str = ""
     return list(runs.order_by("created_at").values_list("uid", flat=True))
 
 
+def worker_task(run: JudgeRun) -> str:
+    """The path of the Celery task that works on a run: what asks a model waits in a queue of its own."""
+    return "benchmarks.tasks.run_judge" if run.judge.kind == Judge.Kind.OPENAI else "benchmarks.tasks.run_offline"
+
+
 # What the page of a run shows
 
 

@@ -16,7 +16,7 @@ def run_import(job_uid: str) -> None:
 
 @shared_task(name="benchmarks.sweep_imports")
 def sweep_imports() -> None:
-    """Take up jobs whose message was lost or whose worker died, and forget what nobody confirmed."""
+    """Have jobs taken up whose message was lost or whose worker died, and forget what nobody confirmed."""
     for uid in jobs.waiting_jobs(now=timezone.now()):
-        jobs.advance(uid=uid, clock=timezone.now)
+        run_import.apply_async((str(uid),), expires=60)
     jobs.forget_unconfirmed(now=timezone.now())

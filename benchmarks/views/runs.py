@@ -30,7 +30,6 @@ from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
-RUN_TASK = "benchmarks.tasks.run_judge"
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
 NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
@@ -72,7 +71,7 @@ def start_run(
     if run is None:
         messages.info(request, NOTHING_MISSING)
         return redirect(back)
-    enqueue(RUN_TASK, str(run.uid))
+    enqueue(runs.worker_task(run), str(run.uid))
     return redirect(then or reverse("benchmarks:judge-run", args=[run.uid]))
 
 
@@ -275,7 +274,7 @@ def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     elif act == "cancel":
         runs.cancel_run(run=run, now=now, by=request.user)
     elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
-        enqueue(RUN_TASK, str(run.uid))
+        enqueue(runs.worker_task(run), str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
 
 
@@ -288,7 +287,7 @@ def _again(request: HtmxHttpRequest, run: JudgeRun) -> HttpResponse:
     if new is None:
         messages.info(request, NOTHING_MISSING)
         return redirect("benchmarks:judge-run", run.uid)
-    enqueue(RUN_TASK, str(new.uid))
+    enqueue(runs.worker_task(new), str(new.uid))
     return redirect("benchmarks:judge-run", new.uid)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site import system
 from summhay_site.celery import app as celery_app
 from summhay_site.models import WorkerHeartbeat
-from summhay_site.tasks import heartbeat
 from tests.makers import make_session
 
 
@@ -128,9 +128,15 @@ def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, n
     assert [worker.name for worker in system.read_workers(now=now)] == ["new"]
 
 
-def test_the_task_of_beat_leaves_a_sign_of_life(db: None) -> None:
-    heartbeat.delay()
-    assert WorkerHeartbeat.objects.count() == 1
+def test_a_queue_that_no_speaking_worker_takes_from_is_named(eve: Any, login: Any) -> None:
+    now = timezone.now()
+    system.record_heartbeat(name="worker", queues=[settings.SHORT, settings.IMPORTS], now=now)
+    system.record_heartbeat(name="models", queues=[settings.MODELS], now=now - timedelta(minutes=3))
+    alarm = system.read_alarm(now=now)
+    assert alarm.queues_without_worker == ("figures", "models")
+    assert "these queues: figures, models." in " ".join(login(eve).get("/").content.decode().split())
+    system.record_heartbeat(name="rest", now=now)
+    assert not system.read_alarm(now=now).queues_without_worker
 
 
 def test_beat_asks_only_for_tasks_that_exist_and_lets_late_messages_expire() -> None:

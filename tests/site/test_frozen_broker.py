@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,13 +145,13 @@ def test_what_a_frozen_broker_could_not_take_is_delivered_when_it_thaws(
     assert all_were_answered(line), line
     redis.process.send_signal(signal.SIGCONT)
     until = time.monotonic() + 60
-    while time.monotonic() < until and redis.ask("LLEN celery") != ":20":
+    while time.monotonic() < until and redis.ask(f"LLEN {settings.SHORT}") != ":20":
         time.sleep(0.3)
-    assert redis.ask("LLEN celery") == ":20"
+    assert redis.ask(f"LLEN {settings.SHORT}") == ":20"
     process.communicate("\n", timeout=60)
 
 
 def test_the_last_hint_of_a_process_is_delivered_before_it_ends(redis: Redis, site: dict[str, str]) -> None:
     process = start(site, redis.url)
     process.communicate("\n", timeout=60)
-    assert redis.ask("LLEN celery") == ":20"
+    assert redis.ask(f"LLEN {settings.SHORT}") == ":20"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 pytestmark = pytest.mark.broker
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,3 +82,7 @@ def test_a_snapshot_is_judged_by_the_worker_without_being_asked_for(
         time.sleep(0.3)
     assert count(tmp_path, "benchmarks_verdict") == 3, (tmp_path / "worker.log").read_text()[-2000:]
     assert count(tmp_path, "annotation_copycheck") == 1
+    with sqlite3.connect(tmp_path / "db.sqlite3", timeout=10) as database:
+        [(name, queues)] = database.execute("SELECT name, queues FROM summhay_site_workerheartbeat").fetchall()
+    assert name.startswith("celery@")
+    assert json.loads(queues) == sorted(settings.QUEUES)

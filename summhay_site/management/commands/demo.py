@@ -1,4 +1,4 @@
-"""Everything for a first look: migrate, load the demo, serve it with a worker."""
+"""Everything for a first look: migrate, load the demo, serve it with workers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _free_port(wanted: int) -> int:
 
 
 def _start(port: int) -> list[subprocess.Popen[bytes]]:
-    """Start the web server, and a worker that also keeps the beat and writes to a log file."""
+    """Start the web server, a worker for models, and one for the rest, which also keeps the beat."""
     environment = {"LOG_LEVEL": "WARNING", **os.environ, "PORT": str(port), "HOST": "127.0.0.1"}
     python = [sys.executable, "-m"]
     web = [
@@ -76,13 +76,15 @@ def _start(port: int) -> list[subprocess.Popen[bytes]]:
         "warning",
         "summhay_site.wsgi",
     ]
-    worker = [*python, "celery", "-A", "summhay_site", "worker", "--beat", "--pool", "solo"]
+    worker = [*python, "celery", "-A", "summhay_site", "worker", "--pool", "solo"]
+    quick = [*worker, "-n", "worker@%h", "-Q", f"{settings.SHORT},{settings.FIGURES},{settings.IMPORTS}", "--beat"]
+    models = [*worker, "-n", "models@%h", "-Q", settings.MODELS]
     with (data_folder() / "worker.log").open("ab") as log:
         return [
-            subprocess.Popen(web, cwd=settings.BASE_DIR, env=environment, start_new_session=True),  # noqa: S603
             subprocess.Popen(  # noqa: S603
-                worker, cwd=settings.BASE_DIR, env=environment, start_new_session=True, stdout=log, stderr=log
-            ),
+                command, cwd=settings.BASE_DIR, env=environment, start_new_session=True, stdout=out, stderr=out
+            )
+            for command, out in ((web, None), (quick, log), (models, log))
         ]
 
 
