@@ -66,8 +66,8 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
     }),
   });
 
-  // Begin at the highlight, where the documents scroll by themselves; the keys that scroll work at once.
-  if (marks.length && scrolls()) show(marks[0]);
+  // Begin at the highlight; the keys that scroll work at once.
+  if (marks.length) show(marks[0]);
   view.focus({ preventScroll: true });
   return {
     commands: {

@@ -139,16 +139,29 @@ export class Finder {
   }
 }
 
+// Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
+function frameOf(view) {
+  if (getComputedStyle(view).overflowY !== "visible") {
+    const { top, height } = view.getBoundingClientRect();
+    return { scroller: view, top, height };
+  }
+  let top = 0, bottom = innerHeight;
+  for (const bar of document.querySelectorAll("[data-sticks]")) {
+    if (getComputedStyle(bar).position !== "sticky") continue;
+    if (bar.dataset.sticks === "top") top += bar.offsetHeight; else bottom -= bar.offsetHeight;
+  }
+  return { scroller: document.scrollingElement, top, height: bottom - top };
+}
+
 // Scroll to a range, if it is not well in view; `view` is what holds the documents, and scrolls where there is room.
 export function reveal({ startContainer, startOffset, endContainer, endOffset }, view) {
   const live = document.createRange();
   live.setStart(startContainer, startOffset);
   live.setEnd(endContainer, endOffset);
   const bring = () => {
-    const box = live.getBoundingClientRect();
-    const scroller = getComputedStyle(view).overflowY === "visible" ? document.scrollingElement : view;
-    const { top, height } = scroller === view ? view.getBoundingClientRect() : { top: 0, height: innerHeight };
-    if (box.top < top + 60 || box.bottom > top + height * 0.8) scroller.scrollBy({ top: box.top - top - height / 3 });
+    const box = live.getBoundingClientRect(), { scroller, top, height } = frameOf(view);
+    const isLow = box.bottom > top + height * 0.8, isHigh = box.top < top + Math.min(60, height / 8);
+    if (isLow || isHigh) scroller.scrollBy({ top: box.top - top - height / 3 });
   };
   startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
   bring();
