@@ -74,7 +74,9 @@ def _why_not(answer: str, lot: random.Random) -> str:
     """The reason for an answer; some give none. What a response mentions is incomplete or too general."""
     if answer == Entailment.YES or lot.random() < 0.15:
         return ""
-    return WhyNot.MISSING if answer == Entailment.NO else lot.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
+    if answer == Entailment.NO:
+        return lot.choice([WhyNot.MISSING, WhyNot.MISSING, WhyNot.CONTRADICTED])
+    return lot.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
 
 
 def _answer(task: LabelTask, answer: str, lot: random.Random, *, at: datetime) -> datetime:

@@ -12,11 +12,12 @@ from benchmarks.scoring.keypoints import Entailment
 
 
 class WhyNot(models.TextChoices):
-    """Why a point is not entailed (Long²RAG, section 6.1)."""
+    """Why a point is not entailed: the reasons of Long²RAG (section 6.1), and that the response says otherwise."""
 
     INCOMPLETE = "incomplete", "incomplete"
     GENERAL = "general", "too general"
-    MISSING = "missing", "missing"
+    MISSING = "missing", "not mentioned"
+    CONTRADICTED = "contradicted", "contradicted"
 
 
 class ValidationPlan(models.Model):
@@ -41,7 +42,8 @@ class EntailmentLabel(Answer):
     """Whether a response entails a key point, by one person; empty is a cleared answer.
 
     `snippet_start` and `snippet_end` (excluded) count code points of the response's text and mark what supports
-    the answer, if anything was marked. `why_not` may stand after any answer but yes.
+    the answer, if anything was marked. `why_not` may stand after any answer but yes; each has reasons of its own,
+    but older rows have any of them.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="labels")
@@ -50,7 +52,7 @@ class EntailmentLabel(Answer):
     snippet_start = models.PositiveIntegerField(null=True, blank=True)
     snippet_end = models.PositiveIntegerField(null=True, blank=True)
     verdict_shown = models.BooleanField(default=False)
-    why_not = models.CharField(max_length=10, choices=WhyNot, blank=True)
+    why_not = models.CharField(max_length=12, choices=WhyNot, blank=True)
 
     class Meta(Answer.Meta):
         constraints = [

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import EntailmentLabel, LabelTask
 from annotation.pane import direction_of
-from annotation.validation.recording import PairAnswer, answer_of
+from annotation.validation.recording import FITTING, PairAnswer, answer_of, reason_in_words
 from benchmarks.models import PointVerdict
 
 
@@ -20,9 +20,20 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "key_point": task.item.key_point,
         "direction": direction_of(response.question.language),
         "answer": answer,
-        "asks_why_not": task.study.validation_plan.asks_why_not,
+        "reasons": _reasons(answer) if task.study.validation_plan.asks_why_not else [],
         "verdict": _verdict(task),
     }
+
+
+def _reasons(answer: PairAnswer) -> list[tuple[str, str, str]]:
+    """The reasons in the order of their keys: value, words, and the answer they go with.
+
+    One that was given with another answer, as was once possible, goes with that one.
+    """
+    rows = [(reason, of) for of, reasons in FITTING.items() for reason in reasons]
+    return [
+        (reason, reason_in_words(reason), answer.answer if reason == answer.why_not else of) for reason, of in rows
+    ]
 
 
 def _parts(text: str, answer: PairAnswer) -> tuple[str, str, str]:

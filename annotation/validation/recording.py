@@ -15,6 +15,11 @@ from annotation.models import EntailmentLabel, WhyNot
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 
 CLEARED = ""
+FITTING = {
+    Entailment.NEUTRAL.value: (WhyNot.INCOMPLETE.value, WhyNot.GENERAL.value),
+    Entailment.NO.value: (WhyNot.MISSING.value, WhyNot.CONTRADICTED.value),
+}
+"""The reasons that an answer can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,12 @@ def in_words(task: Any, answer: PairAnswer) -> str:
 
 def reason_in_words(why_not: str) -> str:
     """A reason as the page names it."""
-    words = {WhyNot.INCOMPLETE: _("incomplete"), WhyNot.GENERAL: _("too general"), WhyNot.MISSING: _("missing")}
+    words = {
+        WhyNot.INCOMPLETE: _("incomplete"),
+        WhyNot.GENERAL: _("too general"),
+        WhyNot.MISSING: _("not mentioned"),
+        WhyNot.CONTRADICTED: _("contradicted"),
+    }
     return words[WhyNot(why_not)]
 
 
@@ -91,10 +101,21 @@ def _checked(task: Any, answer: PairAnswer) -> PairAnswer:
         if not 0 <= start < end <= len(task.item.response.text):
             raise TaskRefused("no_such_passage", _("The response has no such passage."))
     if answer.why_not not in {"", *WhyNot.values}:
-        raise TaskRefused("invalid", _("Reasons are incomplete, too general or missing."))
+        raise TaskRefused("invalid", _("Reasons are incomplete, too general, not mentioned or contradicted."))
     if answer.answer == Entailment.YES or not task.study.validation_plan.asks_why_not:
         return replace(answer, why_not="")
+    if answer.why_not and answer.why_not not in FITTING[answer.answer] and not _stands(task, answer):
+        raise TaskRefused(
+            "reason_of_another_answer",
+            _("Incomplete and too general go with neutral; not mentioned and contradicted go with no."),
+        )
     return answer
+
+
+def _stands(task: Any, answer: PairAnswer) -> bool:
+    """Whether the current answer has this reason already, from when any could be given."""
+    rows = EntailmentLabel.objects.filter(task=task, is_current=True)
+    return rows.filter(answer=answer.answer, why_not=answer.why_not).exists()
 
 
 def _columns(task: Any, answer: PairAnswer) -> dict[str, Any]:

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from rapidfuzz import fuzz
 
+from annotation.kinds import label_kinds
 from annotation.studies.guidelines import default_guidelines, render_markdown
+from benchmarks.demo.haystack import demo_topic, practice_topic
+from benchmarks.demo.questions import demo_questions
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
@@ -21,7 +25,7 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "validation": lambda person: make_validation([person], make_judged(n=2), n=6, people_per_item=1),
 }
 CHOICE = re.compile(r'class="level"><input type="radio"[^>]* value="(\w+)"[^>]*>[^<]*<kbd>(.)</kbd>')
-REASON_KEYS = "456"
+REASON_KEYS = "4567"
 """Of reasons, which only some studies ask for."""
 NAMED = re.compile(r"<li><strong>(\w+)</strong> \(<code>(.)</code>\)")
 
@@ -36,3 +40,30 @@ def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben: An
     named = NAMED.findall(render_markdown(default_guidelines(kind)))
     in_the_text = [(word.lower(), key) for word, key in named if key not in REASON_KEYS]
     assert in_the_text == on_the_page
+
+
+QUOTED = re.compile("“([^”]+)”")
+
+
+def demo_subjects() -> list[str]:
+    """The questions and queries of the demo, its key points and insights."""
+    questions = demo_questions()
+    subtopics = [subtopic for topic in (demo_topic(), practice_topic()) for subtopic in topic["subtopics"]]
+    return [
+        *(each["question"] for each in questions),
+        *(point["text"] for each in questions for point in each["key_points"]),
+        *(each["query"] for each in subtopics),
+        *(insight["insight"] for each in subtopics for insight in each["insights"]),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(label_kinds()))
+def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -> None:
+    examples = [" ".join(quote.split()) for quote in QUOTED.findall(default_guidelines(kind))]
+    alike = [
+        (example, subject)
+        for subject in demo_subjects()
+        for example in examples
+        if fuzz.token_sort_ratio(example.lower(), subject.lower()) > 70
+    ]
+    assert alike == []

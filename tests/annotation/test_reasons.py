@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from typing import Any
 
@@ -49,11 +50,49 @@ def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben: Any) -> N
 def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, login: Any) -> None:
     task = first(make([ben], make_judged(), asks_why_not=True), ben)
     client = login(ben)
-    for data in ({"answer": "no", "why": "incomplete"}, {"answer": "no", "why": "missing"}):
+    for data in ({"answer": "no", "why": "contradicted"}, {"answer": "no", "why": "missing"}):
         assert client.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == data["why"]
     undone = client.post(label_url("label-undo", task), headers=JSON).json()
-    assert undone["why_not"] == "incomplete"
-    assert "no, missing" in undone["message"]
+    assert undone["why_not"] == "contradicted"
+    assert "no, not mentioned" in undone["message"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "fitting", "others"),
+    [
+        ("neutral", ("incomplete", "general"), ("missing", "contradicted")),
+        ("no", ("missing", "contradicted"), ("incomplete", "general")),
+    ],
+)
+def test_each_answer_has_reasons_of_its_own(
+    ben: Any, login: Any, answer: str, fitting: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    task, client = first(make([ben], make_judged(), asks_why_not=True), ben), login(ben)
+
+    def post(why: str) -> Any:
+        return client.post(label_url("label-choice", task), {"answer": answer, "why": why}, headers=JSON)
+
+    page = client.get(label_url("label-task", task)).content.decode()
+    for why in fitting:
+        assert post(why).json()["why_not"] == why
+        assert re.search(rf'data-reason-of="{answer}"><input type="radio" name="why" value="{why}"', page)
+    for why in others:
+        assert (post(why).status_code, post(why).json()["code"]) == (409, "reason_of_another_answer")
+
+
+def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben: Any, login: Any) -> None:
+    """Until each answer had its own, any reason could be given with neutral or no."""
+    study = make([ben], make_judged(), asks_why_not=True)
+    task, client = first(study, ben), login(ben)
+    say(task, "no", why_not="missing")
+    EntailmentLabel.objects.update(why_not="incomplete")
+    page = client.get(label_url("label-task", task)).content.decode()
+    assert re.search(r'data-reason-of="no"><input type="radio" name="why" value="incomplete"\s+checked', page)
+    data = {"answer": "no", "why": "incomplete", "unsure": "1"}
+    assert client.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == "incomplete"
+    [row] = [row for row in results_of(study).reasons if row.of == "annotator"]
+    assert row.counts["incomplete"] == 1
+    assert "incomplete" in [row[list(COLUMNS).index("why_not")] for row in label_rows(study)]
 
 
 def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, login: Any) -> None:
@@ -69,7 +108,7 @@ def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, login: 
 
 def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: Any, cleo: Any) -> None:
     study = make([ben, cleo], make_judged(systems=("alpha",)), n=3, asks_why_not=True)
-    given = ("missing", "general", "")
+    given = ("missing", "contradicted", "")
     for task, why_not in zip(study.label_tasks.filter(annotator__user=ben).order_by("pk"), given, strict=True):
         say(task, "no", why_not=why_not)
     for task in study.label_tasks.filter(annotator__user=cleo):
@@ -77,12 +116,12 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     found = results_of(study, public=True)
     assert {(row.of, row.n) for row in found.reasons} == {("annotator", 3), ("system", 3)}
     [mine] = [row for row in found.reasons if row.of == "annotator"]
-    assert [n for n, _share in mine.cells] == [0, 1, 1, 1]
-    counts = {"incomplete": 0, "general": 1, "missing": 1, "none_given": 1}
+    assert [n for n, _share in mine.cells] == [0, 0, 1, 1, 1]
+    counts = {"incomplete": 0, "general": 0, "missing": 1, "contradicted": 1, "none_given": 1}
     assert as_json(found)["why_not"][1] == {"of": "system", "name": "alpha", "n": 3, **counts}
     assert ("system", "alpha", "why not: missing", 1 / 3, None, None, 3, None, "") in list(figure_rows(found))
     at = list(COLUMNS).index("why_not")
-    assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "general", "missing"]
+    assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "contradicted", "missing"]
 
 
 def test_the_results_page_shows_reasons(ada: Any, ben: Any, login: Any) -> None:
