@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 LONGEST_GAP = timedelta(seconds=120)
@@ -9,8 +10,32 @@ CONTACT_EVERY_S = 20
 """While there are keys, pointer or scrolling, a page makes contact about this often."""
 
 
-def worked_ms(*, since: datetime | None, now: datetime) -> int:
-    """Active time (ms) between a person's last contact and this one; a gap of over 120 s counts for nothing."""
-    if since is None or not since < now <= since + LONGEST_GAP:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a browser says of a contact that may come late.
+
+    That is how long ago it was, and the active time (ms) between the one before and this one.
+    """
+
+    ago_ms: int = 0
+    worked_ms: int = 0
+
+
+AT_ONCE = Told()
+
+
+def contact_time(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> datetime:
+    """When a contact was that reaches the server now; never before the one before."""
+    at = now - timedelta(milliseconds=told.ago_ms)
+    return at if since is None else max(at, min(since, now))
+
+
+def worked_ms(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> int:
+    """Active time (ms) between a person's last contact and this one.
+
+    Of a gap of over 120 s counts only what the browser measured without a connection, at most all of it.
+    """
+    if since is None or since >= now:
         return 0
-    return (now - since) // timedelta(milliseconds=1)
+    gap = (now - since) // timedelta(milliseconds=1)
+    return gap if now <= since + LONGEST_GAP else min(told.worked_ms, gap)

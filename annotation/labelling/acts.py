@@ -16,6 +16,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.labelling.activity import Told
 from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.labelling.position import page_of
 from annotation.models import LabelTask
@@ -61,6 +62,15 @@ def unsure_in(data: QueryDict, *, answer: str) -> bool:
     if is_unsure and not answer:
         raise TaskRefused("answer_first", _("Answer first; then mark it as not sure. Nothing was stored."))
     return is_unsure
+
+
+def told_in(data: QueryDict) -> Told:
+    """What the browser says of an act that it could not send in time: `ago?, worked?`, in milliseconds.
+
+    Raises:
+        BadAct: one is no whole number.
+    """
+    return Told(number_in(data, "ago") or 0, number_in(data, "worked") or 0)
 
 
 def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:

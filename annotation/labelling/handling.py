@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.labelling.activity import worked_ms
+from annotation.labelling.activity import AT_ONCE, Told, contact_time, worked_ms
 from annotation.models import LabelTask, Study
 from annotation.querysets import LabelTaskQuerySet
 
@@ -65,12 +65,13 @@ def locked(tasks: Tasks) -> LabelTask:
     return task
 
 
-def keep_contact(task: Any, now: datetime) -> list[str]:
+def keep_contact(task: Any, now: datetime, told: Told = AT_ONCE) -> list[str]:
     """Count the time since the last contact on a row of `locked`; gives the fields that changed."""
-    task.active_ms += worked_ms(since=task.contact_at, now=now)
-    task.last_seen_at = now if task.contact_at is None else max(now, task.contact_at)
+    at = contact_time(since=task.contact_at, now=now, told=told)
+    task.active_ms += worked_ms(since=task.contact_at, now=at, told=told)
+    task.last_seen_at = at if task.contact_at is None else max(at, task.contact_at)
     if task.begun_at is None:
-        task.begun_at = now
+        task.begun_at = at
     return ["active_ms", "last_seen_at", "begun_at"]
 
 
@@ -84,14 +85,20 @@ def take_answers(task: LabelTask, *, n_answered: int, now: datetime) -> list[str
         task.done_at = None
     task.state = LabelTask.State.DONE if is_done else LabelTask.State.BEGUN
     task.skip_reason, task.skipped_at = "", None
-    return ["n_answered", "done_at", "state", "skip_reason", "skipped_at"]
+    return ["n_answered", "done_at", "state", "skip_reason", "skipped_at", *revised(task)]
+
+
+def revised(task: LabelTask) -> list[str]:
+    """Something on a locked task changes; gives the field that says so."""
+    task.revision += 1
+    return ["revision"]
 
 
 @transaction.atomic
-def contact(*, tasks: Tasks, now: datetime) -> LabelTask:
+def contact(*, tasks: Tasks, now: datetime, told: Told = AT_ONCE) -> LabelTask:
     """The person is at work on this task."""
     task = locked(tasks)
-    task.save(update_fields=keep_contact(task, now))
+    task.save(update_fields=keep_contact(task, now, told))
     return task
 
 
@@ -108,7 +115,7 @@ def skip(*, tasks: Tasks, reason: str, now: datetime) -> LabelTask:
         )
     changed = keep_contact(task, now)
     task.state, task.skip_reason, task.skipped_at = LabelTask.State.SKIPPED, reason, now
-    task.save(update_fields=[*changed, "state", "skip_reason", "skipped_at"])
+    task.save(update_fields=[*changed, "state", "skip_reason", "skipped_at", *revised(task)])
     return task
 
 
@@ -137,5 +144,5 @@ def remark(
     if comment is not None:
         task.comment = comment.strip()[:MAX_TEXT]
         changed.append("comment")
-    task.save(update_fields=changed)
+    task.save(update_fields=[*changed, *revised(task)])
     return task

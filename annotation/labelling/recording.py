@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.labelling.activity import AT_ONCE, Told
 from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, take_answers
 from annotation.labelling.reading import AnswerReads, Around, ItemQuestions
 from annotation.labelling.undoing import Undone, last_act, standing, undone_on
@@ -91,6 +92,7 @@ def payload_of(outcome: Outcome[Any]) -> dict[str, Any]:
         "state": task.state,
         "n_answered": task.n_answered,
         "n_questions": task.n_questions,
+        "revision": task.revision,
         **({} if outcome.is_changed else {"unchanged": True}),
     }
 
@@ -105,8 +107,11 @@ def record(
     now: datetime,
     question: UUID | None = None,
     guideline_version: int | None = None,
+    told: Told = AT_ONCE,
 ) -> Outcome[A]:
     """Store one answer; the same `op_id` again, or the answer that holds already, stores nothing more.
+
+    `told` is what the browser says of an answer that it could not send at once.
 
     Raises:
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
@@ -123,9 +128,9 @@ def record(
         return Outcome(task, kind.answer_of(current), question)
     answer = kind.checked(task, answer)
     if kind.answer_of(current) == answer:
-        prepared.update(task, *keep_contact(task, now))
+        prepared.update(task, *keep_contact(task, now, told))
         return Outcome(task, answer, question, is_changed=False)
-    _replace(kind, task, current, answer, around, op_id=op_id, now=now)
+    _replace(kind, task, current, answer, around, op_id=op_id, now=now, told=told)
     return Outcome(task, answer, question)
 
 
@@ -191,6 +196,7 @@ def _replace(
     op_id: str,
     now: datetime,
     undoes: Any = None,
+    told: Told = AT_ONCE,
 ) -> None:
     if current is not None:
         current.is_current = False
@@ -200,5 +206,5 @@ def _replace(
     made.supersedes, made.undoes = current, undoes
     prepared.insert(made)
     gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
-    changed = keep_contact(task, now) + take_answers(task, n_answered=task.n_answered + gained, now=now)
+    changed = keep_contact(task, now, told) + take_answers(task, n_answered=task.n_answered + gained, now=now)
     prepared.update(task, *changed)

@@ -13,12 +13,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.activity import CONTACT_EVERY_S, LONGEST_GAP
-from annotation.labelling.position import Position, next_open, page_of, position_of, tasks_beside
+from annotation.labelling.position import Position, ahead_of, page_of, position_of
 from annotation.labelling.recording import AnswerKind, Outcome
 from annotation.models import LabelItem, LabelTask, Study
 from annotation.pane import Pane
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import current_guideline, render_markdown
+
+
+def both(first: Any, second: Any) -> tuple[Any, Any]:
+    """Two answers as they are: for a kind whose answer is one thing."""
+    return first, second
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +33,7 @@ class Beside:
     answers: AnswerKind[Any]
     parse: Callable[[QueryDict], Any]
     in_words: Callable[[LabelTask, Any], str]
+    apart: Callable[[Any, Any], tuple[Any, Any]] = both
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +41,16 @@ class TaskPage:
     """What one kind of study has of its own where annotators answer its tasks.
 
     `parse` reads an answer from a form, or raises BadAct or TaskRefused; `in_words` names an answer as the page
-    does, a cleared one with nothing; `feedback` is what an annotator gets to read about an answer, if anything.
+    does, a cleared one with nothing, and `question_in_words` the question it is about, if a task asks several.
+    `apart` leaves in two answers only what differs, where an answer has parts that are given one by one.
+    `feedback` is what an annotator gets to read about an answer, if anything.
     """
 
     answers: AnswerKind[Any]
     parse: Callable[[QueryDict], Any]
     in_words: Callable[[LabelTask, Any], str]
+    question_in_words: Callable[[LabelTask, UUID], str] | None = None
+    apart: Callable[[Any, Any], tuple[Any, Any]] = both
     beside: Beside | None = None
     feedback: Callable[[Outcome[Any]], str] | None = None
     template: str
@@ -64,8 +74,8 @@ ACTS = ("choice", "undo", "seen", "skip", "remark")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a task is, and the addresses of its page and its acts: the task before, the one after, and `end_url`,
-    which leads to the next open one or the end of the study. `onward` are open tasks to go on to, in order, as far
-    as they are known. `name` is a part of the page's own address.
+    which leads to the next open one or the end of the study. `onward` are the next open tasks, in order. `name` is
+    a part of the page's own address.
     """
 
     name: str
@@ -111,19 +121,10 @@ def place_of(task: LabelTask) -> Place:
         previous_url=page_of(study.kind, previous.uid) if previous else "",
         next_url=page_of(study.kind, following.uid) if following else "",
         end_url=f"{end}?after={position.number}",
-        onward=tuple((str(uid), page_of(study.kind, uid)) for uid in _onward(task, position)),
-        acts={name: _act(name, task) for name in ACTS},
+        onward=tuple((str(uid), page_of(study.kind, uid)) for uid in ahead_of(task)),
+        acts={name: _act(name, task) for name in (*ACTS, "near")},
         is_open=study.state == Study.State.OPEN,
     )
-
-
-def _onward(task: LabelTask, position: Position) -> list[UUID]:
-    """The open tasks near after this one, else the next one from the start again."""
-    near = [row.uid for row in position.near if row.number > position.number and row.is_open]
-    if near:
-        return near
-    found = next_open(tasks_beside(task).exclude(pk=task.pk), task)
-    return [found] if found else []
 
 
 def _act(name: str, task: LabelTask) -> str:
@@ -141,6 +142,7 @@ def _config_json(task: LabelTask, place: Place, *, version: int | None) -> str:
             "urls": place.acts | {"login": reverse("login"), "end": place.end_url},
             "onward": [{"task": name, "url": url} for name, url in place.onward],
             "number": place.position.number,
+            "revision": task.revision,
             "states": {value: str(label) for value, label in LabelTask.State.choices},
             "has_feedback": task.item.role == LabelItem.Role.TRAINING,
             "guideline": version,

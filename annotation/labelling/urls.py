@@ -31,6 +31,7 @@ urlpatterns = [
     path("work/<label_kind:kind>/<uuid:uid>/choice/", views.choice, name="label-choice"),
     path("work/<label_kind:kind>/<uuid:uid>/undo/", views.undo, name="label-undo"),
     path("work/<label_kind:kind>/<uuid:uid>/", views.task, name="label-task"),
+    path("work/labels/<uuid:uid>/near/", views.near, name="label-near"),
     path("work/labels/<uuid:uid>/seen/", views.seen, name="label-seen"),
     path("work/labels/<uuid:uid>/skip/", views.skip, name="label-skip"),
     path("work/labels/<uuid:uid>/remark/", views.remark, name="label-remark"),

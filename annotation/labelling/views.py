@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,13 +21,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import pane as panes
 from annotation.kinds import label_kinds
 from annotation.labelling import handling
-from annotation.labelling.acts import act, number_in, question_in
+from annotation.labelling.acts import act, number_in, question_in, told_in
 from annotation.labelling.handling import OwnTask
-from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, tasks_beside
+from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, position_of, tasks_beside
 from annotation.labelling.recording import Outcome, payload_of, record
 from annotation.labelling.recording import undo as undo_answer
 from annotation.labelling.task_page import Beside, TaskPage, context_of
-from annotation.labelling.undoing import is_newer, undo_skip, undone_on
+from annotation.labelling.undoing import Undone, is_newer, undo_skip, undone_on
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
@@ -61,7 +61,7 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
 @require_POST
 @act
 def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Store one answer: `question?, op_id?, guideline?` and what the kind's form has."""
+    """Store one answer: `question?, op_id?, guideline?, ago?, worked?` and what the kind's form has."""
     data, asked = request.POST, kind.asked_in(request.POST)
     outcome = record(
         kind=asked.answers,
@@ -71,6 +71,7 @@ def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) 
         guideline_version=number_in(data, "guideline"),
         op_id=data.get("op_id", "")[:MAX_OP_ID],
         now=now,
+        told=told_in(data),
     )
     return _payload(kind, outcome)
 
@@ -99,16 +100,26 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
     if outcome is None or outcome.undone is None:
         return {"nothing": True}
     row, undone = outcome.task, outcome.undone
-    values = {"was": asked.in_words(row, undone.was), "number": undone.number}
-    holds = asked.in_words(row, outcome.answer)
-    message = (
-        _("Undone: %(was)s on %(number)d; it is now %(now)s.") if holds else _("Undone: %(was)s on %(number)d.")
-    )
     return _payload(kind, outcome) | {
         "task": str(undone.uid),
-        "message": message % (values | {"now": holds}),
+        "message": _undone_in_words(kind, asked, outcome, undone),
         "next": page_of(row.study.kind, undone.uid, outcome.question),
     }
+
+
+def _undone_in_words(kind: TaskPage, asked: TaskPage | Beside, outcome: Outcome[Any], undone: Undone) -> str:
+    """What an undo took back, where that was, and what holds there now."""
+    row, number = outcome.task, undone.number
+    was, holds = (asked.in_words(row, answer) for answer in asked.apart(undone.was, outcome.answer))
+    where = str(number)
+    if outcome.question and kind.question_in_words:
+        question = kind.question_in_words(row, outcome.question)
+        where = _("%(number)d, %(question)s") % {"number": number, "question": question}
+    if not was:
+        return _("Undone on %(where)s: it is now %(now)s.") % {"where": where, "now": holds}
+    if not holds:
+        return _("Undone: %(was)s on %(where)s.") % {"was": was, "where": where}
+    return _("Undone: %(was)s on %(where)s; it is now %(now)s.") % {"was": was, "where": where, "now": holds}
 
 
 def _last_asked(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> TaskPage | Beside:
@@ -124,8 +135,21 @@ def _last_asked(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) 
 @require_POST
 @act
 def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """The annotator is at work."""
-    return _state_of(handling.contact(tasks=tasks, now=now))
+    """The annotator is at work: `worked?`."""
+    return _state_of(handling.contact(tasks=tasks, now=now, told=told_in(request.POST)))
+
+
+@requires(LOGGED_IN, json=True)
+@require_safe
+@never_cache
+def near(request: HttpRequest, uid: UUID) -> JsonResponse:
+    """How the tasks around one stand now, for a page that was left and is looked at again."""
+    own = LabelTask.objects.for_annotator(request.user).visible()
+    row = get_object_or_404(own.select_related("study"), uid=uid)
+    tasks = [
+        {"task": str(each.uid), "state": each.state, "revision": each.revision} for each in position_of(row).near
+    ]
+    return JsonResponse({"is_open": row.study.state == Study.State.OPEN, "tasks": tasks})
 
 
 @requires(LOGGED_IN, json=True)
@@ -204,6 +228,7 @@ def _state_of(row: LabelTask) -> dict[str, Any]:
         "n_answered": row.n_answered,
         "n_questions": row.n_questions,
         "is_flagged": row.is_flagged,
+        "revision": row.revision,
     }
 
 

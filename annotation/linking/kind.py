@@ -21,7 +21,7 @@ from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, initial_of
 from annotation.linking.overview import checks_of, page_of
 from annotation.linking.page_context import page_context
-from annotation.linking.recording import LINK, feedback, in_words, parse
+from annotation.linking.recording import LINK, feedback, in_words, parse, question_in_words
 from annotation.linking.simulated import SIMULATED
 from annotation.linking.unlinked import UNLINKED
 from annotation.models import Exposure, Study
@@ -53,6 +53,7 @@ KIND = register(
             answers=LINK,
             parse=parse,
             in_words=in_words,
+            question_in_words=question_in_words,
             beside=UNLINKED,
             feedback=feedback,
             template="annotation/linking_task.html",

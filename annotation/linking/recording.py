@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -60,6 +61,12 @@ def in_words(task: Any, answer: LinkingAnswer) -> str:
     if answer.is_unsure:
         parts.append(_("not sure"))
     return ", ".join(parts)
+
+
+def question_in_words(task: Any, question: UUID) -> str:
+    """An insight by its number on the page."""
+    uids = list(task.item.summary.subtopic.insights.order_by("number").values_list("uid", flat=True))
+    return _("insight %(number)d") % {"number": uids.index(question) + 1}
 
 
 def feedback(outcome: Outcome[LinkingAnswer]) -> str:

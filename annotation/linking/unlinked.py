@@ -63,6 +63,16 @@ def answer_of(label: UnlinkedLabel | None) -> UnlinkedReasons:
     return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in given.items())))
 
 
+def apart(first: UnlinkedReasons, second: UnlinkedReasons) -> tuple[UnlinkedReasons, UnlinkedReasons]:
+    """The reasons that differ."""
+    same = {*first.reasons} & {*second.reasons}
+
+    def rest(answer: UnlinkedReasons) -> UnlinkedReasons:
+        return UnlinkedReasons(tuple(each for each in answer.reasons if each not in same))
+
+    return rest(first), rest(second)
+
+
 def _checked(task: Any, answer: UnlinkedReasons) -> UnlinkedReasons:
     if not task.study.linking_plan.asks_unlinked:
         raise TaskRefused("not_asked", _("This is not asked about here."))
@@ -89,6 +99,7 @@ UNLINKED = Beside(
     ),
     parse=parse,
     in_words=in_words,
+    apart=apart,
 )
 
 

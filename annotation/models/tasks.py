@@ -150,6 +150,9 @@ class LabelTask(models.Model):
     unskip_op_id = models.CharField(max_length=64, blank=True, help_text="Of the undo that last took a skip back.")
     is_flagged = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
+    revision = models.PositiveIntegerField(
+        default=0, help_text="Counts answers, skips and remarks: a page with another one is out of date."
+    )
     active_ms = models.PositiveBigIntegerField(default=0)
     last_seen_at = models.DateTimeField(null=True, blank=True)
     begun_at = models.DateTimeField(null=True, blank=True)

@@ -18,7 +18,7 @@ from annotation.rating import exports, planning
 from annotation.rating.forms import RatingStudyForm, initial_of
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
-from annotation.rating.recording import RATED, in_words, parse
+from annotation.rating.recording import RATED, apart, in_words, parse
 from annotation.rating.results import headline
 from annotation.rating.simulated import SIMULATED
 from annotation.studies.guidelines import wording
@@ -32,6 +32,7 @@ KIND = register(
             answers=RATED,
             parse=parse,
             in_words=in_words,
+            apart=apart,
             template="annotation/rating_task.html",
             rows=LabelTaskQuerySet.for_rating,
             context=page_context,

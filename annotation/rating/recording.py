@@ -57,6 +57,17 @@ def in_words(task: Any, answer: Rated) -> str:
     return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
 
 
+def apart(first: Rated, second: Rated) -> tuple[Rated, Rated]:
+    """What differs in two ratings of a summary; each rating is given by itself, though all are stored together."""
+
+    def rest(answer: Rated, other: Rated) -> Rated:
+        pairs = zip(ASPECTS, answer.values, other.values, strict=True)
+        given = {aspect: value for aspect, value, beside in pairs if value != beside}
+        return Rated(**given, is_unsure=answer.is_unsure and not other.is_unsure)
+
+    return rest(first, second), rest(second, first)
+
+
 def answer_of(label: RatingLabel | None) -> Rated:
     """The ratings in a row; none of None."""
     if label is None:

@@ -95,10 +95,11 @@ def test_undo_walks_back_through_the_answers_of_all_items_in_order_of_time(
     first = at.undo(3, "u1")
     assert (first["task"], first["next"].split("#")[0]) == (str(at.task(2).uid), at.url("task", 2))
     assert first["message"].startswith("Undone: ")
-    assert f"on 2; it is now {words[1]}" in first["message"]
+    where = ", insight 1" if kind == "linking" else ""
+    assert f"on 2{where}; it is now {words[1]}" in first["message"]
     assert (at.current(1), at.current(2)) == (words[1], words[1])
     second = at.undo(2, "u2")
-    assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on 1.")
+    assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on 1{where}.")
     assert at.current(1) == ""
     assert at.task(1).state == LabelTask.State.BEGUN
     assert at.undo(1, "u3")["task"] == str(at.task(2).uid)
@@ -174,7 +175,7 @@ def test_the_undo_of_a_skip_keeps_what_was_answered_there(desk: Callable[[str], 
     at.skip(1)
     assert at.undo(1)["message"] == "Undone: skip on 1."
     assert (at.task(1).state, at.task(1).n_answered, at.current(1)) == ("begun", 1, "none")
-    assert at.undo(1)["message"] == "Undone: none on 1."
+    assert at.undo(1)["message"] == "Undone: none on 1, insight 1."
 
 
 @pytest.mark.parametrize("here", [{}, {"here": "1"}])

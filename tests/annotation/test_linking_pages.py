@@ -202,7 +202,7 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any, django_asse
     study = make_linking_study(annotators=[ben], summaries=summaries)
     client, page = login(ben), url("label-task", label_task(study, ben))
     client.get(page)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         client.get(page)
 
 

@@ -61,9 +61,9 @@ class Site:
     def manage(self, *args: str) -> None:
         subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)
 
-    def play(self, verb: str) -> Any:
-        """Run a verb of the scene in a process of its own."""
-        args = [sys.executable, "-m", "tests.e2e.scene", verb]
+    def play(self, verb: str, *, scene: str = "scene") -> Any:
+        """Run a verb of a scene in a process of its own."""
+        args = [sys.executable, "-m", f"tests.e2e.{scene}", verb]
         done = subprocess.run(args, cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE)
         return json.loads(done.stdout)
 
@@ -155,6 +155,13 @@ def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]
     yield made
     made.kill()
     assert "Traceback" not in (made.folder / "web.log").read_text()
+
+
+@pytest.fixture(scope="session")
+def ahead(site: Site) -> dict[str, str]:
+    """The studies of label work with twelve items each, by kind."""
+    made: dict[str, str] = site.play("prepare", scene="scene_ahead")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     linda.get_by_role("link", name="Start", exact=True).click()
     ready(linda, 1)
 
-    press(linda, "b")
+    press(linda, "1 b")
     expect(linda.locator("[data-announce]")).to_have_text("Choose partial or full first, then the bullet.")
     press(linda, "3")
     expect(linda.locator(".is-current [data-missing]")).to_be_visible()

@@ -195,7 +195,7 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
         press(sam, f"u {yes}")
         expect(sam.locator("[data-message]")).to_contain_text("Not counted")
     at(sam, 3)
-    expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3.")
+    expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3")
     assert (3, yes) not in rows(site, kind, study)
     if kind == "linking":
         answer_without_enter(sam, site, kind, study)

@@ -2,7 +2,7 @@
 import { request } from "../talk.js";
 import { fieldOf } from "./outbox.js";
 
-export function startAside(root, { config, find, text, say, on, send, leaveBy }) {
+export function startAside(root, { config, find, text, say, on, send, leaveBy, skipped }) {
   const { urls } = config, menu = find("menu");
   const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
@@ -68,6 +68,7 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy })
   const skip = () => leaveBy(async () => {
     const answer = await request(urls.skip, new URLSearchParams(new FormData(form))).catch(() => null);
     if (answer?.status !== 200) say(answer ? text("refused", { reason: answer.body.message ?? answer.status }) : text("unreachable"));
+    if (answer?.status === 200) skipped();
     return answer?.body.next;
   });
   if (form) {

@@ -1,40 +1,68 @@
-// Going to another item: its page is fetched and parsed before it is wanted, then put in the place of this one.
+// Going to another item: pages are fetched and parsed before they are wanted, then put in the place of this one. Some
+// are held ahead, so that work goes on where the connection does not.
 import { fetchPage } from "../talk.js";
 
 const NOTE = "labels:note", NOTE_LASTS_MS = 15_000;
+const PAUSE_MS = 250; // between pages that are fetched ahead: nobody waits for them
 
 export class Onward {
-  constructor(selector) {
-    Object.assign(this, { selector, url: null, page: null, coming: null });
+  // `before(url)` is what has to come before a page is fetched; it gives whether that came.
+  constructor(selector, before) {
+    Object.assign(this, { selector, before, wanted: [], held: new Map(), coming: new Map(), old: new Set(), filling: null });
+    addEventListener("online", () => this.fill());
   }
 
-  // Fetch a page once `before` has come, unless it is here or on its way.
-  prefetch(url, before = null) {
-    if (this.url === url) return this.coming;
-    Object.assign(this, { url, page: null });
-    this.coming = this.bring(url, before);
-    return this.coming;
+  // Hold the pages of these addresses, the first one first, and no others.
+  hold(urls) {
+    this.wanted = urls;
+    for (const url of this.held.keys()) if (!urls.includes(url)) this.held.delete(url);
+    this.fill();
   }
-  async bring(url, before) {
-    await before;
-    const fetchedAt = performance.now(), fetched = await fetchPage(url);
-    const made = fetched && new DOMParser().parseFromString(fetched.html, "text/html");
-    const root = made?.querySelector(this.selector) ?? null;
-    const page = fetched && { root, title: made.title, fetchedAt, url: fetched.url.replace(/#.*$/, "") + new URL(url, location).hash };
-    if (this.url === url) {
-      this.page = page;
-      if (!root) this.url = null; // try again when it is wanted
+  fill() { this.filling ??= this.fetchAll().finally(() => { this.filling = null; }); }
+  // One after the other; without a connection it ends, until it is asked again.
+  async fetchAll() {
+    const tried = new Set();
+    for (let url; (url = this.wanted.find((each) => !tried.has(each) && !this.held.has(each)));) {
+      if (tried.size) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      tried.add(url);
+      if (!(await this.fetch(url))) return;
     }
+  }
+
+  // A page as {root, title, fetchedAt, url}, without a root where it is none of this kind; null where it cannot be had.
+  fetch(url) {
+    if (!this.coming.has(url)) this.coming.set(url, this.bring(url).finally(() => this.coming.delete(url)));
+    return this.coming.get(url);
+  }
+  async bring(url) {
+    if (!(await this.before(url))) return null;
+    const fetchedAt = performance.now(), fetched = await fetchPage(url);
+    if (!fetched) return null;
+    const made = new DOMParser().parseFromString(fetched.html, "text/html"), root = made.querySelector(this.selector);
+    const page = { root, title: made.title, fetchedAt, url: fetched.url.replace(/#.*$/, "") + new URL(url, location).hash };
+    if (!this.old.delete(url) && root && this.wanted.includes(url)) this.held.set(url, page);
     return page;
   }
-
-  forget() { Object.assign(this, { url: null, page: null }); }
+  isComing(url) { return this.coming.has(url); }
 
   // The page of this address if it is here, at once; it is given away only once.
   take(url) {
-    const page = this.url === url ? this.page : null;
-    if (page) this.forget();
+    const page = this.held.get(url) ?? null;
+    this.held.delete(url);
     return page;
+  }
+  // What is held of this item, or on its way, is out of date.
+  drop(address) {
+    const url = address.replace(/#.*$/, "");
+    this.held.delete(url);
+    if (this.coming.has(url)) this.old.add(url);
+  }
+  // Drop what is held of an item unless it is this revision of it.
+  keepOnly(task, revision) {
+    for (const [url, { root }] of this.held) {
+      const held = JSON.parse(root.dataset.config);
+      if (held.task === task && held.revision !== revision) this.held.delete(url);
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 // this browser until the server has answered them. Each has an id: to send it twice is to send it once.
 import { Unreachable, backoff, newId, pause, request } from "../talk.js";
 
-const LONGEST_MS = 20_000;
+const LONGEST_MS = 20_000, MOST_AGO_MS = 999_999_999;
 export const fieldOf = (act, name) => act.fields.find(([each]) => each === name)?.[1];
 export const taskOf = (act) => fieldOf(act, "task");
 
@@ -15,6 +15,7 @@ export class Outbox {
     this.state = ["idle", {}];
     this.acts = [];
     this.running = null;
+    this.waiting = []; // for the acts to be stored, or for the word that they cannot be now
     this.storedAt = null; // when the server last changed something on this page's word
     try { this.adopt(Object.keys(localStorage).filter((key) => key.startsWith(mine))); } catch { /* nothing was kept */ }
   }
@@ -39,7 +40,7 @@ export class Outbox {
 
   // `more` stays with the act: what the page needs once it is answered.
   add(url, fields, more = {}) {
-    this.acts.push({ ...more, url, fields: [...fields, ["op_id", newId()]] });
+    this.acts.push({ ...more, url, at: Date.now(), fields: [...fields, ["op_id", newId()]] });
     this.keep();
     this.running ??= this.run();
     return this.running;
@@ -47,7 +48,15 @@ export class Outbox {
 
   show(...state) {
     this.state = state;
+    if (this.isOffline) this.tell(false);
     this.page.show(...state);
+  }
+  get isOffline() { return this.state[0] === "offline"; }
+  tell(isStored) { for (const resolve of this.waiting.splice(0)) resolve(isStored); }
+  // Wait until all acts are stored, which gives true, or until there is no connection.
+  async settled() {
+    if (!this.running) return true;
+    return this.isOffline ? false : new Promise((resolve) => this.waiting.push(resolve));
   }
 
   async run() {
@@ -55,7 +64,7 @@ export class Outbox {
       this.show(attempt ? "offline" : "saving", {});
       const act = this.acts[0];
       try {
-        const { status, body } = await request(act.url, new URLSearchParams(act.fields));
+        const { status, body } = await request(act.url, new URLSearchParams([...act.fields, ["ago", String(age(act))]]));
         if (status === 401 || status === 403) { this.show("login", {}); await pause(5000); continue; }
         attempt = 0;
         this.acts.shift();
@@ -75,6 +84,7 @@ export class Outbox {
       }
     }
     this.running = null;
+    this.tell(true);
   }
 
   // Say "saved" only of what was stored.
@@ -86,6 +96,9 @@ export class Outbox {
     } catch { /* private mode: the page asks before it is left */ }
   }
 }
+
+// How long ago it was, in ms: the time of work without a connection counts too.
+const age = ({ at = Date.now() }) => Math.min(MOST_AGO_MS, Math.max(0, Date.now() - at));
 
 // An undo that was kept over a reload must not reach what was answered elsewhere since.
 const onlyHere = (act) => (act.url.endsWith("/undo/") ? { ...act, fields: [...act.fields.filter(([name]) => name !== "here"), ["here", "1"]] } : act);

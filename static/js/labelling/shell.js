@@ -1,5 +1,6 @@
 // What every page of label work does: answers on their way, undo, going on and back, what comes next.
 import { startAside } from "./aside.js";
+import { remember, watchElsewhere } from "./elsewhere.js";
 import { Gate } from "./gate.js";
 import { startKeyboard } from "./keyboard.js";
 import { load, noteLeft, Onward } from "./onward.js";
@@ -18,7 +19,8 @@ export function run(start) {
   const root = document.querySelector("[data-label-task]"), config = JSON.parse(root.dataset.config);
   startTask = start;
   outbox = new Outbox(config);
-  onward = new Onward(`[data-label-task="${config.kind}"]`);
+  const isWaiting = (url) => outbox.acts.some((act) => url.includes(taskOf(act)));
+  onward = new Onward(`[data-label-task="${config.kind}"]`, (url) => !isWaiting(url) || outbox.settled());
   start(root);
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   addEventListener("beforeunload", (event) => { if (!outbox.isEmpty) event.preventDefault(); });
@@ -36,14 +38,15 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   const fetchedAt = arrival?.fetchedAt ?? 0;
   root.classList.add("has-scripts");
 
-  const nDoneBesides = config.n_done_besides + trail.redraw(root, config, fetchedAt);
-  function progress(isComplete) {
+  let nDoneBesides = config.n_done_besides + trail.redraw(root, config, fetchedAt), wasComplete = false;
+  function progress(isComplete = wasComplete) {
+    wasComplete = isComplete;
     const done = nDoneBesides + isComplete;
     find("progress").value = done;
     find("done-count").textContent = text("done", { n: done });
   }
   function show(kind, values = {}) {
-    if (!config.is_open && kind === "idle") return;
+    if (!config.is_open && ["idle", "saved"].includes(kind)) return;
     const place = find("save-state");
     place.dataset.kind = KINDS[kind] ?? kind;
     place.textContent = text(kind, { time: timeOfDay(config.time_zone, outbox.storedAt ?? undefined), ...values });
@@ -71,7 +74,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     document.title = page.title;
     root.replaceWith(document.adoptNode(page.root));
     scrollTo(0, 0);
-    startTask(document.querySelector("[data-label-task]"));
+    startTask(page.root);
   }
   // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
   // while answers are still on their way; any other is fetched once they are stored. Escape stays here. A comment that
@@ -85,28 +88,33 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (ready) { swap(ready, notes()); return; }
     gate.shut("going");
     const mine = ++trip, isWanted = () => mine === trip;
-    if (where !== onward.url && !isReturn) await outbox.running;
+    const stay = () => { gate.open(); say(text(where === nextUrl() ? "not-here" : "unreachable")); };
+    const isItem = typeof where === "string" && !open && where !== urls.end;
+    const isStored = isReturn || onward.isComing(where) || await outbox.settled();
     if (!isWanted()) return;
+    if (!isStored && !isItem) { stay(); return; }
     const url = typeof where === "string" ? where : await where();
     if (!isWanted()) return;
     if (!url) { gate.open(); return; }
     if (open) { isLoading = true; open(url, notes()); return; }
-    const page = await onward.prefetch(url);
+    const page = await onward.fetch(url);
     if (!isWanted()) return;
-    onward.forget();
+    onward.drop(url);
     if (page?.root) { swap(page, notes()); return; }
-    if (page && !isReturn) { await outbox.running; if (isWanted()) load(url, notes()); return; }
-    gate.open();
-    say(text("unreachable"));
+    if (page && !isReturn && await outbox.settled()) { if (isWanted()) load(url, notes()); return; }
+    if (isWanted()) stay();
+  }
+  // This item as the server holds it now, in the place of this one; what is being typed and where one reads stay.
+  async function renew() {
+    const page = await onward.fetch(location.pathname + location.hash);
+    if (!page?.root || gate.why || !outbox.isEmpty || signal.aborted) return;
+    const bring = remember(root);
+    swap(page, text("changed-elsewhere"));
+    bring(page.root);
   }
   const follow = (link) => { if (link?.href) leave(link.getAttribute("href")); };
   const nextUrl = () => trail.next(config, fetchedAt);
-  function prefetch() {
-    const url = nextUrl();
-    if (url === urls.end) { onward.forget(); return; }
-    const isWaiting = config.onward.some((each) => each.url === url && outbox.isWaiting(each.task));
-    onward.prefetch(url, isWaiting ? outbox.running : null);
-  }
+  function prefetch() { onward.hold([...new Set([nextUrl(), ...trail.ahead(config, fetchedAt)])].filter((url) => url !== urls.end)); }
   // On from a complete item; one whose answer was refused is not left so.
   function goOn({ isDone = true } = {}) {
     if (refusal) { refuse(refusal.box, refusal.sentence, { byServer: true }); return; }
@@ -115,32 +123,36 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
 
   // Answers and undo, in order. An undo may concern another task: then it leads there.
-  let undone = [], elsewhere = null, refusal = null;
+  let undone = [], undoneAt = null, refusal = null;
   function arrived(act, body) {
     const task = taskOf(act) ?? config.task, isHere = task === config.task;
     if (act.url.endsWith("/undo/")) { tookBack(body); return; }
     trail.takeRefused(task);
     if (!outbox.isWaiting(task)) trail.settle(task, body.state);
     if (act.note) say(isHere ? text(act.note) : text("on-item", { n: act.number, note: text(act.note) }));
-    if (!isHere) return;
-    if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else answered(act, body);
+    if (isHere) {
+      elsewhere.know(body.revision);
+      if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else answered(act, body);
+    }
     prefetch();
   }
   function tookBack(body) {
-    onward.forget();
     undone.push(body.nothing ? text("nothing") : body.message);
     if (!body.nothing) {
       trail.settle(body.task, body.state);
-      elsewhere = body.task === config.task && !body.is_skip ? null : body.next; // the page of a skipped item says so
-      if (!elsewhere) answered({ url: urls.undo, fields: [] }, body);
+      onward.drop(body.next);
+      const isHere = body.task === config.task;
+      if (isHere) elsewhere.know(body.revision);
+      undoneAt = isHere && !body.is_skip ? null : body.next; // the page of a skipped item says so
+      if (!undoneAt) answered({ url: urls.undo, fields: [] }, body);
     }
     settleUndo();
   }
   function settleUndo() {
     if (outbox.isWaiting(config.task, urls.undo)) return;
-    const note = undone.join(" "), url = elsewhere;
+    const note = undone.join(" "), url = undoneAt;
     undone = [];
-    elsewhere = null;
+    undoneAt = null;
     if (url && gate.why === "undoing") { leave(url, { note, isReturn: true }); return; }
     if (gate.why === "undoing") gate.open();
     if (note) say(note);
@@ -165,7 +177,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     const here = trail.takeRefused(config.task);
     if (!here) {
       const url = trail.refused.size && nextUrl();
-      if (url) { onward.forget(); leave(url, { isReturn: true }); }
+      if (url) { onward.drop(url); leave(url, { isReturn: true }); }
       return;
     }
     const { act, reason } = here;
@@ -185,14 +197,25 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (!config.is_open) return;
     hush();
     if (refusal?.question === fieldOf({ fields }, "question")) refusal = null;
-    presence.contact();
-    send(urls.choice, fields);
+    send(urls.choice, [...fields, ...presence.contact()]);
   }
   if (config.is_open) on(find("undo-form"), "submit", (event) => { event.preventDefault(); undo(); });
 
   const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn };
-  const aside = startAside(root, { ...shell, leaveBy: leave });
+  const aside = startAside(root, { ...shell, leaveBy: leave, skipped: () => trail.settle(config.task, "skipped") });
   const presence = watchTime({ ...shell, show });
+  const elsewhere = watchElsewhere({
+    ...shell, renew, gone: () => say(text("gone")),
+    learn(tasks) {
+      for (const { task, state, revision } of tasks) {
+        if (!outbox.isWaiting(task)) trail.settle(task, state);
+        onward.keepOnly(task, revision);
+      }
+      nDoneBesides += trail.redraw(root, config, fetchedAt);
+      progress();
+      prefetch();
+    },
+  });
   const moves = { ArrowLeft: () => follow(find("back")), ArrowRight: () => follow(find("next")), Enter: next };
   const writing = { u: undo, ...aside.keys };
   const keyboard = startKeyboard(root, { ...shell, aside, keyOf: (key, event) => keys(key, event) ?? moves[key] ?? (config.is_open ? writing[key] : undefined) });

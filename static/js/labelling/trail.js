@@ -30,7 +30,11 @@ export class Trail {
   // Where to go on from an item: to one whose answer was refused, else to the next open one, else where the server says.
   next(config, fetchedAt) {
     const [refused] = this.refused.values();
-    return refused?.act.page ?? config.onward.find(({ task }) => !CLOSED.includes(this.newer(task, fetchedAt)))?.url ?? config.urls.end;
+    return refused?.act.page ?? this.ahead(config, fetchedAt)[0] ?? config.urls.end;
+  }
+  // The addresses of the open items to go on to, in order.
+  ahead(config, fetchedAt) {
+    return config.onward.filter(({ task }) => !CLOSED.includes(this.newer(task, fetchedAt))).map(({ url }) => url);
   }
 
   // Bring the list of numbers up to date; gives how many more of the other items are done than the page says.

@@ -53,7 +53,7 @@ run(function start(root) {
     store(question);
     if (!shell.isAuto() || wasAnswered || !question.isAnswered || question.takesMore) return;
     const unanswered = questions.nextUnanswered();
-    if (unanswered) choose(unanswered); else if (unlinked.open) choose(unlinked.open); else shell.goOnByItself();
+    if (unanswered) choose(unanswered); else shell.goOnByItself();
   }
   // An insight, or the row of a bullet
   function choose(stop) {
@@ -75,6 +75,12 @@ run(function start(root) {
     const open = unlinked.nextOpen();
     if (open) choose(open); else shell.goOnByItself();
   }
+  // A bullet that is chosen first says "full"; after "none" it is refused.
+  function takesBullet(question) {
+    if (!question.coverage) question.coverage = "full";
+    if (!question.isCovered) refuse(question.place, text("covered-first"));
+    return question.isCovered;
+  }
   function level(coverage) {
     const question = questions.current, was = question.isAnswered;
     question.coverage = coverage;
@@ -82,22 +88,20 @@ run(function start(root) {
   }
   function pick(line) {
     const question = questions.current;
-    if (!question) return;
-    if (!question.isCovered) { refuse(question.place, text("covered-first")); return; }
+    if (!question || !takesBullet(question)) return;
     const was = question.isAnswered;
     question.pick(line);
     decide(question, was);
   }
   // On to the next insight without an answer, then to the next summary. What says "covered" has to say where.
-  // Reasons of bullets are optional: Enter passes over them one by one.
+  // Reasons of bullets are optional: arrows lead to them, Enter never does.
   function next() {
     if (!config.is_open) { leave(); return; }
-    if (unlinked.current) { const open = unlinked.nextOpen(); if (open) choose(open); else leave(); return; }
-    if (questions.current?.isMissingLine) { refuse(questions.current.place, text("which-bullet")); return; }
+    if (!unlinked.current && questions.current?.isMissingLine) { refuse(questions.current.place, text("which-bullet")); return; }
     const question = questions.nextUnanswered();
-    if (!question) { if (unlinked.open) choose(unlinked.open); else leave(); return; }
-    if (question === questions.current) { refuse(question.place, text("unanswered")); return; }
-    questions.choose(question);
+    if (!question) { leave(); return; }
+    if (question === questions.current && !unlinked.current) { refuse(question.place, text("unanswered")); return; }
+    choose(question);
     if (question.isMissingLine) refuse(question.place, text("which-bullet"));
   }
   // The button leaves an unfinished summary too, but not one with an insight that is half answered.
@@ -127,13 +131,17 @@ run(function start(root) {
     return key === "x" ? unsure : undefined;
   }
 
+  // A press moves the focus; what it shows or hides waits for the click, which would land beside its target.
+  let isPressed = false;
+  on(document, "pointerdown", () => { isPressed = true; });
+  for (const type of ["pointerup", "pointercancel"]) on(document, type, () => { setTimeout(() => { isPressed = false; }); });
   for (const question of questions.all) {
     const come = () => { unlinked.choose(null); questions.choose(question, { focus: false }); };
-    on(question.box, "focusin", come);
+    on(question.box, "focusin", () => { if (!isPressed) come(); });
     on(question.box, "click", come);
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });
     on(question.form, "change", (event) => {
-      if (event.target.name === "line" && !question.isCovered) { question.draw(); refuse(question.place, text("covered-first")); return; }
+      if (event.target.name === "line" && !takesBullet(question)) { question.draw(); return; }
       if (event.target.name === "unsure") doubt(question); else decide(question, question.wasAnswered);
     });
   }

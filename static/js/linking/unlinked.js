@@ -16,7 +16,6 @@ export class Unlinked {
   }
   reasonOf(row) { return row.querySelector("input:checked")?.value ?? ""; }
   set(row, reason) { for (const input of row.querySelectorAll("input")) input.checked = input.value === reason; }
-  get open() { return this.shown.find((row) => !this.reasonOf(row)); }
   // The next row without a reason below the current one
   nextOpen() {
     const shown = this.shown;

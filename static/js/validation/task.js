@@ -5,7 +5,7 @@ import { Sentences } from "./sentences.js";
 import { Snippet } from "./snippet.js";
 
 const ANSWERS = { 1: "yes", 2: "neutral", 3: "no", y: "yes", 0: "neutral", n: "no" };
-const REASONS = { 4: "incomplete", 5: "general", 6: "missing" };
+const REASONS = { 4: "incomplete", 5: "general", 6: "missing", 7: "contradicted" };
 
 class Pair extends OneForm {
   constructor(root) {
@@ -24,6 +24,7 @@ class Pair extends OneForm {
   get isAnswered() { return this.value("answer") !== ""; }
   get isComplete() { return this.isAnswered; }
   get takesReason() { return Boolean(this.find("why")) && this.isAnswered && this.value("answer") !== "yes"; }
+  fits(why) { return !why || this.form.querySelector(`[name=why][value=${why}]`).closest("label").dataset.reasonOf === this.value("answer"); }
   get isSettled() { return this.isAnswered && (!this.takesReason || this.value("why") !== ""); }
 
   fields() {
@@ -38,7 +39,7 @@ class Pair extends OneForm {
   }
   read(of) { return { answer: of("answer"), why_not: of("why"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
   drawMore() {
-    if (!this.takesReason) this.choose("why", "");
+    if (!this.takesReason || !this.fits(this.value("why"))) this.choose("why", "");
     if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place;
   }
   missing() { return [this.first, "unanswered"]; }
@@ -49,13 +50,14 @@ class Pair extends OneForm {
     if (this.sentences.isOn && key === "Escape") return () => { this.sentences.stop(); this.shell.say(""); };
     if (this.sentences.isOn && key === "Enter") return () => this.mark();
     if (ANSWERS[key]) return () => { this.choose("answer", ANSWERS[key]); this.decide(); };
-    if (REASONS[key] && this.takesReason) return () => this.reason(REASONS[key]);
+    if (REASONS[key] && this.takesReason && this.fits(REASONS[key])) return () => this.reason(REASONS[key]);
     return { m: () => this.mark(), M: () => this.unmark() }[key];
   }
   // The same reason again takes it back
   reason(wanted) { this.choose("why", this.value("why") === wanted ? "" : wanted); this.decide(); }
   mark() {
     const place = this.snippet.selected();
+    if (!place && matchMedia("(hover: none)").matches) { this.refuse(this.find("marking"), "select-first"); return; }
     if (!place) { this.sentences.begin(); this.refuse(this.find("marking"), "nothing-selected"); return; }
     this.sentences.stop();
     this.snippet.set(place);
