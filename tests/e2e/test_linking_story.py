@@ -126,7 +126,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     expect(ada.get_by_role("row", name="Lars annotator2")).to_contain_text("4 / 4")
     expect(ada.get_by_role("main")).to_contain_text("cannot be read")
     with ada.expect_download() as download:
-        ada.get_by_role("link", name="Labels, CSV").click()
+        ada.get_by_role("link", name="Labels, CSV", exact=True).click()
     file = tmp_path / "labels.csv"
     download.value.save_as(file)
     labels = list(csv.DictReader(file.read_text().splitlines()))
