@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0010_link_parameter_in_plain_sql'),
+        ('annotation', '0013_participant_once_in_any_case'),
         ('benchmarks', '0014_ratings'),
     ]
 
