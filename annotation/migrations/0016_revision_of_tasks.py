@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0014_reason_contradicted'),
+        ('annotation', '0015_reason_contradicted'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0013_participant_once_in_any_case'),
+        ('annotation', '0014_tasks_before_some_were_passed_on'),
         ('benchmarks', '0014_ratings'),
     ]
 
