@@ -111,10 +111,10 @@ AUTHENTICATION_BACKENDS = [
     "summhay_site.authentication.AccountBackend",
 ]
 PASSWORD_HASHERS = ["summhay_site.hashing.TakesTurns", "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher"]
-# Threads of a web process that passwords may take, and how many of these hash: in all processes one on each core
+# Threads of a web process that passwords may take, and how many of these hash. Each process may use all
+# cores: connections are not spread evenly, and the system shares cores well between hashes and short saves.
 PASSWORD_PLACES = max(1, env.web_threads() // 2)
-_share_of_cores = min(PASSWORD_PLACES, (os.cpu_count() or 1) // env.web_workers())
-PASSWORDS_AT_ONCE = env.integer("PASSWORDS_AT_ONCE", max(1, _share_of_cores), low=1, high=64)
+PASSWORDS_AT_ONCE = env.integer("PASSWORDS_AT_ONCE", min(PASSWORD_PLACES, os.cpu_count() or 1), low=1, high=64)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
