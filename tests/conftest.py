@@ -47,7 +47,8 @@ ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 ON_EVERY_DATABASE = {
     "locks, claims, leases, and what happens when they are contended": """
         test_drafting test_sessions test_snapshots test_session_endpoints test_session_crash test_late_texts
-        test_slow_bodies test_label_acts test_verification_recording test_dealing test_assigning test_recruitment
+        test_slow_bodies test_label_acts test_verification_recording test_dealing test_assigning
+        test_recruitment test_recruitment_joining test_recruitment_outcomes
         test_reminders test_budgets test_judging test_leases test_model_runs test_worker_crew test_retrieving
         test_batches test_many_passwords test_login
     """,

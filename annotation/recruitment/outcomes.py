@@ -133,6 +133,8 @@ def rows_of(annotator: Annotator) -> RecruitmentQuerySet:
 
 def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
     """What somebody is shown of the studies that they came to by a link, the last first; nothing while at work."""
+    if not rows_of(annotator).exists():  # most people did not come by a link
+        return []
     settle(rows_of(annotator), now=now)
     shown = []
     for row in rows_of(annotator).select_related("link__study").order_by("-joined_at"):

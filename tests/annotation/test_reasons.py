@@ -22,6 +22,7 @@ from annotation.removal.finding import going_of
 from annotation.validation.exports import COLUMNS, label_rows
 from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, figure_rows, results_of
+from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose
 from tests.annotation.test_validation import first, make, make_judged, say
 from tests.makers import NOW, annotator_of, label_task, label_url, make_linking_study
@@ -223,7 +224,7 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
     give(client, task, line_4="subtopic")
     finish(client, task, 3)
     [file] = [one for one in files_of(study, NOW) if one.name == "bullets.csv"]
-    text = "".join(part if isinstance(part, str) else part.decode() for part in file.make())
+    text = "".join(part if isinstance(part, str) else part.decode() for part in file.make(PROGRAMS))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert set(rows[0]) == set(exports.UNLINKED_COLUMNS)
     [row] = [row for row in rows if row["label"]]
