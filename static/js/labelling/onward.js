@@ -25,12 +25,12 @@ export class Onward {
     for (let url; (url = this.wanted.find((each) => !tried.has(each) && !this.held.has(each)));) {
       if (tried.size) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       tried.add(url);
-      if (!(await this.fetch(url))) return;
+      if (!(await this.pageAt(url))) return;
     }
   }
 
   // A page as {root, title, fetchedAt, url}, without a root where it is none of this kind; null where it cannot be had.
-  fetch(url) {
+  pageAt(url) {
     if (!this.coming.has(url)) this.coming.set(url, this.bring(url).finally(() => this.coming.delete(url)));
     return this.coming.get(url);
   }

@@ -97,7 +97,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (!isWanted()) return;
     if (!url) { gate.open(); return; }
     if (open) { isLoading = true; open(url, notes()); return; }
-    const page = await onward.fetch(url);
+    const page = await onward.pageAt(url);
     if (!isWanted()) return;
     onward.drop(url);
     if (page?.root) { swap(page, notes()); return; }
@@ -106,7 +106,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
   // This item as the server holds it now, in the place of this one; what is being typed and where one reads stay.
   async function renew() {
-    const page = await onward.fetch(location.pathname + location.hash);
+    const page = await onward.pageAt(location.pathname + location.hash);
     if (!page?.root || gate.why || !outbox.isEmpty || signal.aborted) return;
     const bring = remember(root);
     swap(page, text("changed-elsewhere"));
