@@ -33,8 +33,8 @@ from tests.site.test_access import ADDRESSES, Address, _allowed
 JSON = {"Accept": "application/json"}
 STAYS_OPEN = {"consent", "consent-decline", "consent-withdraw", "study-leave"}
 """Agreeing or not, withdrawing again and leaving a study."""
-NO_WORK = {"logout", "profile", "password-change"}
-"""What an annotator sends that is no work: the account."""
+NO_WORK = {"logout", "profile", "password-change", "fewer-read"}
+"""What an annotator sends that is no work: the account, and that a notice was read."""
 
 UNTOUCHED = {"django_session", "annotation_consent", "benchmarks_auditevent"}
 """Tables that a refused request may write: the web session, with the message for the next page."""

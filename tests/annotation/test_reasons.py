@@ -224,7 +224,7 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
     give(client, task, line_4="subtopic")
     finish(client, task, 3)
     [file] = [one for one in files_of(study, NOW) if one.name == "bullets.csv"]
-    text = "".join(part if isinstance(part, str) else part.decode() for part in file.make(PROGRAMS))
+    text = "".join(part if isinstance(part, str) else part.decode() for part in file.make(reader=PROGRAMS))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert set(rows[0]) == set(exports.UNLINKED_COLUMNS)
     [row] = [row for row in rows if row["label"]]

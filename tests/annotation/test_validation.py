@@ -200,6 +200,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
             "state",
             "n_answered",
             "n_questions",
+            "revision",
         }
     shown = make([ben], judge, shows_verdict=True)
     task = first(shown, ben)

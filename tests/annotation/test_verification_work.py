@@ -109,6 +109,7 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: A
         "state": "begun",
         "n_answered": 0,
         "n_questions": 1,
+        "revision": 1,
     }
     told = choose(client, task, grounded="yes", keyness="disagree", op_id="b").json()
     assert (told["keyness"], told["state"]) == ("disagree", "done")

@@ -109,9 +109,9 @@ def queries(client: Client, address: str) -> int:
     ("name", "at_most"),
     [
         ("list", 7),
-        ("haystack", 10),
+        ("haystack", 11),
         ("document", 8),
-        ("subtopic", 13),
+        ("subtopic", 14),
         ("insight", 11),
         ("summary", 10),
         ("search", 16),
