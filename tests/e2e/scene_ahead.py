@@ -11,7 +11,7 @@ from typing import Any
 import django
 
 N_ITEMS = 12
-PEOPLE = ("olga", "paul", "quinn")
+PEOPLE = ("orla", "paul", "quinn")
 PARAGRAPHS = [f"Paragraph {n} tells of the weather in the harbour, and of nothing else." for n in range(90)]
 QUOTES = ("Boats leave at six in the morning", "The new pier opens", "Tickets cost four euros")
 

@@ -26,7 +26,7 @@ def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) 
     page.locator("a[href$='/go/']", has_text="Beginnen").click()
     at_item(page, "1 / 2")
     expect(page.get_by_role("radio", name="vollständig").first).to_be_visible()
-    press(page, "b")
+    press(page, "1 b")
     expect(page.locator("[data-announce]")).to_have_text(
         "Wählen Sie zuerst „teilweise“ oder „vollständig“, dann den Stichpunkt."
     )

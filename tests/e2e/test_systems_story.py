@@ -21,7 +21,14 @@ from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, serving
 
 pytestmark = pytest.mark.browser
-WORK = "import django; django.setup(); from benchmarks.tasks import resume_runs; resume_runs()"
+WORK = """
+import django
+django.setup()
+from benchmarks.tasks import resume_runs
+from summhay_site.celery import app
+app.conf.task_always_eager = True
+resume_runs()
+"""
 WORKER_MS = 60_000
 """So long a worker may take to start."""
 MISBEHAVIOUR = {

@@ -11,7 +11,7 @@ from tests.e2e.conftest import Site, at_item, log_in, press, saved
 
 pytestmark = pytest.mark.browser
 KINDS = ("linking", "verification", "validation", "rating")
-WINDOWS = {"olga": (1280, 820), "paul": (390, 844)}
+WINDOWS = {"orla": (1280, 820), "paul": (390, 844)}
 AHEAD, N_ITEMS = 10, 12
 TABLES = {
     "linking": "coveragelabel",
@@ -85,7 +85,7 @@ def test_ten_items_are_answered_without_a_connection_and_reach_the_server(
     assert len(pages) == len(set(pages)) == AHEAD, "each page once, and no more than ten"
 
     context.set_offline(True)
-    by_key = person == "olga"
+    by_key = person == "orla"
     bar = page.locator(".bar").bounding_box()
     for number in range(1, AHEAD + 1):
         answer(page, kind, by_key=by_key)
