@@ -308,9 +308,7 @@ def test_the_page_of_a_run_says_how_many_verdicts_count(summary: Summary, ada: A
     def shown() -> str:
         return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", login(ada).get(url("judge-run", run.uid)).text))
 
-    assert (
-        "Verdicts 3 of which 2 count in figures Invalid answers 1 of the 3, left out of all figures" in shown()
-    )
+    assert "Verdicts 3 of which 2 count in figures Invalid answers 1 of the 3, left out of all figures" in shown()
     Verdict.objects.filter(is_valid=False).delete()
     assert "Verdicts 2 Invalid answers 0 Failed" in shown()
 
