@@ -13,6 +13,8 @@ import django
 N_ITEMS = 12
 PEOPLE = ("orla", "paul", "quinn")
 PARAGRAPHS = [f"Paragraph {n} tells of the weather in the harbour, and of nothing else." for n in range(90)]
+GOLDS = (((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6), (2, 6)))
+"""As many insights whichever summary comes first."""
 QUOTES = ("Boats leave at six in the morning", "The new pier opens", "Tickets cost four euros")
 
 
@@ -45,7 +47,7 @@ def prepare() -> dict[str, str]:
     ]
 
     def summaries(key: str) -> list[Any]:
-        haystack = makers.make_haystack(key=key, title=key.title(), now=now)
+        haystack = makers.make_haystack(key=key, title=key.title(), golds=GOLDS, now=now)
         return [
             makers.make_summary(subtopic=subtopic, system=f"model-{n}", now=now)
             for subtopic in haystack.subtopics.order_by("number")
