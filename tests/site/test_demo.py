@@ -47,7 +47,8 @@ def test_the_demo_loads_once_with_past_work_of_several_people(client: Any) -> No
     client.force_login(User.objects.get(username="ada"))
     autods = client.get(f"/studies/{verification.uid}/points/autods/").context["found"]
     assert 0.5 < autods.mean["retention"].value < 1
-    assert 0 < autods.mean["false_omission_rate"].value < autods.mean["retention"].value
+    # how far it is wrong depends on which key points were dealt to whom, which no seed fixes
+    assert autods.mean["false_omission_rate"].value < autods.mean["retention"].value
     validation = results_of(Study.objects.get(name=demo_validation.NAME))
     assert (validation.n_answered, validation.is_shown) == (demo_validation.N_VERDICTS, False)
     assert [one.name for one in validation.evaluation.people] == ["Dana Voss", "Emil Hart"]
