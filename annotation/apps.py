@@ -18,7 +18,7 @@ class AnnotationConfig(AppConfig):
         from annotation.importing import annotated_summaries, archives, plain_labels
         from annotation.studies.exposures import record_exposures
         from benchmarks.engine import scopes
-        from benchmarks.importing import formats
+        from benchmarks.io import formats
         from benchmarks.recall import people
         from benchmarks.web import exposure
 

@@ -20,8 +20,8 @@ from annotation.writing import planning
 from annotation.writing.locking import locked
 from annotation.writing.starting import frozen_settings
 from bench import corpus
-from benchmarks.exchange import summhay
-from benchmarks.importing.haystacks import import_topic
+from benchmarks.io.haystacks import import_topic
+from benchmarks.io.schemas import summhay
 from benchmarks.models import Haystack
 from summhay_site import accounts
 from summhay_site.models import User

@@ -16,7 +16,7 @@ class BenchmarksConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the formats of import known."""
-        from benchmarks.importing import formats, haystacks, questions, sources
+        from benchmarks.io import formats, haystacks, questions, sources
 
         formats.register(haystacks.SUMMHAY)
         formats.register(questions.LONG2RAG)

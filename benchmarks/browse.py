@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Substr
 
-from benchmarks.exchange.systems import setting_name
 from benchmarks.leaderboard import scored_summaries
 from benchmarks.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
@@ -19,6 +18,7 @@ from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
+from benchmarks.system_names import setting_name
 from benchmarks.web.memory import remembered
 from benchmarks.web.tables import Column, Table
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from benchmarks.engine import backgrounds, judging
-from benchmarks.exchange.eval_benchmark import BenchmarkEntry
+from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
 from benchmarks.models import Haystack, Judge

@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import judging, juries, scopes
 from benchmarks.engine.scopes import Scope
-from benchmarks.exchange.systems import setting_name
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
 from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField, addresses
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System
 from benchmarks.scoring.summhay import Score
+from benchmarks.system_names import setting_name
 
 MOST_BYTES = 1_000_000
 """Limit of an uploaded list of ids, in bytes."""

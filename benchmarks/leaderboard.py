@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from benchmarks.exchange.systems import is_people, setting_name
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.scores import coverage_verdicts, scored_texts
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.text import words_per_bullet
+from benchmarks.system_names import is_people, setting_name
 
 TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
 """The published orders of the full context: documents of the subtopic first, last, and at random."""

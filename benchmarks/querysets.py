@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat
 
-from benchmarks.exchange.systems import PEOPLE
 from benchmarks.states import SummaryOrigin
+from benchmarks.system_names import PEOPLE
 
 
 def _count(model: str, path: str, only: Q | None = None) -> Coalesce:

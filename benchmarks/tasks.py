@@ -13,7 +13,7 @@ from celery import current_app, shared_task
 from django.utils import timezone
 
 from benchmarks.engine import judging, leases, retrieving, runs
-from benchmarks.importing import tasks as import_tasks
+from benchmarks.io import tasks as import_tasks
 from benchmarks.models import JudgeRun
 
 logger = logging.getLogger(__name__)

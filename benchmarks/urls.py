@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from benchmarks.importing import pages as imports
+from benchmarks.io import pages as imports
 from benchmarks.views import corpora, judges, questions, retrieval, runs, summarizers
 
 app_name = "benchmarks"

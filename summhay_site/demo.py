@@ -27,9 +27,9 @@ from benchmarks.demo.questions import demo_questions
 from benchmarks.demo.sessions import demo_drafts
 from benchmarks.engine import judging, retrieving
 from benchmarks.engine.scopes import Scope
-from benchmarks.exchange import long2rag, summhay
-from benchmarks.importing.haystacks import import_topic
-from benchmarks.importing.questions import import_questions
+from benchmarks.io.haystacks import import_topic
+from benchmarks.io.questions import import_questions
+from benchmarks.io.schemas import long2rag, summhay
 from benchmarks.models import Haystack, Subtopic
 from benchmarks.retrieval.registry import OFFLINE, make
 from summhay_site import (

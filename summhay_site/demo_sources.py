@@ -11,10 +11,10 @@ from benchmarks.demo.sources import N_PASSAGES, demo_sources
 from benchmarks.engine import judging, summarizing
 from benchmarks.engine.arranging import InTurn
 from benchmarks.engine.summarizing import Source
-from benchmarks.exchange import sources
-from benchmarks.importing.formats import get_format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.running import import_rows
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.running import import_rows
+from benchmarks.io.schemas import sources
 from benchmarks.models import Judge, Subtopic
 from benchmarks.summarizers.arrangements import EXPERIMENTS
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig

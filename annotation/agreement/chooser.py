@@ -17,7 +17,7 @@ from annotation import kinds
 from annotation.kinds import Headline
 from annotation.labelling.kind import LabelWork
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.exchange.plain_labels import POINT_TASKS
+from benchmarks.io.schemas.plain_labels import POINT_TASKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from annotation.verification.labels import (
     has_point_labels,
 )
 from annotation.verification.machines import FIGURES, PAPER_THRESHOLD, machines, threshold_of
-from benchmarks.exchange import plain_labels
-from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
+from benchmarks.io.schemas import plain_labels
 from benchmarks.scoring.retention import Task
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from annotation.agreement.reports import Report, ReportRefused, with_interval
 from benchmarks.engine.judging import OFFLINE
 from benchmarks.engine.naming import judges_called
-from benchmarks.exchange.problems import ImportFailed
+from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.models import Judge
 from benchmarks.recall.extraction import Compared, NotThere, named_in, recalled
 from benchmarks.scoring.stat import stat_json

@@ -10,7 +10,7 @@ from annotation.agreement.reports import Report, ReportRefused, aligned, with_in
 from annotation.agreement.scope import find_study
 from annotation.models import Study
 from annotation.verification.datasets import NoVersion
-from benchmarks.exchange.plain_labels import split_categories
+from benchmarks.io.schemas.plain_labels import split_categories
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Question, System
 from benchmarks.recall import conditions, figures, plain

@@ -17,7 +17,7 @@ from annotation.figures.references import MEAN
 from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from annotation.importing.annotated_summaries import study_name
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.exchange.plain_labels import POINT_TASKS
+from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
 
 

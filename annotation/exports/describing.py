@@ -16,8 +16,8 @@ from annotation.models import Study
 from annotation.studies.kind import Work, has_plan
 from annotation.studies.removed import in_words, removed_from
 from annotation.verification.exports import hashed
-from benchmarks.exchange import long2rag
-from benchmarks.exporting_questions import questions_of
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Haystack, Question, Summary
 
 

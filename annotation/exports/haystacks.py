@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from annotation.models import Consent, Study, WritingPlan
 from annotation.writing.results import session_results, sessions_in
 from annotation.writing.scoring import text_of
-from benchmarks.exchange.systems import PEOPLE, parse_system, published_retriever, setting_name
-from benchmarks.exchange.topics import TopicSummary, TopicSystem
+from benchmarks.io.schemas.topics import TopicSummary
 from benchmarks.models import Haystack, Summary
+from benchmarks.system_names import PEOPLE, TopicSystem, parse_system, published_retriever, setting_name
 
 
 def peoples_texts(

@@ -24,8 +24,8 @@ from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
 from annotation.studies.scope import study_of
 from benchmarks import question_sets
-from benchmarks.exchange import summhay
-from benchmarks.exporting import topic_of
+from benchmarks.io.schemas import summhay
+from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.exposure import saw_insights

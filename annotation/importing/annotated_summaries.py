@@ -18,13 +18,9 @@ from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.engine.naming import judges_called
-from benchmarks.exchange import eval_benchmark
-from benchmarks.exchange.eval_benchmark import PERSON, BenchmarkEntry
-from benchmarks.exchange.problems import Got, Problems
-from benchmarks.exchange.topics import TopicInsight, TopicVerdict
-from benchmarks.importing.formats import File, Format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.published import (
+from benchmarks.io.formats import File, Format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.published import (
     imported_verdict,
     new_judge,
     new_system,
@@ -32,6 +28,10 @@ from benchmarks.importing.published import (
     source_title,
     version_said_by,
 )
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas import eval_benchmark
+from benchmarks.io.schemas.eval_benchmark import PERSON, BenchmarkEntry
+from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
 

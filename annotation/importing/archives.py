@@ -21,11 +21,11 @@ from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of
 from annotation.importing.plain_labels import PlainLabelsPlan
 from annotation.importing.sessions import SessionsPlan, read_sessions
 from annotation.models import Study
-from benchmarks.exchange import eval_benchmark, plain_labels
-from benchmarks.exchange.eval_benchmark import BenchmarkEntry
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
-from benchmarks.importing.formats import File, Format, Option
-from benchmarks.importing.plan import ImportRequest, Plan, Result
+from benchmarks.io.formats import File, Format, Option
+from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.schemas import eval_benchmark, plain_labels
+from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 
 MANIFEST, ANNOTATORS = "manifest.json", "annotators.csv"
 

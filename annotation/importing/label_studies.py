@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, Membership, Study
-from benchmarks.exchange.problems import Got, Problems
-from benchmarks.importing.plan import ImportRequest, Plan, Result
+from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading.problems import Got, Problems
 
 PERMISSION = "annotation.add_study"
 Rows = TypeVar("Rows")

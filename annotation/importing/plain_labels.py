@@ -15,14 +15,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.exchange import plain_labels
-from benchmarks.exchange.plain_labels import Label, PlainLabels
-from benchmarks.exchange.problems import Got, Problems
-from benchmarks.exchange.systems import PREFIX
-from benchmarks.importing.formats import File, Format, Option
-from benchmarks.importing.plan import ImportRequest
+from benchmarks.io.formats import File, Format, Option
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas import plain_labels
+from benchmarks.io.schemas.plain_labels import Label, PlainLabels
 from benchmarks.models import Insight, Summary
 from benchmarks.scoring.summhay import COVERAGES, Coverage
+from benchmarks.system_names import PREFIX
 
 CHUNK = 500
 Place = tuple[Summary, int]

@@ -26,8 +26,8 @@ from annotation.models import (
 )
 from annotation.writing.planning import AIDS
 from annotation.writing.starting import PLAN_FIELDS
-from benchmarks.exchange.problems import Got, ImportFailed, Problems
-from benchmarks.importing.plan import ImportRequest
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.models import Subtopic
 
 Row = Mapping[str, Any]

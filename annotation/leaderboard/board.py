@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
-from benchmarks.exchange import systems
+from benchmarks import system_names as systems
 from benchmarks.leaderboard import Entry, scored_summaries
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
 from benchmarks.scoring.curves import SessionCurve, marks

@@ -14,7 +14,6 @@ from django.utils import timezone
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE
 from annotation.models import Exclusion, Snapshot, Study
-from benchmarks.exchange.systems import FULL_CONTEXT
 from benchmarks.leaderboard import Entry
 from benchmarks.models import Document, Haystack, Judge, Summary, System, Verdict
 from benchmarks.positions import Wanted, compute, keys_of, missing, placements, shown_orders
@@ -24,6 +23,7 @@ from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.summarizers.arrangements import Arrangement
+from benchmarks.system_names import FULL_CONTEXT
 from benchmarks.web.memory import remembered
 
 AT_ONCE = 200

@@ -18,10 +18,11 @@ from annotation.kinds import StudyFile
 from annotation.linking import exports
 from annotation.models import LinkingPlan, Study
 from annotation.studies.rows import csv_file, pseudonyms_of
+from benchmarks import system_names as systems
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
-from benchmarks.exchange import eval_benchmark, systems
-from benchmarks.exchange.eval_benchmark import BenchmarkEntry
-from benchmarks.exchange.topics import TopicInsight, TopicVerdict
+from benchmarks.io.schemas import eval_benchmark
+from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
+from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
 
 Answers = dict[int, dict[str, list[TopicVerdict]]]

@@ -23,9 +23,9 @@ from annotation.models import Grounded, LabelItem, PointLabel, Study
 from annotation.studies.removed import removed_from
 from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, csv_file, fields_of, read
 from annotation.verification.datasets import Dataset, dataset_of
-from benchmarks.exchange import long2rag
-from benchmarks.exchange.questions import QuestionText
-from benchmarks.exporting_questions import questions_of
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.schemas.questions import QuestionText
+from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import KeyPoint, Question
 from benchmarks.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task

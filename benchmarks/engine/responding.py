@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 
 from benchmarks.engine.summarizing import NotPossible
-from benchmarks.exchange.systems import setting_name
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
 from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, Condition
+from benchmarks.system_names import setting_name
 
 
 @dataclass(frozen=True)

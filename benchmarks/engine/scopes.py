@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.engine.task import parts
-from benchmarks.exchange.systems import setting_name
 from benchmarks.models import Haystack, KeyPoint, Response, Subtopic, Summary, System
+from benchmarks.system_names import setting_name
 
 MOST_LISTED = 20_000
 """Ids in a list."""

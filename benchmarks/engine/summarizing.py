@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.engine import judging
-from benchmarks.exchange.systems import setting_name
 from benchmarks.models import (
     Document,
     Draft,
@@ -35,6 +34,7 @@ from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig, SummarizerConfig
 from benchmarks.summarizers.documents import in_order
+from benchmarks.system_names import setting_name
 
 TASK = JudgeRun.Task.SUMMARIES
 ORDERS = {"random": "", "top": "sort", "bottom": "rev-sort"}

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benchmarks.engine.tasks.points import texts_of
-from benchmarks.exchange import named_points, plain_labels
-from benchmarks.exchange.named_points import NamedPoint
-from benchmarks.exchange.problems import Problems
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.schemas import named_points, plain_labels
+from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import lexical_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from benchmarks.exchange.systems import FULL_CONTEXT
 from benchmarks.summarizers.documents import Passage, truncated
+from benchmarks.system_names import FULL_CONTEXT
 
 FULL, CUT, SNIPPETS, SUMMARIES, CLOSED_BOOK = "full", "cut", "snippets", "summaries", "closed-book"
 MADE = (SNIPPETS, SUMMARIES)

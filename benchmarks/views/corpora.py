@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import browse, corpora
-from benchmarks.exchange import summhay
-from benchmarks.exporting import topic_of
+from benchmarks.io.schemas import summhay
+from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.owning import may_change
 from benchmarks.retrieval_words import names_of

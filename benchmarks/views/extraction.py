@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
-from benchmarks.exchange import named_points
-from benchmarks.exchange.problems import ImportFailed
+from benchmarks.io.reading.problems import ImportFailed
+from benchmarks.io.schemas import named_points
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
 from benchmarks.recall.forms import ExtractionForm
 from benchmarks.views.recall import VIEW

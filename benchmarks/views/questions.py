@@ -18,8 +18,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import question_sets
 from benchmarks.browse_questions import choices, question_page
 from benchmarks.corpora import InUse
-from benchmarks.exchange import long2rag
-from benchmarks.exporting_questions import questions_of
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Question
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page

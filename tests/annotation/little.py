@@ -13,10 +13,10 @@ from annotation.models import CoverageLabel, ExternalLabel, LabelTask, Study
 from annotation.verification import spotchecks
 from annotation.writing import scoring
 from benchmarks.engine import judging
-from benchmarks.exchange import sources
-from benchmarks.importing.formats import get_format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.running import import_rows
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.running import import_rows
+from benchmarks.io.schemas import sources
 from benchmarks.models import Judge, KeyPointVerdict, PointVerdict, Summary, SummaryRating, Verdict
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation import test_source_positions as long_documents

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.linking.annotated import entries_of
 from annotation.models import CoverageLabel, Membership, Study
-from benchmarks.exchange import eval_benchmark
+from benchmarks.io.schemas import eval_benchmark
 from benchmarks.models import AuditEvent, Haystack, Judge, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 

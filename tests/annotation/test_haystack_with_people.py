@@ -17,9 +17,9 @@ from annotation.studies.consent import withdraw
 from annotation.writing import amending
 from annotation.writing.scoring import score_snapshots
 from benchmarks.engine import judging
-from benchmarks.exchange import summhay
-from benchmarks.exchange.topics import TopicFile
-from benchmarks.importing.haystacks import import_topic
+from benchmarks.io.haystacks import import_topic
+from benchmarks.io.schemas import summhay
+from benchmarks.io.schemas.topics import TopicFile
 from benchmarks.leaderboard import scored_summaries
 from benchmarks.models import AuditEvent, Haystack, Subtopic, Summary, System
 from tests.makers import (

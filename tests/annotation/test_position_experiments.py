@@ -16,10 +16,10 @@ from django.utils import timezone
 from annotation.leaderboard import positions
 from benchmarks.engine import summarizing
 from benchmarks.engine.arranging import Arranged
-from benchmarks.exchange import sources
-from benchmarks.importing.formats import get_format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.running import import_rows
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.running import import_rows
+from benchmarks.io.schemas import sources
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary
 from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
 from benchmarks.summarizers.config import SummarizerConfig

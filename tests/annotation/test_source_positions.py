@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.leaderboard import positions
-from benchmarks.exchange import sources
-from benchmarks.importing.formats import get_format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.running import import_rows
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.running import import_rows
+from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
 from tests.conftest import make_user
 

@@ -15,10 +15,10 @@ from django.utils import timezone
 from annotation.models import Study
 from annotation.writing import scoring, sessions
 from annotation.writing.wire import Draft, Message
-from benchmarks.exchange import sources
-from benchmarks.importing.formats import get_format
-from benchmarks.importing.plan import ImportRequest
-from benchmarks.importing.running import import_rows
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.running import import_rows
+from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack
 from tests.annotation.test_studies import form_data
 from tests.makers import NOW, annotator_of, flat, give_consent

@@ -18,7 +18,7 @@ from annotation.verification.agreement import task_agreement
 from annotation.verification.labels import ExternalAnswer, PointTable, collect, external_point_table
 from annotation.verification.recording import POINT
 from annotation.verification.simulated import CARELESS, SIMULATED
-from benchmarks.exchange.plain_labels import POINT_CATEGORIES
+from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task, halves

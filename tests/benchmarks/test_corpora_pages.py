@@ -19,8 +19,8 @@ from django.urls import reverse
 
 from annotation.models import Exposure
 from benchmarks.corpora import obstacles
-from benchmarks.exchange import summhay
-from benchmarks.importing.haystacks import import_topic
+from benchmarks.io.haystacks import import_topic
+from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study
 from tests.makers_topic import SYSTEMS, topic_json

@@ -26,8 +26,8 @@ from benchmarks.demo.haystack import (
 )
 from benchmarks.demo.questions import demo_flaws, demo_questions
 from benchmarks.demo.sessions import demo_drafts
-from benchmarks.exchange import summhay
-from benchmarks.exchange.problems import Problems
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.schemas import summhay
 
 PROJECT = Path(__file__).resolve().parents[2]
 SUBTOPICS = "abcdef"

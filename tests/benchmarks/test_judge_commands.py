@@ -15,7 +15,7 @@ from annotation.models import CoverageLabel
 from benchmarks import fitting
 from benchmarks.engine import judging
 from benchmarks.engine.tasks import coverage
-from benchmarks.exchange import eval_benchmark
+from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
 from benchmarks.scoring.comparison import compare

@@ -17,8 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging, retrieving
-from benchmarks.exchange import summhay
-from benchmarks.importing.haystacks import import_topic
+from benchmarks.io.haystacks import import_topic
+from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, ModelPrice, Question, Retrieval, Summarizer
 from benchmarks.retrieval.registry import make
 from tests.conftest import make_user

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.demo.questions import demo_questions
-from benchmarks.exchange import long2rag
 from benchmarks.highlighting import Mark, segments
-from benchmarks.importing.questions import import_questions
+from benchmarks.io.questions import import_questions
+from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
 from tests.makers import flat
 

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.importing import jobs
+from benchmarks.io import jobs
 from benchmarks.models import AuditEvent, ImportJob, Question
 from tests.makers_verification import make_questions, make_verification_study
 

@@ -19,8 +19,8 @@ def prepare() -> dict[str, Any]:
     from django.utils import timezone
 
     from benchmarks.demo.haystack import demo_topic
-    from benchmarks.exchange import summhay
-    from benchmarks.importing.haystacks import import_topic
+    from benchmarks.io.haystacks import import_topic
+    from benchmarks.io.schemas import summhay
     from benchmarks.models import Haystack
     from tests.e2e.scene import PASSWORD
 

@@ -22,10 +22,10 @@ from annotation.models import Study
 from annotation.studies.rows import objects
 from annotation.verification import datasets, exports
 from benchmarks import audit
-from benchmarks.exchange import eval_benchmark, long2rag, sources, summhay
-from benchmarks.exporting import topic_of
-from benchmarks.exporting_questions import questions_of
-from benchmarks.exporting_sources import sources_of
+from benchmarks.io.schemas import eval_benchmark, long2rag, sources, summhay
+from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers.sources import sources_of
 from benchmarks.models import Haystack, Question
 from benchmarks.web.downloads import READERS, SPREADSHEETS, csv_lines, json_lines
 

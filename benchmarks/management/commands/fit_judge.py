@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from benchmarks import fitting
-from benchmarks.exchange import eval_benchmark
-from benchmarks.exchange.problems import ImportFailed
+from benchmarks.io.reading.problems import ImportFailed
+from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
 from benchmarks.scoring.comparison import Comparison
 from benchmarks.scoring.draws import Resampling

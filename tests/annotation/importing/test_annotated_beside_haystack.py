@@ -13,9 +13,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.models import CoverageLabel, Study
-from benchmarks.exchange import summhay
-from benchmarks.exporting import topic_of
-from benchmarks.importing.published import stored_hash
+from benchmarks.io.published import stored_hash
+from benchmarks.io.schemas import summhay
+from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Verdict
 from tests.makers_topic import topic_json, write_topic
 

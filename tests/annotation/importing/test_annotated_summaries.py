@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import CoverageLabel, Study
-from benchmarks.exchange import eval_benchmark
-from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
+from benchmarks.io.schemas import eval_benchmark
 from benchmarks.models import AuditEvent, Haystack, Insight, Judge, Summary, Verdict
 
 BENCHMARK = "summhay-eval-benchmark"

@@ -13,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.exchange import eval_benchmark
-from benchmarks.importing import jobs
-from benchmarks.importing.tasks import run_import
+from benchmarks.io import jobs
+from benchmarks.io.schemas import eval_benchmark
+from benchmarks.io.tasks import run_import
 from benchmarks.models import AuditEvent, Haystack, ImportJob
 from tests.conftest import make_user
 

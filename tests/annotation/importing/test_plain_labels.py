@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.linking import exports
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
-from benchmarks.exchange import plain_labels
-from benchmarks.exchange.problems import ImportFailed, Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
+from benchmarks.io.schemas import plain_labels
 from benchmarks.models import AuditEvent
 from benchmarks.web.downloads import csv_lines, json_lines
 from tests.annotation.labelled import make_labelled_study, make_summaries

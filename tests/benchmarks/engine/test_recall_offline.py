@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from benchmarks.engine import judging, runs
 from benchmarks.engine.tasks.support import n_not_extracted
-from benchmarks.exchange import long2rag
-from benchmarks.importing.questions import import_questions
+from benchmarks.io.questions import import_questions
+from benchmarks.io.schemas import long2rag
 from benchmarks.judges.splitting import split_points
 from benchmarks.models import Extraction, JudgeRun, PointVerdict, Response, ResponsePoint
 

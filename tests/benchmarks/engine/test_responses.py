@@ -21,8 +21,8 @@ from django.utils import timezone
 from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.summarizing import NotPossible
-from benchmarks.exchange import long2rag
-from benchmarks.exporting_questions import questions_of
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import (
     Draft,
     DraftText,

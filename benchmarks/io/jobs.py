@@ -1,0 +1,212 @@
+"""Uploaded files on their way in: stored, checked without writing, imported when somebody confirms.
+
+A job is a row, so a lost message or a killed worker loses nothing: whoever finds a job that nobody holds takes it
+up, and importing twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from benchmarks.data_folder import data_folder
+from benchmarks.engine.leases import Lease
+from benchmarks.io.formats import File, get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.files import megabytes
+from benchmarks.io.running import import_files
+from benchmarks.models import ImportJob
+
+logger = logging.getLogger(__name__)
+INLINE_BYTES = 8 * 1024 * 1024
+LEASE = Lease(timedelta(minutes=10), names_worker=False)
+PROGRESS_EVERY = timedelta(milliseconds=500)
+KEEP_UNCONFIRMED = timedelta(days=7)
+
+Clock = Callable[[], datetime]
+State = ImportJob.State
+WORKING = (State.UPLOADED, State.QUEUED, State.RUNNING)
+"""States in which there is a step to take."""
+
+
+class UploadRefused(Exception):
+    """The file was not stored; the text says why, for the person who sent it."""
+
+
+class JobMovedOn(Exception):
+    """The job is no longer in the state that this step needs."""
+
+
+def path_of(job: ImportJob) -> Path:
+    """Where the uploaded file is; it is gone once the job is over."""
+    return Path(settings.UPLOAD_DIR) / job.file_path
+
+
+def is_small(job: ImportJob) -> bool:
+    """Whether the file can be handled while somebody waits for the page."""
+    return job.n_total <= INLINE_BYTES
+
+
+def receive(
+    *,
+    chunks: Iterable[bytes],
+    file_name: str,
+    format_name: str,
+    options: Mapping[str, str],
+    actor: Any,
+    now: datetime,
+) -> ImportJob:
+    """Store an upload chunk by chunk, and make its job.
+
+    Raises:
+        UploadRefused: it is too large or cannot be stored; nothing is left of it.
+    """
+    uid = uuid.uuid4()
+    path = Path(settings.UPLOAD_DIR) / f"{uid}.upload"
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        data_folder()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            for chunk in chunks:
+                size += len(chunk)
+                if size > settings.UPLOAD_LIMIT_BYTES:
+                    raise UploadRefused(too_large())
+                digest.update(chunk)
+                out.write(chunk)
+    except UploadRefused:
+        path.unlink(missing_ok=True)
+        raise
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UploadRefused(
+            _("The file could not be stored (%(reason)s). Nothing was imported; tell the people who run the site.")
+            % {"reason": error.strerror or error}
+        ) from error
+    job: ImportJob = ImportJob.objects.create(
+        uid=uid,
+        format=format_name,
+        dataset=options.get("dataset", ""),
+        file_name=Path(file_name).name[-255:] or "upload.json",
+        file_path=path.name,
+        file_sha256=digest.hexdigest(),
+        n_total=size,
+        report={"options": dict(options)},
+        created_by=actor,
+        created_at=now,
+    )
+    return job
+
+
+def too_large() -> str:
+    """Say how large a file may be."""
+    limit = megabytes(settings.UPLOAD_LIMIT_BYTES)
+    return _("The file is too large: at most %(limit)s can be uploaded.") % {"limit": limit}
+
+
+def confirm(*, job: ImportJob) -> None:
+    """Let a checked file be imported; raises `JobMovedOn` when it is not waiting for that."""
+    changed = ImportJob.objects.filter(pk=job.pk, state=State.CHECKED).update(
+        state=State.QUEUED, claimed_at=None, n_done=0
+    )
+    if not changed:
+        raise JobMovedOn(_("This file is not waiting to be imported; the page shows where it stands now."))
+    job.refresh_from_db()
+
+
+def discard(*, job: ImportJob, now: datetime) -> None:
+    """Forget a job and its file; raises `JobMovedOn` while somebody works on it."""
+    path = path_of(job)
+    deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
+    if not deleted:
+        raise JobMovedOn(_("This file is being processed; wait until it is done."))
+    path.unlink(missing_ok=True)
+
+
+def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
+    """Take the next step of a job: check it when uploaded, import it when queued. None when there is none to take.
+
+    The step is claimed by one update, so that two workers never do it at once.
+    """
+    now = clock()
+    rows = ImportJob.objects.filter(LEASE.free(now), uid=uid)
+    if rows.filter(state=State.UPLOADED).update(claimed_at=now):
+        dry_run = True
+    elif rows.filter(state__in=[State.QUEUED, State.RUNNING]).update(claimed_at=now, state=State.RUNNING):
+        dry_run = False
+    else:
+        return None
+    job: ImportJob = ImportJob.objects.select_related("created_by").get(uid=uid)
+    try:
+        report, is_good = _work(job, clock=clock, dry_run=dry_run)
+    except Exception:
+        # The transaction of the import is rolled back by now: the page says so, and the log has the rest.
+        logger.exception("Import job %s broke off", uid)
+        message = _(
+            "Processing this file failed. Nothing was imported; try again, and tell the people who run this site."
+        )
+        report, is_good = {"crash": message}, False
+    state = State.FAILED if not is_good else State.CHECKED if dry_run else State.DONE
+    _finish(job, state=state, report=report, now=clock())
+    job.refresh_from_db()
+    return job
+
+
+def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any], bool]:
+    last = clock()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal last
+        now = clock()
+        if now - last >= PROGRESS_EVERY or done == total:
+            last = now
+            ImportJob.objects.filter(pk=job.pk).update(n_done=done, claimed_at=now)
+
+    report = import_files(
+        get_format(job.format),
+        [File(path_of(job), job.file_name, settings.UPLOAD_LIMIT_BYTES, progress)],
+        request=ImportRequest(now=clock(), options=job.report.get("options", {}), actor=job.created_by),
+        dry_run=dry_run,
+    )
+    return report.as_json(), not report.problems.n_errors
+
+
+def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime) -> None:
+    kept = {"options": job.report.get("options", {}), **report}
+    is_over = state in {State.DONE, State.FAILED}
+    ImportJob.objects.filter(pk=job.pk).update(
+        state=state,
+        report=kept,
+        claimed_at=None,
+        n_done=job.n_total,
+        finished_at=now if is_over else None,
+    )
+    if is_over:
+        path_of(job).unlink(missing_ok=True)
+
+
+def waiting_jobs(*, now: datetime) -> list[uuid.UUID]:
+    """Jobs with a step to take that nobody holds."""
+    rows = ImportJob.objects.filter(LEASE.free(now), state__in=WORKING)
+    return list(rows.order_by("created_at").values_list("uid", flat=True))
+
+
+def forget_unconfirmed(*, now: datetime) -> int:
+    """Delete checked files that nobody confirmed for a week, with their jobs."""
+    rows = ImportJob.objects.filter(state=State.CHECKED, created_at__lt=now - KEEP_UNCONFIRMED)
+    n_forgotten = 0
+    for job in rows:
+        discard(job=job, now=now)
+        n_forgotten += 1
+    return n_forgotten

@@ -1,0 +1,202 @@
+"""Import a corpus or questions in the browser: send a file, look at what it holds and what is wrong, confirm."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.io import jobs
+from benchmarks.io.formats import FORMATS, Format, get_format
+from benchmarks.models import ImportJob
+from benchmarks.web.downloads import download
+from benchmarks.web.pages import HtmxHttpRequest, page, polled
+from benchmarks.web.permissions import requires
+from benchmarks.web.uploads import was_too_large
+
+ADD = "benchmarks.add_haystack"
+IMPORT_TASK = "benchmarks.io.tasks.run_import"
+
+
+class ImportForm(forms.Form):
+    """A file, and what its format asks for; another format brings its own fields."""
+
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
+        widget=forms.Select(
+            attrs={
+                "hx-get": reverse_lazy("benchmarks:import-new"),
+                "hx-trigger": "change",
+                "hx-target": "#options",
+                "hx-swap": "outerHTML",
+                "hx-include": "#options",
+            }
+        ),
+    )
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        error_messages={"required": gettext_lazy("Choose a file."), "empty": gettext_lazy("The file is empty.")},
+    )
+
+    def __init__(self, *args: Any, user: Any, was_too_large: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        entries = formats_for(user)
+        self.fields["format"].choices = [(entry.name, entry.title) for entry in entries]  # type: ignore[attr-defined]
+        self.fields["file"].widget.attrs["accept"] = ",".join(
+            sorted({extension for entry in entries for extension in entry.extensions})
+        )
+        if was_too_large:  # then the file is not there, and "choose a file" would mislead
+            self.fields["file"].error_messages["required"] = jobs.too_large()
+        name = (self.data if self.is_bound else self.initial).get("format")
+        self.entry = next((entry for entry in entries if entry.name == name), entries[0])
+        for option in self.entry.options:
+            self.fields[option.name] = option.field(
+                label=option.label,
+                help_text=option.help,
+                required=option.is_required,
+                max_length=option.max_length,
+                initial=option.default,
+            )
+
+    def of_file(self) -> list[forms.BoundField]:
+        """The fields that every format has."""
+        return [self["format"], self["file"]]
+
+    def of_format(self) -> list[forms.BoundField]:
+        """The fields of the chosen format."""
+        return [self[option.name] for option in self.entry.options]
+
+    def options(self) -> dict[str, str]:
+        """What was given in the fields of the format."""
+        return {option.name: self.cleaned_data[option.name] for option in self.entry.options}
+
+
+def formats_for(user: Any) -> list[Format[Any]]:
+    """The formats that somebody may import."""
+    return [entry for entry in FORMATS.values() if user.has_perm(entry.permission)]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def import_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Send a file; it is stored and checked, not yet imported. The fragment is the fields of a format."""
+    form = ImportForm(
+        request.POST or None,
+        request.FILES or None,
+        initial=request.GET.dict(),
+        user=request.user,
+        was_too_large=was_too_large(request),
+    )
+    if request.method == "POST" and form.is_valid():
+        upload = form.cleaned_data["file"]
+        try:
+            job = jobs.receive(
+                chunks=upload.chunks(),
+                file_name=upload.name,
+                format_name=form.entry.name,
+                options=form.options(),
+                actor=request.user,
+                now=timezone.now(),
+            )
+        except jobs.UploadRefused as refused:
+            form.add_error("file", str(refused))
+        else:
+            _start(job)
+            return redirect("benchmarks:import-job", job.uid)
+    context = {
+        "form": form,
+        "formats": formats_for(request.user),
+        "jobs": ImportJob.objects.for_user(request.user)[:20],
+        "limit_bytes": settings.UPLOAD_LIMIT_BYTES,
+        "too_large": jobs.too_large(),
+    }
+    status = 422 if request.method == "POST" else 200
+    return page(request, "benchmarks/import_new.html", context, part="options", status=status)
+
+
+def _start(job: ImportJob) -> None:
+    """Small files are done while the page is awaited; large ones are the worker's."""
+    if jobs.is_small(job):
+        jobs.advance(uid=job.uid, clock=timezone.now)
+    else:
+        enqueue(IMPORT_TASK, str(job.uid))
+
+
+HAYSTACK = "summhay"
+"""The format whose results are haystacks that one can write on."""
+
+
+@require_safe
+@requires(ADD)
+def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Where a file stands; the fragment is polled while somebody works on it."""
+    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
+    entry = get_format(job.format)
+    report = job.report
+    working = job.state in jobs.WORKING
+    counts = [
+        (entry.kinds[kind], *(report[name][kind] for name in ("created", "unchanged", "updated")))
+        for kind in report.get("created", ())
+    ]
+    given = report.get("options", {})
+    context = {
+        "job": job,
+        "working": working,
+        "report": report,
+        "options": [(option.label, given[option.name]) for option in entry.options if given.get(option.name)],
+        "counts": counts,
+        "nothing_new": not any(created or updated for _kind, created, _unchanged, updated in counts),
+        "results": [(result["title"], entry.address(result["id"])) for result in report.get("results", ())],
+        "haystacks": [result["id"] for result in report.get("results", ())] if entry.name == HAYSTACK else [],
+    }
+    return polled(request, "benchmarks/import_job.html", context, part="status", is_working=working)
+
+
+@require_POST
+@requires(ADD)
+def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Import a file that was checked."""
+    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
+    try:
+        jobs.confirm(job=job)
+    except jobs.JobMovedOn as moved_on:
+        messages.warning(request, str(moved_on))
+    else:
+        _start(job)
+    return redirect("benchmarks:import-job", job.uid)
+
+
+@require_POST
+@requires(ADD)
+def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Remove an uploaded file from the list."""
+    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
+    try:
+        jobs.discard(job=job, now=timezone.now())
+    except jobs.JobMovedOn as moved_on:
+        messages.warning(request, str(moved_on))
+        return redirect("benchmarks:import-job", job.uid)
+    messages.success(request, _("“%(name)s” was removed from the list.") % {"name": job.file_name})
+    return redirect("benchmarks:import-new")
+
+
+@require_safe
+@requires(ADD)
+def format_example(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
+    """A small valid file of a format."""
+    entry = FORMATS.get(name)
+    if entry is None or not entry.example:
+        raise Http404
+    return download([entry.example], name=f"example_{name}{entry.extensions[0]}", content_type="application/json")

@@ -1,0 +1,202 @@
+"""What an import would change: the rows of files compared with those in the database. Only `write` writes."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django.db.models import Model
+
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.models import System
+
+BATCH = 500
+DATASET_NAME = re.compile(r"[-a-zA-Z0-9_]{1,80}")
+Rows = TypeVar("Rows")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """What is the same for all files of an import.
+
+    `actor` is None on the command line; `researcher` is then whom labels belong to.
+    """
+
+    now: datetime
+    options: Mapping[str, str] = field(default_factory=dict)
+    actor: Any = None
+    researcher: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Something that an import made or added to; `id` is what its address is made of."""
+
+    title: str
+    id: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"title": self.title, "id": self.id}
+
+
+class Plan(ABC, Generic[Rows]):
+    """New and altered rows, counted by kind; conflicts are errors in `problems`.
+
+    `MODELS` has parents before children: new rows refer to each other as objects and are written in that order.
+    """
+
+    MODELS: ClassVar[tuple[type[Model], ...]]
+    ACTION: ClassVar[str]
+    """What the audit log calls it."""
+
+    kinds: tuple[str, ...] = ()
+    """What the report counts, where that is less than all that the format may hold."""
+    target: Model | None = None
+    """What the audit log says it was done to."""
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        self.request, self.problems, self.now = request, problems, request.now
+        self.created: Counter[str] = Counter()
+        self.unchanged: Counter[str] = Counter()
+        self.updated: Counter[str] = Counter()
+        self.dataset = request.options.get("dataset", "")
+        self._new: dict[type[Model], list[Model]] = {model: [] for model in self.MODELS}
+        self._altered: dict[tuple[type[Model], tuple[str, ...]], list[Model]] = {}
+        if self.dataset and not DATASET_NAME.fullmatch(self.dataset):
+            problems.error(
+                "wrong_value",
+                "",
+                "dataset",
+                expected="letters, digits, hyphens and underscores, 1 to 80 of them",
+                got=self.dataset,
+            )
+
+    @abstractmethod
+    def take(self, rows: Rows) -> None:
+        """Compare the rows of one file with the database and with the files before it."""
+
+    @abstractmethod
+    def results(self) -> Sequence[Result]:
+        """What to look at once it is written; nothing that is not there yet."""
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What else the audit log keeps."""
+        return {}
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything would be written."""
+        return bool(self.created.total() or self.updated.total())
+
+    def create(self, row: Model, kind: str = "") -> None:
+        """Have a row written, and count it if its kind is counted."""
+        self._new[type(row)].append(row)
+        if kind:
+            self.created[kind] += 1
+
+    def alter(self, row: Model, fields: Sequence[str], kind: str = "") -> None:
+        """Have the fields of a row written, and count it if its kind is counted."""
+        self._altered.setdefault((type(row), tuple(fields)), []).append(row)
+        if kind:
+            self.updated[kind] += 1
+
+    def change(self, row: Model, wanted: Mapping[str, Any], kind: str) -> None:
+        """Give a row these values, and have it written unless it has all of them."""
+        if all(getattr(row, name) == value for name, value in wanted.items()):
+            self.unchanged[kind] += 1
+            return
+        for name, value in wanted.items():
+            setattr(row, name, value)
+        self.alter(row, tuple(wanted), kind)
+
+    def write(self) -> None:
+        """Save the rows, parents before children."""
+        for model, rows in self._new.items():
+            model._default_manager.bulk_create(rows, batch_size=BATCH)
+        for (model, fields), rows in self._altered.items():
+            model._default_manager.bulk_update(rows, fields, batch_size=100)
+
+
+class DatasetPlan(Plan[Sequence[Any]]):
+    """The rows of files, which have a `key` and a `where`, compared with those of one dataset.
+
+    What is new is added; texts never change.
+    """
+
+    DEFAULT: ClassVar[str]
+    """The dataset where none is named."""
+    CHUNK: ClassVar[int]
+    """Rows that are compared at a time."""
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.dataset = self.dataset or self.DEFAULT
+        self.systems: dict[str, System] = {}
+        self.keys: set[str] = set()
+
+    def take(self, rows: Sequence[Any]) -> None:
+        """Compare the rows of one file; no other file may have them too."""
+        self._know(self.systems_of(rows))
+        for start in range(0, len(rows), self.CHUNK):
+            some = rows[start : start + self.CHUNK]
+            there = self.there([row.key for row in some])
+            for row in some:
+                if row.key in self.keys:
+                    expected = "one that no other file has"
+                    self.problems.error("duplicate_key", row.where, "key", expected=expected, got=row.key)
+                elif row.key in there:
+                    self.add_to(there[row.key], row)
+                else:
+                    self.add_new(row)
+                self.keys.add(row.key)
+
+    @abstractmethod
+    def systems_of(self, rows: Sequence[Any]) -> Mapping[str, System]:
+        """Whoever wrote the texts of these rows, not stored, by key."""
+
+    @abstractmethod
+    def there(self, keys: Sequence[str]) -> Mapping[str, Any]:
+        """The rows of the dataset with these ids, with all their parts; a fixed number of queries."""
+
+    @abstractmethod
+    def add_new(self, given: Any) -> None:
+        """Add a row with all its parts."""
+
+    @abstractmethod
+    def add_to(self, row: Any, given: Any) -> None:
+        """Add the parts that are new, and refuse what would change a text."""
+
+    def _know(self, wanted: Mapping[str, System]) -> None:
+        """Find these systems, or add them."""
+        fresh = {key: system for key, system in wanted.items() if key not in self.systems}
+        known = {row.key: row for row in System.objects.filter(key__in=fresh)}
+        self.unchanged["systems"] += len(known)
+        self.systems |= known
+        for key in sorted(fresh.keys() - known.keys()):
+            self.systems[key] = fresh[key]
+            self.create(fresh[key], "systems")
+
+    def differs(self, where: str, name: str, before: str) -> None:
+        """Refuse a change of a text."""
+        self.problems.error(
+            "differs",
+            where,
+            name,
+            expected=f"what was imported before (“{before[:60]}”)",
+            got=Got("something else"),
+            message="Texts never change once they are in; use another dataset.",
+        )
+
+    def results(self) -> list[Result]:
+        return [Result(self.dataset, self.dataset)]
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The name of the dataset."""
+        return {"dataset": self.dataset}

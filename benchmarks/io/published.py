@@ -1,0 +1,140 @@
+"""What is published with a corpus, as rows and hashes: what the formats that bring such things share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from benchmarks.io.schemas.topics import TopicFile, TopicVerdict
+from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
+from benchmarks.scoring.text import without_emphasis
+from benchmarks.system_names import TopicSystem
+
+PUBLISHED_JUDGE = "published"
+"""The judge whose verdicts haystack files hold, by default."""
+
+
+def source_title(title: str) -> dict[str, str]:
+    """Metadata that keep a title as the file has it, where Markdown was taken out of it; exports give it again."""
+    return {} if without_emphasis(title) == title else {"source_title": title}
+
+
+def content_hash(topic: TopicFile) -> str:
+    """Hash the reference data (documents, queries, insights with gold documents): the data version to cite."""
+    documents = [(document.key, document.text) for document in topic.documents]
+    return _hash(
+        documents,
+        [
+            (
+                subtopic.key,
+                subtopic.query,
+                [(insight.key, insight.text, insight.gold_documents) for insight in subtopic.insights],
+            )
+            for subtopic in topic.subtopics
+        ],
+    )
+
+
+def stored_hash(haystack: Haystack) -> str:
+    """Hash the same of the rows in the database, in three queries."""
+    return _hash(
+        list(haystack.documents.order_by("number").values_list("key", "text")),
+        [
+            (
+                subtopic.key,
+                subtopic.query,
+                [(insight.key, insight.text, insight.gold_documents) for insight in subtopic.insights.all()],
+            )
+            for subtopic in haystack.subtopics.order_by("number").prefetch_related("insights")
+        ],
+    )
+
+
+def _hash(documents: list[Any], subtopics: list[Any]) -> str:
+    return hashlib.sha256(orjson.dumps([documents, subtopics])).hexdigest()
+
+
+def imported_verdict(
+    judge: Judge, summary: Summary, insight: Insight, given: TopicVerdict, *, now: datetime
+) -> Verdict:
+    """A published judgment as a row, kept as it was published and marked where it breaks our rule."""
+    return Verdict(
+        judge=judge,
+        summary=summary,
+        insight=insight,
+        coverage=given.coverage,
+        lines=list(given.lines),
+        is_linked=bool(given.lines),
+        is_imported=True,
+        p_partial=given.probabilities.partial if given.probabilities else None,
+        p_full=given.probabilities.full if given.probabilities else None,
+        breaks_rule=given.breaks_rule,
+        raw=dict(given.raw),
+        created_at=now,
+    )
+
+
+def new_system(system: TopicSystem) -> System:
+    """A system as a row."""
+    return System(
+        key=system.key,
+        summarizer=system.summarizer,
+        retriever=system.retriever,
+        document_order=system.document_order,
+    )
+
+
+def new_judge(
+    name: str, *, config: Mapping[str, Any], now: datetime, version: int = 1, note: str = "", by: Any = None
+) -> Judge:
+    """A judge whose verdicts are only imported, as a row."""
+    return Judge(
+        name=name,
+        version=version,
+        kind=Judge.Kind.IMPORTED,
+        config=dict(config),
+        config_sha256=hashlib.sha256(orjson.dumps(config, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+        note=note,
+        created_by=by,
+        created_at=now,
+    )
+
+
+def version_said_by(
+    versions: Iterable[Judge],
+    given: Mapping[Any, object],
+    known: Callable[[Judge], Mapping[Any, object]],
+    *,
+    new: Judge,
+) -> Judge | None:
+    """The version of a judge whose verdicts a file holds: it says nothing else on these places.
+
+    What it lacks is added to one that was imported; a judge that works here must have said it all. Of several
+    it is the one that has said most, then the one of the new configuration, then the newest; None if each
+    contradicts the file.
+
+    Args:
+        versions: of the judge.
+        given: what the file says, by place.
+        known: what a version has said, by place.
+        new: the next version, should none of these be it.
+    """
+    found: list[tuple[int, bool, int, Judge]] = []
+    for judge in versions:
+        said = known(judge)
+        n_equal = sum(place in said for place in given)
+        contradicts = any(place in said and said[place] != answer for place, answer in given.items())
+        may_add = judge.kind == Judge.Kind.IMPORTED
+        if not contradicts and (may_add or n_equal == len(given)):
+            found.append((n_equal, may_add and judge.config_sha256 == new.config_sha256, judge.version, judge))
+    return max(found, key=lambda one: one[:3])[3] if found else None
+
+
+def of_configuration(versions: Iterable[Judge], new: Judge) -> Judge | None:
+    """The first version that came with files like the one that a new version would come from, None if none did."""
+    alike = (judge for judge in versions if judge.kind == new.kind and judge.config_sha256 == new.config_sha256)
+    return next(alike, None)

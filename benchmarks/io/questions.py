@@ -1,0 +1,221 @@
+"""Questions from Long²RAG files into the database; questions that are there get new parts. Texts never change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.io.formats import File, Format
+from benchmarks.io.plan import DatasetPlan, ImportRequest
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.running import Report, import_rows
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.schemas.questions import KeyPointText, QuestionText, SpanText
+from benchmarks.io.writers.questions import CHUNK, PARTS, text_of
+from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
+from benchmarks.summarizers.conditions import named_system
+
+DEFAULT_DATASET = "long2rag"
+
+
+class QuestionPlan(DatasetPlan):
+    """Questions compared with those of the dataset."""
+
+    MODELS = (System, Question, QuestionDocument, KeyPoint, Span, Response)
+    ACTION = "questions.imported"
+    DEFAULT = DEFAULT_DATASET
+    CHUNK = CHUNK
+
+    def there(self, keys: Sequence[str]) -> dict[str, Question]:
+        """Questions with their documents, key points, passages and responses."""
+        found = Question.objects.filter(dataset=self.dataset, key__in=keys)
+        return {row.key: row for row in found.prefetch_related(*PARTS)}
+
+    def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
+        """The systems of their responses."""
+        found = {}
+        for name in {response.system for question in rows for response in question.responses}:
+            condition, model = named_system(name)
+            found[name] = System(key=name, summarizer=model, retriever=condition)
+        return found
+
+    def add_new(self, given: QuestionText) -> None:
+        """The question with its parts."""
+        row = Question(
+            dataset=self.dataset,
+            key=given.key,
+            text=given.text,
+            category=given.category,
+            domain=given.domain,
+            language=given.language,
+            n_words=sum(document.n_words for document in given.documents),
+            created_by=self.request.actor,
+            created_at=self.now,
+        )
+        self.create(row, "questions")
+        documents = {
+            document.number: QuestionDocument(
+                question=row,
+                number=document.number,
+                key=document.key,
+                title=document.title,
+                text=document.text,
+                n_words=document.n_words,
+            )
+            for document in given.documents
+        }
+        for document in documents.values():
+            self.create(document, "documents")
+        for point in given.key_points:
+            self._add_point(row, point, documents, number=point.number)
+        for response in given.responses:
+            self._add_response(row, response.system, response.text)
+
+    def _add_point(
+        self, row: Question, point: KeyPointText, documents: Mapping[int, QuestionDocument], *, number: int
+    ) -> None:
+        made = KeyPoint(question=row, number=number, key=point.key, text=point.text, autods=point.autods)
+        self.create(made, "key_points")
+        for position, span in enumerate(point.spans, 1):
+            passage = Span(
+                key_point=made,
+                number=position,
+                document=None if span.document is None else documents[span.document],
+                quote=span.quote,
+                start=span.start,
+                end=span.end,
+                match_ratio=span.match_ratio,
+                is_exact=span.is_exact,
+            )
+            self.create(passage, "spans")
+
+    def _add_response(self, row: Question, system: str, text: str) -> None:
+        response = Response(
+            question=row,
+            system=self.systems[system],
+            text=text,
+            text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+            n_words=len(text.split()),
+            created_at=self.now,
+        )
+        self.create(response, "responses")
+
+    def add_to(self, row: Question, given: QuestionText) -> None:
+        """Add key points, responses and scores; correct category, domain and language where the file has them."""
+        there = text_of(row)
+        before = self.problems.n_errors
+        if there.text != given.text:
+            self.differs(given.where, "question", there.text)
+        texts = [(document.key, document.text) for document in given.documents]
+        if texts != [(document.key, document.text) for document in there.documents]:
+            self.differs(given.where, "documents", "other documents")
+        if self.problems.n_errors > before:
+            return
+        wanted = {
+            "category": given.category or row.category,
+            "domain": given.domain or row.domain,
+            "language": given.language,
+        }
+        self.change(row, wanted, "questions")
+        documents = {document.number: document for document in row.documents.all()}
+        self._alter_titles(documents, given)
+        self._merge_points(row, given, there, documents)
+        answers = {response.system: response.text for response in there.responses}
+        for position, response in enumerate(given.responses):
+            if response.system not in answers:
+                self._add_response(row, response.system, response.text)
+            elif answers[response.system] != response.text:
+                self.differs(f"{given.where}, responses[{position}]", "text", answers[response.system])
+            else:
+                self.unchanged["responses"] += 1
+
+    def _alter_titles(self, documents: Mapping[int, QuestionDocument], question: QuestionText) -> None:
+        for given in question.documents:
+            document = documents[given.number]
+            if given.title and given.title != document.title:
+                document.title = given.title
+                self.alter(document, ("title",), "documents")
+            else:
+                self.unchanged["documents"] += 1
+
+    def _merge_points(
+        self,
+        row: Question,
+        question: QuestionText,
+        there: QuestionText,
+        documents: Mapping[int, QuestionDocument],
+    ) -> None:
+        known = {point.key: point for point in there.key_points}
+        rows = {point.key: point for point in row.key_points.all()}
+        number = max((point.number for point in there.key_points), default=0)
+        for position, point in enumerate(question.key_points):
+            before, where = known.get(point.key), f"{question.where}, key_points[{position}]"
+            if before is None:
+                number += 1
+                self._add_point(row, point, documents, number=number)
+            elif before.text != point.text:
+                self.differs(where, "text", before.text)
+            elif _quotes(before.spans) != _quotes(point.spans):
+                self.differs(where, "spans", "other spans")
+            else:
+                self.unchanged["spans"] += len(point.spans)
+                if point.autods is None or point.autods == before.autods:
+                    self.unchanged["key_points"] += 1
+                else:
+                    rows[point.key].autods = point.autods
+                    self.alter(rows[point.key], ("autods",), "key_points")
+
+
+def _quotes(spans: tuple[SpanText, ...]) -> list[str]:
+    return [span.quote for span in spans]
+
+
+def import_questions(
+    questions: Sequence[QuestionText],
+    *,
+    dataset: str = DEFAULT_DATASET,
+    actor: Any,
+    now: datetime,
+    problems: Problems | None = None,
+    dry_run: bool = False,
+) -> Report:
+    """Take questions in. Questions that are there get new key points, responses, scores, category and domain.
+
+    Raises:
+        ImportFailed: something would alter a text that was imported before; nothing is written.
+    """
+    request = ImportRequest(now=now, options={"dataset": dataset}, actor=actor)
+    return import_rows(LONG2RAG, [("", questions)], request=request, problems=problems, dry_run=dry_run)
+
+
+def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[QuestionText]:
+    return long2rag.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
+
+
+LONG2RAG = Format(
+    name="long2rag",
+    title="Long²RAG questions",
+    description=(
+        "JSONL with a question on each line: its documents, key points with verbatim spans, and responses of "
+        "systems. Only question and documents are needed."
+    ),
+    extensions=(".jsonl",),
+    example=long2rag.EXAMPLE,
+    parse=_parse,
+    plan=QuestionPlan,
+    kinds={
+        "questions": _("questions"),
+        "documents": _("documents"),
+        "key_points": _("key points"),
+        "spans": _("passages"),
+        "systems": _("systems"),
+        "responses": _("responses"),
+    },
+    address=lambda dataset: f"{reverse('benchmarks:questions')}?{urlencode({'dataset': dataset})}",
+)

@@ -1,0 +1,1 @@
+"""How bytes become values, strictly, and how what is wrong with them is said."""

@@ -1,0 +1,198 @@
+"""What is wrong with a file, row by row: errors stop an import, warnings are counted and shown.
+
+A file of a million bad rows must not become a million objects, so each kind keeps a few examples and a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from benchmarks.io.reading.strict_json import Flawed
+
+EXAMPLES_PER_KIND = 20
+SHOWN_CHARACTERS = 60
+
+
+class Level(StrEnum):
+    """How bad a problem is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in one place.
+
+    `where` is a path into the file as `jq` would take it (`subtopics[0].insights[3]`, positions from 0), `kind` a
+    stable word for the class of the problem, and `file` the name of the file where several are read.
+    """
+
+    level: Level
+    kind: str
+    where: str
+    field: str
+    expected: str
+    got: str
+    message: str = ""
+    file: str = ""
+
+    def __str__(self) -> str:
+        """Say it in one sentence that names the row, the field and what was expected."""
+        place = ".".join(part for part in (self.where, self.field) if part) or "the file"
+        sentence = f"{place}: expected {self.expected}, got {self.got}."
+        return f"{sentence} {self.message}" if self.message else sentence
+
+    def as_json(self) -> dict[str, str]:
+        """Plain values, the sentence included."""
+        return {
+            "file": self.file,
+            "kind": self.kind,
+            "where": self.where,
+            "field": self.field,
+            "expected": self.expected,
+            "got": self.got,
+            "message": str(self),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How often one kind of problem occurred, with its first example as a sentence."""
+
+    kind: str
+    count: int
+    example: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "count": self.count, "example": self.example}
+
+
+@dataclass(slots=True)
+class Problems:
+    """Collects problems; counts all of them, keeps the first few of each kind. `file` is the one being read."""
+
+    file: str = ""
+    counts: dict[tuple[Level, str], int] = field(default_factory=dict)
+    examples: dict[tuple[Level, str], list[Problem]] = field(default_factory=dict)
+
+    def error(self, kind: str, where: str, name: str, *, expected: str, got: object, message: str = "") -> None:
+        """Record what makes the file unusable."""
+        self._add(Problem(Level.ERROR, kind, where, name, expected, describe(got), message, self.file))
+
+    def warning(
+        self,
+        kind: str,
+        where: str,
+        name: str,
+        *,
+        expected: str,
+        got: object,
+        message: str = "",
+        count: int = 1,
+    ) -> None:
+        """Record what was dropped or read with a guess; `count` rows at once."""
+        self._add(Problem(Level.WARNING, kind, where, name, expected, describe(got), message, self.file), count)
+
+    def _add(self, problem: Problem, count: int = 1) -> None:
+        key = (problem.level, problem.kind)
+        self.counts[key] = self.counts.get(key, 0) + count
+        kept = self.examples.setdefault(key, [])
+        if len(kept) < EXAMPLES_PER_KIND:
+            kept.append(problem)
+
+    def extend(self, other: Problems) -> None:
+        """Add what was found in another file."""
+        for key, count in other.counts.items():
+            self.counts[key] = self.counts.get(key, 0) + count
+            kept = self.examples.setdefault(key, [])
+            kept.extend(other.examples[key][: EXAMPLES_PER_KIND - len(kept)])
+
+    @property
+    def n_errors(self) -> int:
+        """Number of errors, also of those whose text was not kept."""
+        return sum(count for (level, _), count in self.counts.items() if level is Level.ERROR)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The errors that were kept, in the order found."""
+        return list(self._kept(Level.ERROR))
+
+    @property
+    def warnings(self) -> list[KindCount]:
+        """One row per kind of warning."""
+        return self.by_kind(Level.WARNING)
+
+    def by_kind(self, level: Level) -> list[KindCount]:
+        """One row per kind of this level, in the order of first occurrence."""
+        return [
+            KindCount(kind=kind, count=count, example=str(self.examples[(at, kind)][0]))
+            for (at, kind), count in self.counts.items()
+            if at is level
+        ]
+
+    def _kept(self, level: Level) -> Iterator[Problem]:
+        for (at, _), kept in self.examples.items():
+            if at is level:
+                yield from kept
+
+    def raise_errors(self) -> None:
+        """Raise `ImportFailed` if there is any error."""
+        if self.n_errors:
+            raise ImportFailed(self)
+
+
+def report_flaws(error: Flawed, problems: Problems, *, where: str = "", separator: str = ".") -> None:
+    """Record what can't be kept in the JSON value at `where`, each in its own row and field."""
+    for path, flaw in error.flaws:
+        row, _, name = path.rpartition(".")
+        if "[" in name:
+            row, name = path, ""
+        joint = separator if where and row and not row.startswith("[") else ""
+        problems.error(
+            flaw.kind,
+            f"{where}{joint}{row}",
+            name,
+            expected=flaw.expected,
+            got=Got(flaw.got),
+            message=flaw.message,
+        )
+
+
+class ImportFailed(Exception):
+    """The file has errors; nothing of it was taken in."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        first = next(iter(problems.errors))
+        more = f" (and {problems.n_errors - 1:,} more)" if problems.n_errors > 1 else ""
+        super().__init__(f"{first}{more}")
+
+
+class Got(str):
+    """A text for the `got` of a problem that is already worded."""
+
+
+def describe(value: object) -> str:
+    """Name a JSON value in a few words: its type, and its text or number if short."""
+    if isinstance(value, Got):
+        return str(value)
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        if not value.strip():
+            return "an empty text"
+        short = value if len(value) <= SHOWN_CHARACTERS else value[: SHOWN_CHARACTERS - 1] + "…"
+        return f"the text “{short}”"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}" if value else "an empty list"
+    if isinstance(value, dict):
+        return f"an object with {len(value)} fields" if value else "an empty object"
+    return type(value).__name__

@@ -1,0 +1,160 @@
+"""An import from file to database: parse, plan, apply. All or nothing, and twice the same changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from django.db import IntegrityError, transaction
+
+from benchmarks import audit
+from benchmarks.io.formats import File, Format
+from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+
+Rows = TypeVar("Rows")
+Say = Callable[[File, bool], None]
+"""Called with each file before it is read, and whether it is only checked."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import did, or with `dry_run` would do: counts by plural kind, and what is wrong with the files."""
+
+    kinds: tuple[str, ...]
+    dry_run: bool
+    problems: Problems = field(default_factory=Problems)
+    created: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    updated: Counter[str] = field(default_factory=Counter)
+    results: tuple[Result, ...] = ()
+
+    def add(self, plan: Plan[Any]) -> None:
+        """Count a plan that was applied, or only made."""
+        self.kinds = plan.kinds or self.kinds
+        self.created += plan.created
+        self.unchanged += plan.unchanged
+        self.updated += plan.updated
+        self.results += tuple(plan.results())
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, with every kind in every count; where a file was refused nothing counts."""
+        counts = {"created": self.created, "unchanged": self.unchanged, "updated": self.updated}
+        is_refused = self.problems.n_errors > 0
+        return {
+            **{name: {kind: 0 if is_refused else n[kind] for kind in self.kinds} for name, n in counts.items()},
+            "warnings": [warning.as_json() for warning in self.problems.warnings],
+            "errors": [error.as_json() for error in self.problems.errors],
+            "n_errors": self.problems.n_errors,
+            "results": [result.as_json() for result in self.results],
+            "dry_run": self.dry_run,
+        }
+
+
+def import_rows(
+    entry: Format[Rows],
+    files: Sequence[tuple[str, Rows]],
+    *,
+    request: ImportRequest,
+    problems: Problems | None = None,
+    dry_run: bool = False,
+) -> Report:
+    """Take parsed files in, each with its name, in one transaction. A dry run writes nothing.
+
+    `problems` may hold the warnings of the parser; they come back in the report.
+
+    Raises:
+        ImportFailed: something would alter what was imported before; nothing is written.
+    """
+    problems = Problems() if problems is None else problems
+    report = Report(tuple(entry.kinds), dry_run, problems)
+    report.add(_applied(entry, files, request=request, problems=problems, dry_run=dry_run))
+    return report
+
+
+def _applied(
+    entry: Format[Rows],
+    files: Sequence[tuple[str, Rows]],
+    *,
+    request: ImportRequest,
+    problems: Problems,
+    dry_run: bool,
+) -> Plan[Rows]:
+    """Make a plan and, unless it is a dry run, write it."""
+    if dry_run:
+        return _planned(entry, files, request=request, problems=problems)
+    try:
+        with transaction.atomic():
+            plan = _planned(entry, files, request=request, problems=problems)
+            if plan.changes:
+                plan.write()
+                audit.record(
+                    actor=request.actor,
+                    action=plan.ACTION,
+                    target=plan.target,
+                    now=request.now,
+                    **plan.about,
+                    created={kind: n for kind, n in plan.created.items() if n},
+                    updated={kind: n for kind, n in plan.updated.items() if n},
+                )
+    except IntegrityError as error:  # another import of the same committed between our reads and writes
+        problems.error(
+            "import_race", "", "", expected="no other import of it at the same time", got=Got("one that was"),
+            message="Nothing was written; import it again.",
+        )  # fmt: skip
+        raise ImportFailed(problems) from error
+    return plan
+
+
+def _planned(
+    entry: Format[Rows], files: Sequence[tuple[str, Rows]], *, request: ImportRequest, problems: Problems
+) -> Plan[Rows]:
+    plan = entry.plan(request, problems)
+    problems.raise_errors()
+    for problems.file, rows in files:
+        plan.take(rows)
+    problems.raise_errors()
+    return plan
+
+
+def import_files(
+    entry: Format[Rows],
+    files: Sequence[File],
+    *,
+    request: ImportRequest,
+    dry_run: bool = False,
+    say: Say = lambda file, dry_run: None,
+) -> Report:
+    """Parse files and take them in, or only check them; errors are in the report, and then nothing was written.
+
+    Where each file is a transaction of its own, all are checked before the first one is written.
+    """
+    batches = [list(files)] if entry.is_joint else [[file] for file in files]
+    if not dry_run and len(batches) > 1:
+        checked = import_files(entry, files, request=request, dry_run=True, say=say)
+        if checked.problems.n_errors:
+            checked.dry_run = False
+            return checked
+    report = Report(tuple(entry.kinds), dry_run)
+    for batch in batches:
+        _import_batch(entry, batch, request=request, say=say, report=report)
+    return report
+
+
+def _import_batch(
+    entry: Format[Rows], files: Sequence[File], *, request: ImportRequest, say: Say, report: Report
+) -> None:
+    problems, parsed = Problems(), []
+    for file in files:
+        say(file, report.dry_run)
+        found = Problems(file=file.name)
+        with suppress(ImportFailed):
+            parsed.append((file.name, entry.parse(file, found, request.options)))
+        problems.extend(found)
+    with suppress(ImportFailed):
+        problems.raise_errors()
+        report.add(_applied(entry, parsed, request=request, problems=problems, dry_run=report.dry_run))
+    report.problems.extend(problems)

@@ -1,0 +1,249 @@
+"""Documents with reference summaries as JSONL: a source with the summaries of it on each line, in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import orjson
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+
+from benchmarks.io.reading import files, jsonlines
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas.fields import Id, Part, Text, as_object, label, nothing_is_none
+from benchmarks.io.schemas.long2rag_schema import DocumentPart
+from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
+from benchmarks.scoring.position.source import sentences
+
+LISTS = ("documents", "summaries")
+SUBTOPIC = "reference"
+"""The id of the one subtopic that a source has."""
+OWN_SCORES = frozenset({"coverage", "citation", "joint", "rouge1", "rouge2", "rougeL"})
+"""Names of scores that are computed here."""
+EXAMPLE = """\
+{"key": "breakwater", "title": "Report on the breakwater", "documents": "The breakwater was built in 1911. \
+Storms have moved its stones twice since. In 1953 the outer end sank by two metres, and ships could no longer \
+moor there. The repair took four summers. Since then divers have looked at it every spring.", "reference": "The \
+breakwater of 1911 sank at its outer end in 1953. It was repaired in four summers.", "summaries": [{"system": \
+"some-model", "text": "Storms have moved the stones twice. The outer end sank in 1953.", "visible_words": 40, \
+"scores": {"bertscore": 0.87}}, {"person": "writer 1", "text": "The outer end sank in 1953."}]}
+{"key": "ferry-news", "documents": [{"title": "Evening paper", "text": "The ferry will stay in dock until May. A \
+crack was found in its shaft."}, {"title": "Radio", "text": "Islanders get a bus boat until it is back."}], \
+"reference": ["A cracked shaft keeps the ferry in dock until May.", "A bus boat takes its place."]}
+"""
+
+
+def _text_is_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _named(value: dict[str, float]) -> dict[str, float]:
+    if any(not 0 < len(name) <= 60 or "\x00" in name or name in OWN_SCORES for name in value):
+        raise ValueError("a name that cannot be used")
+    return value
+
+
+def _nothing_is_mapping(value: Any) -> Any:
+    return {} if value is None else value
+
+
+class SummaryPart(Part):
+    """What one system or person wrote."""
+
+    system: Id | None = None
+    person: Id | None = None
+    text: Text
+    visible_words: int | None = Field(default=None, ge=1, le=2_000_000_000)
+    scores: Annotated[dict[str, float], AfterValidator(_named), BeforeValidator(_nothing_is_mapping)] = Field(
+        default_factory=dict
+    )
+
+
+class SourcePart(Part):
+    """One line of the file."""
+
+    key: Id
+    title: label(300) = ""  # type: ignore[valid-type]
+    domain: label(60) = ""  # type: ignore[valid-type]
+    language: Annotated[str, Field(min_length=1, max_length=20)] = "en"
+    documents: Annotated[
+        list[Annotated[DocumentPart, BeforeValidator(as_object)]],
+        Field(min_length=1),
+        BeforeValidator(_text_is_list),
+    ]
+    reference: Annotated[list[Text], Field(min_length=1), BeforeValidator(_text_is_list)]
+    query: label(2000) = ""  # type: ignore[valid-type]
+    summaries: Annotated[list[SummaryPart], BeforeValidator(nothing_is_none)] = Field(default_factory=list)
+
+
+EXPECTED = {
+    "key": "an id of 1 to 120 characters",
+    "title": "a text of at most 300 characters",
+    "domain": "a text of at most 60 characters",
+    "language": "a language tag of 1 to 20 characters",
+    "documents": "a text, or a list of at least one document",
+    "reference": "a text that is not empty, or a list of such texts",
+    "query": "a text of at most 2,000 characters",
+    "summaries": "a list of summaries",
+    "system": "a name of 1 to 120 characters",
+    "person": "a name of 1 to 120 characters",
+    "text": "a text that is not empty",
+    "visible_words": "a whole number from 1",
+    "scores": "an object of numbers by the names of metrics, none of which is computed here "
+    f"({', '.join(sorted(OWN_SCORES))})",
+}
+KNOWN = {
+    "": frozenset(SourcePart.model_fields),
+    "documents": frozenset(DocumentPart.model_fields),
+    "summaries": frozenset(SummaryPart.model_fields),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary:
+    """A text of a system, or of a person, who is named.
+
+    `visible_words` is how many words of the documents the writer saw, None for all.
+    """
+
+    writer: str
+    is_person: bool
+    text: str
+    visible_words: int | None
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """One source: its documents, query and reference as a haystack with one subtopic; `where` is its line."""
+
+    topic: TopicFile
+    language: str
+    summaries: tuple[SourceSummary, ...]
+    where: str = field(default="", compare=False)
+
+    @property
+    def key(self) -> str:
+        """Its id in the dataset."""
+        return self.topic.key
+
+    @property
+    def query(self) -> str:
+        """What the summaries answer."""
+        return self.topic.subtopics[0].query
+
+    @property
+    def reference(self) -> tuple[TopicInsight, ...]:
+        """The reference, sentence by sentence."""
+        return self.topic.subtopics[0].insights
+
+
+def parse(
+    source: Path | BinaryIO | Iterable[dict[str, Any]],
+    *,
+    problems: Problems | None = None,
+    limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
+) -> tuple[SourceText, ...]:
+    """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
+    problems = Problems() if problems is None else problems
+    found: dict[str, SourceText] = {}
+    for where, value in jsonlines.values(source, problems, limit_bytes=limit_bytes, progress=progress):
+        row = _source(where, value, problems)
+        if row is None:
+            continue
+        if (first := found.setdefault(row.topic.key, row)) is not row:
+            got = Got(f"“{row.topic.key}”, as in {first.where}")
+            problems.error("duplicate_key", where, "key", expected="an id that no other line has", got=got)
+    if not found and not problems.n_errors:
+        problems.error(
+            "empty_file", "", "", expected="a document with its reference on each line", got=Got("none")
+        )
+    problems.raise_errors()
+    return tuple(found.values())
+
+
+def dump(sources: Iterable[SourceText]) -> Iterator[bytes]:
+    """Print a line for each; parsing them gives the same sources again."""
+    for source in sources:
+        yield orjson.dumps(_as_json(source), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _as_json(source: SourceText) -> dict[str, Any]:
+    topic = source.topic
+    line: dict[str, Any] = {"key": topic.key, "title": topic.title}
+    line |= {"domain": topic.domain} if topic.domain else {}
+    line |= {"language": source.language} if source.language != "en" else {}
+    line["documents"] = [
+        {"key": row.key, **({"title": row.title} if row.title else {}), "text": row.text}
+        for row in topic.documents
+    ]
+    line |= {"query": source.query, "reference": [insight.text for insight in source.reference]}
+    if source.summaries:
+        line["summaries"] = [_summary_json(row) for row in source.summaries]
+    return line
+
+
+def _summary_json(row: SourceSummary) -> dict[str, Any]:
+    value: dict[str, Any] = {"person" if row.is_person else "system": row.writer, "text": row.text}
+    value |= {"visible_words": row.visible_words} if row.visible_words else {}
+    return value | ({"scores": dict(row.scores)} if row.scores else {})
+
+
+def _source(where: str, value: Any, problems: Problems) -> SourceText | None:
+    if not isinstance(value, dict):
+        problems.error("wrong_type", where, "", expected="an object with documents and a reference", got=value)
+        return None
+    try:
+        part = SourcePart.model_validate(value)
+    except ValidationError as error:
+        jsonlines.report_invalid(where, error, problems, expected=EXPECTED)
+        return None
+    lists = [name for name in LISTS if isinstance(value.get(name), list)]
+    parts = [(where, "", value), *jsonlines.members(where, value, lists)]
+    jsonlines.report_unknown(parts, problems, known=KNOWN)
+    before = problems.n_errors
+    documents = tuple(
+        TopicDocument(key=row.key or str(number), number=number, text=row.text, title=row.title)
+        for number, row in enumerate(part.documents, 1)
+    )
+    jsonlines.report_twice(where, "documents", "key", [row.key for row in documents], problems)
+    summaries = _summaries(where, part.summaries, problems)
+    is_whole = isinstance(value["reference"], str)
+    reference = sentences(part.reference[0]) if is_whole else part.reference
+    if not reference:
+        problems.error(
+            "wrong_value", where, "reference", expected=EXPECTED["reference"], got=Got("one without a word")
+        )
+    if problems.n_errors > before:
+        return None
+    return SourceText(_topic(part, documents, reference), part.language, summaries, where)
+
+
+def _summaries(where: str, parts: list[SummaryPart], problems: Problems) -> tuple[SourceSummary, ...]:
+    found = []
+    for position, part in enumerate(parts):
+        if (part.system is None) == (part.person is None):
+            got = Got("neither" if part.system is None else "both")
+            at = f"{where}, summaries[{position}]"
+            problems.error("wrong_value", at, "", expected="either a system or a person", got=got)
+        writer = part.system or part.person or ""
+        row = SourceSummary(writer, part.system is None, part.text.strip(), part.visible_words, part.scores)
+        found.append(row)
+    writers = [f"{'person' if row.is_person else 'system'} {row.writer}" for row in found]
+    jsonlines.report_twice(where, "summaries", "", writers, problems)
+    return tuple(found)
+
+
+def _topic(part: SourcePart, documents: tuple[TopicDocument, ...], reference: list[str]) -> TopicFile:
+    query = part.query or f"Summarize the document{'s' if len(documents) > 1 else ''}."
+    gold = (1,) if len(documents) == 1 else ()
+    insights = tuple(
+        TopicInsight(key=str(number), name="", text=text, gold_documents=gold)
+        for number, text in enumerate(reference, 1)
+    )
+    title = part.title or part.key
+    subtopic = TopicSubtopic(key=SUBTOPIC, number=1, name=title, description="", query=query, insights=insights)
+    return TopicFile(key=part.key, title=title, documents=documents, subtopics=(subtopic,), domain=part.domain)

@@ -1,0 +1,285 @@
+"""The published haystack files of Summary of a Haystack (one topic a file), in and out.
+
+Read as a stream, in one pass: subtopics come before documents, so what refers to documents is settled at the
+end. Names of fields are those of the files; what our rows mean is in `topics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from benchmarks import system_names as systems
+from benchmarks.io.reading import files
+from benchmarks.io.reading.jsonstream import (
+    FlawedFile,
+    NotAnObject,
+    UnreadableFile,
+    read_object,
+)
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
+from benchmarks.io.schemas import coverage as labels
+from benchmarks.io.schemas.rows import Row, small_metadata
+from benchmarks.io.schemas.summhay_rows import Draft, SubtopicDraft, read_document, read_subtopic, shortened
+from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic, TopicVerdict
+from benchmarks.system_names import TopicSystem
+
+LISTS = frozenset({"subtopics", "documents"})
+LEFT_OUT_OF_TOPICS = frozenset({"articles"})
+EXPECTED = "an object with topic_id, topic, subtopics and documents"
+EXAMPLE = """{
+  "topic_id": "harbour-01",
+  "topic": "The rebuilding of a small harbour",
+  "topic_metadata": {"participants": ["mayor", "engineer"]},
+  "subtopics": [{
+    "subtopic_id": "costs", "subtopic_name": "costs", "subtopic": "What the works cost and who pays",
+    "query": "What do the harbour works cost?",
+    "insights": [{"insight_id": "costs-1", "insight_name": "Price of the mole",
+                  "insight": "The new mole costs 4.2 million, a third more than planned."}],
+    "retriever": {"keywords": {"doc-a": 0.5, "doc-b": 0.0}},
+    "summaries": {"summary_subtopic_keywords_some-model": ["- The mole became a third dearer [1]."]},
+    "eval_summaries": {"summary_subtopic_keywords_some-model": [
+      {"insight_id": "costs-1", "coverage": "PARTIAL_COVERAGE", "bullet_id": 1}]}
+  }],
+  "documents": [
+    {"document_id": "doc-a", "document_text": "The council met on Monday …", "insights_included": ["costs-1"]},
+    {"document_id": "doc-b", "document_text": "Fishing boats stayed out …", "insights_included": []}
+  ]
+}
+"""
+
+
+def parse(
+    source: Path | BinaryIO,
+    *,
+    problems: Problems | None = None,
+    name: str = "",
+    limit_bytes: int | None = None,
+    progress: files.Progress | None = None,
+) -> TopicFile:
+    """Read one haystack file.
+
+    Warnings and errors go into `problems`. Raises `ImportFailed` if there is any error: all or nothing.
+    """
+    problems = Problems() if problems is None else problems
+    draft = Draft(problems)
+    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+        if not _read(stream, draft):
+            raise ImportFailed(problems)
+    return _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
+
+
+def _read(stream: BinaryIO, draft: Draft) -> bool:
+    given: set[str] = set()
+    try:
+        for key, position, value in read_object(stream, lists=LISTS):
+            if position is None:
+                if key in given:
+                    draft.problems.error(
+                        "duplicate_field", "", key, expected="each field once", got=Got("it twice")
+                    )
+                given.add(key)
+                draft.fields[key] = value
+                continue
+            draft.n_read[key] += 1
+            if key == "documents":
+                read_document(draft, value, position)
+            else:
+                read_subtopic(draft, value, position)
+        return True
+    except NotAnObject as error:
+        draft.problems.error(
+            "wrong_schema", "", "", expected=EXPECTED, got=Got(error.got), message=_hint(error.first)
+        )
+    except FlawedFile as error:
+        report_flaws(error.flawed, draft.problems)
+    except UnreadableFile as error:
+        expected = "a JSON file of one haystack"
+        draft.problems.error("unreadable", "", "", expected=expected, got=Got(str(error)))
+    return False
+
+
+def _hint(first: Any) -> str:
+    if isinstance(first, dict) and "summkey" in first:
+        return "It looks like the benchmark of annotated summaries, which is another format."
+    if isinstance(first, dict) and "documents" in first:
+        return "It looks like several haystacks in one list; give one file for each."
+    return ""
+
+
+def _assemble(draft: Draft, name: str) -> TopicFile:
+    top = Row(draft.fields, "", draft.problems)
+    key, title = top.key("topic_id"), top.text("topic")
+    for field_name, rows in (("documents", draft.documents), ("subtopics", draft.subtopics)):
+        if not rows and not draft.n_read[field_name]:
+            top.items(field_name, expected=f"a list of {field_name}, at least one")
+    _report_dangling(draft)
+    draft.problems.raise_errors()  # what follows would only warn of what these errors caused
+    metadata = draft.fields.get("topic_metadata")
+    numbers = {document.key: document.number for document in draft.documents}
+    return TopicFile(
+        key=key or "",
+        title=shortened(title or ""),
+        documents=tuple(draft.documents),
+        subtopics=tuple(
+            _finished(draft, subtopic, position, numbers) for position, subtopic in enumerate(draft.subtopics)
+        ),
+        systems=_systems(draft),
+        domain=_domain(metadata, name),
+        metadata=small_metadata(metadata, leave_out=LEFT_OUT_OF_TOPICS),
+        source_name=name,
+    )
+
+
+def _systems(draft: Draft) -> tuple[TopicSystem, ...]:
+    for key, where in draft.systems.items():
+        if systems.is_guess(key, retrievers=draft.retrievers):
+            system = systems.parse_system(key, retrievers=draft.retrievers)
+            draft.problems.warning(
+                "ambiguous_system",
+                where,
+                key,
+                expected="a retriever that the file has scores of, an underscore, and a model",
+                got=key,
+                message=f"Read as retriever “{system.retriever}” and model “{system.summarizer}”.",
+            )
+    return tuple(systems.parse_system(key, retrievers=draft.retrievers) for key in draft.systems)
+
+
+def _domain(metadata: Any, name: str) -> str:
+    if isinstance(metadata, dict) and "participants" in metadata:
+        return "conversation"
+    if (isinstance(metadata, dict) and "articles" in metadata) or "news" in name.lower():
+        return "news"
+    return ""
+
+
+def _report_dangling(draft: Draft) -> None:
+    if draft.problems.n_errors:  # a row that was not read would make all that names it seem to dangle
+        return
+    known = {insight.key for subtopic in draft.subtopics for insight in subtopic.insights}
+    for where, key in draft.held:
+        if key not in known:
+            draft.problems.error(
+                "dangling_id", where, "", expected="an insight_id of one of the subtopics", got=key
+            )
+
+
+def _finished(draft: Draft, subtopic: SubtopicDraft, position: int, numbers: Mapping[str, int]) -> TopicSubtopic:
+    scores: dict[str, dict[int, float]] = {}
+    for published, by_document in subtopic.scores.items():
+        unknown = [key for key in by_document if key not in numbers]
+        if unknown:
+            draft.problems.warning(
+                "unknown_document",
+                f"{subtopic.where}.retriever",
+                published,
+                expected="ids of documents of this haystack",
+                got=unknown[0],
+                message=f"{len(unknown):,} of {len(by_document):,} scores are left out.",
+                count=len(unknown),
+            )
+        kept = {numbers[key]: score for key, score in by_document.items() if key in numbers}
+        scores[systems.retriever_name(published)] = dict(sorted(kept.items()))
+    insights = tuple(
+        TopicInsight(
+            key=insight.key,
+            name=insight.name,
+            text=insight.text,
+            gold_documents=tuple(sorted(set(draft.gold.get(insight.key, ())))),
+        )
+        for insight in subtopic.insights
+    )
+    for at, insight in enumerate(insights):
+        if not insight.gold_documents:
+            draft.problems.warning(
+                "insight_in_no_document",
+                f"{subtopic.where}.insights[{at}]",
+                "insight_id",
+                expected="an insight that some document includes",
+                got=insight.key,
+            )
+    return TopicSubtopic(
+        key=subtopic.key,
+        number=position + 1,
+        name=subtopic.name,
+        description=subtopic.description,
+        query=subtopic.query,
+        insights=insights,
+        summaries=tuple(subtopic.summaries),
+        scores=scores,
+    )
+
+
+def dump(topic: TopicFile) -> Iterator[bytes]:
+    """Print a haystack in the published format, in pieces that joined are one JSON object.
+
+    Parsing the result gives the same topic again, up to `source_name`. What `parse` left out is not there.
+    """
+    held: dict[int, list[str]] = {}
+    for subtopic in topic.subtopics:
+        for insight in subtopic.insights:
+            for number in insight.gold_documents:
+                held.setdefault(number, []).append(insight.key)
+    keys = {document.number: document.key for document in topic.documents}
+    head = {"topic_id": topic.key, "topic_metadata": dict(topic.metadata), "topic": topic.title}
+    yield _json(head)[:-1] + b',"subtopics":['
+    for position, subtopic in enumerate(topic.subtopics):
+        yield (b"," if position else b"") + _json(_subtopic_json(subtopic, keys))
+    yield b'],"documents":['
+    for position, document in enumerate(topic.documents):
+        yield (b"," if position else b"") + _json(_document_json(document, held.get(document.number, [])))
+    yield b"]}\n"
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value)
+
+
+def _document_json(document: TopicDocument, held: list[str]) -> dict[str, Any]:
+    metadata = dict(document.metadata)
+    if document.title and "title" not in metadata:
+        metadata["title"] = document.title
+    return {
+        "document_id": document.key,
+        "document_text": document.text,
+        "document_metadata": metadata,
+        "insights_included": held,
+        "idx": document.number - 1,
+    }
+
+
+def _subtopic_json(subtopic: TopicSubtopic, keys: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "subtopic_id": subtopic.key,
+        "subtopic_name": subtopic.name,
+        "subtopic": subtopic.description,
+        "insights": [
+            {"insight_id": insight.key, "insight_name": insight.name, "insight": insight.text}
+            for insight in subtopic.insights
+        ],
+        "query": subtopic.query,
+        "retriever": {
+            systems.published_retriever(retriever): {keys[number]: score for number, score in scores.items()}
+            for retriever, scores in subtopic.scores.items()
+        },
+        "summaries": {systems.PREFIX + summary.system_key: list(summary.lines) for summary in subtopic.summaries},
+        "eval_summaries": {
+            systems.PREFIX + summary.system_key: [_verdict_json(verdict) for verdict in summary.verdicts]
+            for summary in subtopic.summaries
+            if summary.verdicts
+        },
+    }
+
+
+def _verdict_json(verdict: TopicVerdict) -> dict[str, Any]:
+    lines = list(verdict.lines)
+    ours = {
+        "coverage": labels.PUBLISHED[verdict.coverage],
+        "bullet_id": "NA" if not lines else lines[0] if len(lines) == 1 else lines,
+    }
+    likely = {} if verdict.probabilities is None else {labels.PROBABILITIES: verdict.probabilities._asdict()}
+    return {**(dict(verdict.raw) or ours), **likely, "insight_id": verdict.insight_key}

@@ -1,0 +1,170 @@
+"""Documents with reference summaries into the database: each source is a haystack with one subtopic.
+
+Texts never change. Sources that are there get summaries and scores that came later; titles and domains may change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.io import published
+from benchmarks.io.formats import File, Format
+from benchmarks.io.plan import DatasetPlan
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.schemas import sources
+from benchmarks.io.schemas.sources import SourceSummary, SourceText
+from benchmarks.io.writers.sources import CHUNK, PARTS, key_of, source_of, system_key
+from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary, System
+
+DEFAULT_DATASET = "sources"
+
+
+class SourcePlan(DatasetPlan):
+    """Sources compared with those of the dataset."""
+
+    MODELS = (System, Haystack, Document, Subtopic, Insight, Summary)
+    ACTION = "sources.imported"
+    DEFAULT = DEFAULT_DATASET
+    CHUNK = CHUNK
+
+    def there(self, keys: Sequence[str]) -> dict[str, Haystack]:
+        """Sources with their documents, references and summaries."""
+        by_key = {key_of(self.dataset, key): key for key in keys}
+        rows = Haystack.objects.filter(key__in=by_key).prefetch_related(*PARTS)
+        return {by_key[row.key]: row for row in rows}
+
+    def systems_of(self, rows: Sequence[SourceText]) -> dict[str, System]:
+        """The systems and people who wrote their summaries."""
+        return {
+            system_key(one): System(
+                key=system_key(one),
+                kind=System.Kind.HUMAN if one.is_person else System.Kind.MODEL,
+                summarizer=one.writer,
+            )
+            for row in rows
+            for one in row.summaries
+        }
+
+    def add_new(self, given: SourceText) -> None:
+        """The source with its reference and summaries."""
+        topic = given.topic
+        row = Haystack(
+            key=key_of(self.dataset, topic.key),
+            title=topic.title,
+            dataset=self.dataset,
+            domain=topic.domain,
+            language=given.language,
+            n_documents=len(topic.documents),
+            n_words=sum(document.n_words for document in topic.documents),
+            content_sha256=published.content_hash(topic),
+            is_source=True,
+            created_by=self.request.actor,
+            created_at=self.now,
+        )
+        self.create(row, "sources")
+        for document in topic.documents:
+            made = Document(
+                haystack=row,
+                number=document.number,
+                key=document.key,
+                title=document.title,
+                text=document.text,
+                n_words=document.n_words,
+            )
+            self.create(made, "documents")
+        subtopic = Subtopic(haystack=row, number=1, key=sources.SUBTOPIC, name=topic.title, query=given.query)
+        self.create(subtopic)
+        for number, insight in enumerate(given.reference, 1):
+            fact = Insight(
+                subtopic=subtopic,
+                number=number,
+                key=insight.key,
+                text=insight.text,
+                gold_documents=list(insight.gold_documents),
+            )
+            self.create(fact, "sentences")
+        for summary in given.summaries:
+            self._add_summary(subtopic, summary)
+
+    def _add_summary(self, subtopic: Subtopic, given: SourceSummary) -> None:
+        row = Summary(
+            subtopic=subtopic,
+            haystack=subtopic.haystack,
+            system=self.systems[system_key(given)],
+            text=given.text,
+            text_sha256=hashlib.sha256(given.text.encode()).hexdigest(),
+            visible_words=given.visible_words,
+            scores=dict(given.scores),
+            created_at=self.now,
+        )
+        self.create(row, "summaries")
+
+    def add_to(self, row: Haystack, given: SourceText) -> None:
+        """Add summaries and scores; correct title, language and, where the file has one, the domain."""
+        if not row.is_source:
+            self.differs(given.where, "key", "a haystack")
+            return
+        there, before, topic = source_of(row), self.problems.n_errors, given.topic
+        texts = [(document.key, document.text) for document in topic.documents]
+        if texts != [(document.key, document.text) for document in there.topic.documents]:
+            self.differs(given.where, "documents", "other documents")
+        if there.query != given.query:
+            self.differs(given.where, "query", there.query)
+        if there.reference != given.reference:
+            self.differs(given.where, "reference", there.reference[0].text)
+        if self.problems.n_errors > before:
+            return
+        self.unchanged["documents"] += len(texts)
+        self.unchanged["sentences"] += len(there.reference)
+        wanted = {"title": topic.title, "domain": topic.domain or row.domain, "language": given.language}
+        self.change(row, wanted, "sources")
+        self._merge_summaries(row.subtopics.all()[0], given)
+
+    def _merge_summaries(self, subtopic: Any, source: SourceText) -> None:
+        there = {row.system_id: row for row in subtopic.texts}
+        for position, given in enumerate(source.summaries):
+            known = there.get(self.systems[system_key(given)].pk)
+            at = f"{source.where}, summaries[{position}]"
+            if known is None:
+                self._add_summary(subtopic, given)
+            elif known.text.strip() != given.text:
+                self.differs(at, "text", known.text)
+            elif given.visible_words not in {None, known.visible_words}:
+                self.differs(at, "visible_words", str(known.visible_words or "all"))
+            elif known.scores | given.scores == known.scores:
+                self.unchanged["summaries"] += 1
+            else:
+                known.scores |= given.scores
+                self.alter(known, ("scores",), "summaries")
+
+
+def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[SourceText]:
+    return sources.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
+
+
+SOURCES = Format(
+    name="sources",
+    title="Documents with reference summaries",
+    description=(
+        "JSONL with a document, or a few, and a reference summary on each line, and what systems or people wrote. "
+        "Only key, documents and reference are needed."
+    ),
+    extensions=(".jsonl",),
+    example=sources.EXAMPLE,
+    parse=_parse,
+    plan=SourcePlan,
+    kinds={
+        "sources": _("sources"),
+        "documents": _("documents"),
+        "sentences": _("sentences of references"),
+        "systems": _("systems"),
+        "summaries": _("summaries"),
+    },
+    address=lambda dataset: f"{reverse('benchmarks:corpora')}?{urlencode({'dataset': dataset})}",
+)

@@ -1,0 +1,1 @@
+"""Rows of the database as the frozen rows that formats print."""

@@ -1,0 +1,111 @@
+"""Haystacks out of the database, in the frozen rows that the formats print."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.schemas.topics import (
+    TopicDocument,
+    TopicFile,
+    TopicInsight,
+    TopicSubtopic,
+    TopicSummary,
+    TopicVerdict,
+)
+from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
+from benchmarks.system_names import TopicSystem
+
+OURS = {"source_name", "source_title"}
+"""Metadata that an import adds about its file."""
+
+
+Further = Mapping[int, Sequence[tuple[TopicSystem, TopicSummary]]]
+"""{subtopic pk: summaries that the database does not hold as those of systems}."""
+
+
+def topic_of(haystack: Haystack, *, further: Further | None = None) -> TopicFile:
+    """Read a haystack with the summaries of systems and the published verdicts, in seven queries.
+
+    Texts written in sessions are people's work and stay out unless they are given as `further`; so do those of
+    annotated summaries. Importing the printed result changes nothing.
+    """
+    verdicts = _verdicts(haystack)
+    summaries: dict[int, list[TopicSummary]] = defaultdict(list)
+    systems: dict[str, TopicSystem] = {}
+    rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
+    for summary in rows:
+        systems[summary.system.key] = _system(summary.system)
+        summaries[summary.subtopic_id].append(
+            TopicSummary(
+                system_key=summary.system.key,
+                lines=tuple(summary.lines),
+                verdicts=tuple(verdicts[summary.pk]),
+            )
+        )
+    for subtopic, others in (further or {}).items():
+        for system, text in others:
+            systems[system.key] = system
+            summaries[subtopic].append(text)
+    return TopicFile(
+        key=haystack.key,
+        title=haystack.metadata.get("source_title", haystack.title),
+        documents=tuple(
+            TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
+            for row in haystack.documents.order_by("number")
+        ),
+        subtopics=_subtopics(haystack, summaries),
+        systems=tuple(systems.values()),
+        domain=haystack.domain,
+        metadata={name: value for name, value in haystack.metadata.items() if name not in OURS},
+        source_name=haystack.metadata.get("source_name", ""),
+    )
+
+
+def _system(row: System) -> TopicSystem:
+    return TopicSystem(
+        key=row.key, summarizer=row.summarizer, retriever=row.retriever, document_order=row.document_order
+    )
+
+
+def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> tuple[TopicSubtopic, ...]:
+    insights: dict[int, list[TopicInsight]] = defaultdict(list)
+    for row in Insight.objects.filter(subtopic__haystack=haystack).order_by("subtopic", "number"):
+        insights[row.subtopic_id].append(
+            TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
+        )
+    scores = RetrieverRanking.objects.imported().filter(subtopic__haystack=haystack).by_subtopic()
+    return tuple(
+        TopicSubtopic(
+            key=row.key,
+            number=row.number,
+            name=row.name,
+            description=row.description,
+            query=row.query,
+            insights=tuple(insights[row.pk]),
+            summaries=tuple(summaries[row.pk]),
+            scores=scores[row.pk],
+        )
+        for row in Subtopic.objects.filter(haystack=haystack).order_by("number")
+    )
+
+
+def _verdicts(haystack: Haystack) -> dict[int, list[TopicVerdict]]:
+    found: dict[int, list[TopicVerdict]] = defaultdict(list)
+    rows = (
+        Verdict.objects.valid()
+        .filter(summary__haystack=haystack, judge__name=PUBLISHED_JUDGE, repeat=0)
+        .order_by("summary", "-judge__version", "pk")
+        .select_related("insight")
+    )
+    seen: set[tuple[int, int]] = set()
+    for row in rows:
+        if (row.summary_id, row.insight_id) not in seen:  # of several versions the newest speaks
+            seen.add((row.summary_id, row.insight_id))
+            found[row.summary_id].append(
+                TopicVerdict(
+                    row.insight.key, row.coverage, tuple(row.lines), raw=row.raw, probabilities=row.probabilities
+                )
+            )
+    return found
