@@ -19,7 +19,7 @@ from benchmarks.io.schemas.long2rag_schema import schema_text
 from benchmarks.io.schemas.questions import CATEGORIES, DOMAINS, QuestionText, SpanText, known_name
 from benchmarks.io.schemas.spans import LEAST_RATIO, locate
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 TEXT = "Ice stopped the boats for weeks. Fog did so for days. Ice stopped the boats for weeks."
 
 
