@@ -216,17 +216,11 @@ class CreditRequestQuerySet(models.QuerySet[Any]):
         return rows.select_related("session__assignment__subtopic__haystack", "credit")
 
 
-class CoverageLabelQuerySet(models.QuerySet[Any]):
-    def for_figures(self) -> CoverageLabelQuerySet:
-        """Current, complete answers, none of training: what enters a figure."""
-        return self.filter(is_current=True, is_complete=True, is_training=False).exclude(coverage="")
-
-
 class AnswerQuerySet(models.QuerySet[Any]):
-    """Answers in verification, validation and rating."""
+    """Answers of label work of any kind."""
 
     def for_figures(self) -> AnswerQuerySet:
-        """Current, complete answers, none to an attention check: what enters a figure."""
+        """Current, complete answers, none to an attention check or in training: what enters a figure."""
         return self.filter(is_current=True, is_complete=True, is_check=False)
 
 

@@ -85,6 +85,7 @@ def _answer(tasks: list[Any], insights: list[int], *, now: datetime) -> None:
                 insight_id=insight,
                 task=task,
                 coverage="none",
+                is_complete=True,
                 op_id=f"earlier-{insight}",
                 made_at=at,
             )

@@ -35,7 +35,14 @@ def make(*, n_summaries: int, n_people: int, n_judges: int, now: datetime) -> No
         truth = dice.randrange(3)
         where = {"summary": summary, "insight_id": insight}
         labels += (
-            CoverageLabel(study=study, annotator=one, made_at=now, **where, **_noisy_answer(truth, 0.25, dice))
+            CoverageLabel(
+                study=study,
+                annotator=one,
+                is_complete=True,
+                made_at=now,
+                **where,
+                **_noisy_answer(truth, 0.25, dice),
+            )
             for one in people
         )
         verdicts += (

@@ -118,7 +118,7 @@ def data_sheet(about: Described, *, files: Sequence[Any], licence: str) -> str:
 
 
 def _corpora(study: Study) -> list[Corpus]:
-    items, labels = study.label_items.order_by(), study.coverage_labels.order_by()
+    items, labels = study.label_items.order_by(), study.coveragelabels.order_by()
     summaries = Summary.objects.filter(Q(pk__in=items.values("summary")) | Q(pk__in=labels.values("summary")))
     of_study = Q(pk__in=summaries.order_by().values("haystack")) | Q(subtopics__writing_plans__study=study)
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")

@@ -76,7 +76,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
 
     Where one person labelled an item in several studies, the latest label counts.
     """
-    current = labels.filter(is_current=True, is_complete=True, is_training=False).exclude(coverage="")
+    current = labels.filter(_current())
     rows = list(
         current.order_by("made_at", "pk").values_list(
             "annotator", "summary", "insight", "coverage", *AS_TEXT, "guideline__version"
@@ -159,7 +159,7 @@ def data_version(labels: QuerySet[CoverageLabel]) -> str:
 
 
 def _current() -> Any:
-    return Q(is_current=True, is_complete=True, is_training=False)
+    return Q(is_current=True, is_complete=True, is_check=False)
 
 
 def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:

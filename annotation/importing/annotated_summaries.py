@@ -99,7 +99,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             name = self.request.options.get("study") or study_name(self.dataset)
             study = self.find_study(name, kind=Study.Kind.LINKING)
             if not self.is_new:
-                known = study.coverage_labels.filter(is_current=True, annotator__user=None)
+                known = study.coveragelabels.filter(is_current=True, annotator__user=None)
                 values = known.values_list("annotator__label", "summary__uid", "insight__uid", "coverage", "lines")
                 for name, summary, insight, coverage, lines in values:
                     self.labels[name][summary, insight] = (coverage, tuple(lines))
@@ -266,6 +266,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             coverage=label.coverage,
             lines=list(label.lines),
             is_linked=bool(label.lines),
+            is_complete=True,
             is_imported=True,
             breaks_rule=label.breaks_rule,
             raw=dict(label.raw),

@@ -65,7 +65,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         )
         for who, task, item, label, cluster, links in rows.iterator():
             self.external[who, task, item] = (label, cluster, tuple(links))
-        current = study.coverage_labels.filter(is_current=True, annotator__user=None)
+        current = study.coveragelabels.filter(is_current=True, annotator__user=None)
         for who, summary, insight, coverage, lines in current.values_list(
             "annotator__label", "summary", "insight", "coverage", "lines"
         ):
@@ -109,6 +109,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             coverage=row.label,
             lines=list(lines),
             is_linked=bool(lines),
+            is_complete=True,
             is_imported=True,
             breaks_rule=(row.label == Coverage.NONE) == bool(lines),
             raw={"item": row.item, "links": list(row.links)},

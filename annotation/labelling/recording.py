@@ -32,7 +32,7 @@ class Answer(Protocol):
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing of what is asked is left open; any other counts for nothing."""
+        """Whether nothing of what is asked is left open; any other counts for nothing, as does a cleared one."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -65,7 +65,7 @@ class AnswerKind(Generic[A]):
 
     def counts(self, answer: A) -> bool:
         """Whether it answers its question."""
-        return not self.is_optional and answer.is_complete and answer != self.answer_of(None)
+        return not self.is_optional and answer.is_complete
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ CHUNK = 2_000
 def haystacks_of(study: Study) -> QuerySet[Haystack]:
     """The haystacks whose insights are labelled, or are to be."""
     asked = study.label_items.order_by().values("summary")
-    labelled = study.coverage_labels.order_by().values("summary")
+    labelled = study.coveragelabels.order_by().values("summary")
     summaries = Summary.objects.filter(Q(pk__in=asked) | Q(pk__in=labelled)).order_by()
     found: QuerySet[Haystack] = Haystack.objects.filter(pk__in=summaries.values("haystack"))
     return found
@@ -123,7 +123,7 @@ def _in_order(name: str) -> tuple[int, str]:
 
 def _labels(study: Study, annotator: str) -> Answers:
     names = pseudonyms_of(study)
-    rows = study.coverage_labels.for_figures().order_by("made_at", "pk")
+    rows = study.coveragelabels.for_figures().order_by("made_at", "pk")
     if annotator:
         rows = rows.filter(annotator__in=[pk for pk, name in names.items() if name == annotator])
     found: Answers = {}
@@ -136,7 +136,7 @@ def _labels(study: Study, annotator: str) -> Answers:
 
 def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, list[TopicVerdict]]]:
     """The first valid answers of the judges that are named, by summary and name."""
-    labelled = study.coverage_labels.for_figures().order_by().values("summary")
+    labelled = study.coveragelabels.for_figures().order_by().values("summary")
     rows = Verdict.objects.valid().filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
     found: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
     fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported")

@@ -47,7 +47,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     Items made elsewhere have no text here to decide on: their rows are all there is to see.
     """
     study = _study(request, uid)
-    if not study.coverage_labels.exists() and study.external_labels.exists():
+    if not study.coveragelabels.exists() and study.external_labels.exists():
         return redirect("annotation:study-agreement-rows", uid=study.uid)
     full, which = _table(study), _which(request)
     table = _narrowed(full, which)
@@ -151,7 +151,7 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 
 def _table(study: Study) -> LabelTable:
-    return coverage_table(study.coverage_labels.all(), study=study)
+    return coverage_table(study.coveragelabels.all(), study=study)
 
 
 def _which(request: HttpRequest) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _haystacks(table: LabelTable) -> Any:
 
 
 def _item(study: Study, summary: uuid.UUID, insight: uuid.UUID) -> dict[str, Any]:
-    labels = study.coverage_labels.filter(summary__uid=summary, insight__uid=insight)
+    labels = study.coveragelabels.filter(summary__uid=summary, insight__uid=insight)
     found: Any = labels.select_related("summary__haystack", "summary__subtopic", "insight").first()
     if found is None:
         raise Http404

@@ -65,7 +65,7 @@ UNLINKED_COLUMNS = ("annotator", *_ITEM, "line", "guideline_version", "made_at",
 
 def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
     """One row a label: current answers, or every row ever made, oldest first."""
-    rows = study.coverage_labels.order_by("pk")
+    rows = study.coveragelabels.order_by("pk")
     if which != "history":
         rows = rows.filter(is_current=True).exclude(coverage="")
     return rows_of(study, rows, COLUMNS)
@@ -119,7 +119,7 @@ def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
 
 def _labels_of_decided(study: Study) -> dict[tuple[int, int], list[dict[str, Any]]]:
     decided = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
-    labels = study.coverage_labels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
+    labels = study.coveragelabels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
     found: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for row in read(study, labels, PERSON, "summary", "insight", "coverage", "lines"):
         one = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}

@@ -48,7 +48,7 @@ class ChecksForm(SummariesForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        sources = Study.objects.for_user(self.user).filter(kind=Study.Kind.LINKING, coverage_labels__isnull=False)
+        sources = Study.objects.for_user(self.user).filter(kind=Study.Kind.LINKING, coveragelabels__isnull=False)
         self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

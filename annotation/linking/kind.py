@@ -100,7 +100,7 @@ KIND = register(
             "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
         ),
         people_template="annotation/linking_more.html",
-        answers="coverage_labels",
+        answers="coveragelabels",
         overview=page_of,
         latest=small_plot,
         about=about,

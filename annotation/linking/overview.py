@@ -55,7 +55,7 @@ def overview_of(study: Study) -> Overview:
     """Progress, labels and times of a linking study and of each person in it."""
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     odd: dict[int, Counter[str]] = defaultdict(Counter)
-    rows = CoverageLabel.objects.filter(study=study, is_current=True, is_training=False).exclude(coverage="")
+    rows = CoverageLabel.objects.filter(study=study, is_current=True, is_check=False).exclude(coverage="")
     for person, coverage, is_complete, is_unsure in rows.values_list(
         "annotator_id", "coverage", "is_complete", "is_unsure"
     ).iterator(chunk_size=5_000):
@@ -82,7 +82,7 @@ def overview_of(study: Study) -> Overview:
     counts = counts_of(study)
     if not counts["n_items"]:
         # Labels were imported: nobody was given a task, and the summaries are those that have a label.
-        counts["n_items"] = study.coverage_labels.order_by().values("summary").distinct().count()
+        counts["n_items"] = study.coveragelabels.order_by().values("summary").distinct().count()
     return Overview(people=people, **counts, remarks=remarks)
 
 

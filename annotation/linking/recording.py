@@ -35,7 +35,7 @@ class LinkingAnswer:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left open: something covered needs a line."""
-        return self.coverage not in COVERED or bool(self.lines)
+        return bool(self.coverage) and (self.coverage not in COVERED or bool(self.lines))
 
 
 def parse(data: QueryDict) -> LinkingAnswer:
@@ -119,7 +119,7 @@ def _columns(task: Any, answer: LinkingAnswer) -> dict[str, Any]:
         "coverage": answer.coverage,
         "lines": list(answer.lines),
         "is_linked": bool(answer.lines),
-        "is_training": task.item.role == LabelItem.Role.TRAINING,
+        "is_check": task.item.role == LabelItem.Role.TRAINING,
     }
 
 

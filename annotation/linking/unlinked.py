@@ -124,7 +124,7 @@ class UnlinkedBullet:
 def unlinked_of(study: Study) -> Iterator[UnlinkedBullet]:
     """All of a study, without training; three queries."""
     linked: dict[tuple[int, int], set[int]] = defaultdict(set)
-    labels = study.coverage_labels.for_figures()
+    labels = study.coveragelabels.for_figures()
     for person, summary, lines in labels.values_list("annotator_id", "summary_id", "lines"):
         linked[person, summary].update(lines)
     given = {row.task_id: row for row in study.unlinkedlabels.filter(is_current=True).select_related("guideline")}

@@ -13,9 +13,10 @@ from annotation.querysets import AnswerQuerySet
 class Answer(models.Model):
     """One answer of an annotator to an item; the newest is current.
 
-    `is_complete` is false while something asked is still open; such an answer counts for nothing. `is_check` marks
-    answers to attention checks, which enter no figure. `supersedes` is the answer that this one took the place of,
-    `undoes` the one it took back; `op_id` names the act in the browser, so that a repeated delivery is known.
+    `is_complete` is false while something asked is open, and of a cleared answer; such answers count for nothing.
+    `is_check` marks answers that enter no figure: to attention checks, and in training. `supersedes` is the answer
+    that this one took the place of, `undoes` the one it took back; `op_id` names the act in the browser, so that a
+    repeated delivery is known.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="%(class)ss")

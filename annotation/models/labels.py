@@ -11,47 +11,31 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.studies import Annotator, Guideline, Study
+from annotation.models.answers import Answer
+from annotation.models.studies import Annotator, Study
 from annotation.models.tasks import LabelTask
-from annotation.querysets import CoverageLabelQuerySet
 from benchmarks.models import Insight, Summary
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 
-class CoverageLabel(models.Model):
+class CoverageLabel(Answer):
     """How much of an insight a summary covers, by one person, and in which lines (numbered from 1).
 
-    Empty coverage is a cleared answer. `is_complete` is false while a covered choice has no line yet; such a label
-    counts for nothing. `supersedes` is the answer that this one took the place of, `undoes` the one it took back;
-    `op_id` names the act in the browser, so that a repeated delivery is known.
+    Empty coverage is a cleared answer. A covered choice without a line is not complete yet. Labels
+    made elsewhere have no task. Those of training are marked as checks: they were given with feedback.
     """
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="coverage_labels")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="coverage_labels")
+    task = models.ForeignKey(  # type: ignore[assignment]  # that of a label made elsewhere is empty
+        LabelTask, null=True, blank=True, on_delete=models.RESTRICT, related_name="coveragelabels"
+    )
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="coverage_labels")
     insight = models.ForeignKey(Insight, on_delete=models.CASCADE, related_name="coverage_labels")
-    guideline = models.ForeignKey(Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    task = models.ForeignKey(
-        LabelTask, null=True, blank=True, on_delete=models.RESTRICT, related_name="coverage_labels"
-    )
     coverage = models.CharField(max_length=7, blank=True)
     lines: models.JSONField[Any, Any] = models.JSONField(default=list)
     is_linked = models.BooleanField(default=False)
-    is_complete = models.BooleanField(default=True)
-    is_current = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False)
     breaks_rule = models.BooleanField(default=False)
-    is_unsure = models.BooleanField(default=False)
-    is_training = models.BooleanField(default=False, help_text="Given with feedback; enters no figure.")
-    supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
-    undoes = models.OneToOneField(
-        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="undone_by"
-    )
-    op_id = models.CharField(max_length=64, blank=True)
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
-    made_at = models.DateTimeField()
-
-    objects = CoverageLabelQuerySet.as_manager()
 
     class Meta:
         ordering = ["study", "annotator", "summary", "insight", "pk"]
@@ -65,6 +49,9 @@ class CoverageLabel(models.Model):
                 fields=["task", "op_id"], condition=~Q(op_id=""), name="label_one_row_per_act"
             ),
             models.CheckConstraint(condition=Q(coverage__in=["", *COVERAGES]), name="label_coverage_known"),
+            models.CheckConstraint(
+                condition=~Q(coverage="") | Q(is_complete=False), name="label_cleared_is_incomplete"
+            ),
             models.CheckConstraint(
                 condition=Q(is_imported=True)
                 | Q(is_complete=False)

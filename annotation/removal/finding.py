@@ -17,7 +17,6 @@ from annotation.models import (
     Annotator,
     Assignment,
     CoverageAdjudication,
-    CoverageLabel,
     DraftRevision,
     ExternalLabel,
     LabelTask,
@@ -31,7 +30,7 @@ from benchmarks.models import JudgeCall, JudgeRunItem, Summary, SummaryRating, V
 
 Counts = Counter[tuple[int | None, str]]
 """How many of what, by (study pk, what); None where it belongs to no study."""
-ANSWERS: tuple[Any, ...] = (CoverageLabel, ExternalLabel, *Answer.__subclasses__())
+ANSWERS: tuple[Any, ...] = (ExternalLabel, *Answer.__subclasses__())
 ON_TEXTS: tuple[Any, ...] = tuple(model for model in ANSWERS if hasattr(model, "summary"))
 """Answers about summaries, which go with them."""
 VERDICTS: tuple[Any, ...] = (Verdict, SummaryRating)

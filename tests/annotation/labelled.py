@@ -87,7 +87,8 @@ def make_labelled_study(
 
             where = {"summary": summary, "insight_id": insight}
             labels += [
-                CoverageLabel(study=study, annotator=one, made_at=NOW, **where, **said()) for one in annotators
+                CoverageLabel(study=study, annotator=one, is_complete=True, made_at=NOW, **where, **said())
+                for one in annotators
             ]
             verdicts += [Verdict(judge=one, created_at=NOW, is_imported=True, **where, **said()) for one in models]
     CoverageLabel.objects.bulk_create(labels, batch_size=500)

@@ -37,7 +37,7 @@ def study(ada: Any) -> Study:
 
 def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[tuple[Summary, Insight]]:
     """Decide the first n items; gives them."""
-    rows = study.coverage_labels.order_by("summary", "insight").values_list("summary", "insight").distinct()
+    rows = study.coveragelabels.order_by("summary", "insight").values_list("summary", "insight").distinct()
     items = [(Summary.objects.get(pk=summary), Insight.objects.get(pk=insight)) for summary, insight in rows[:n]]
     given = {"coverage": "full", "lines": [2], **values}
     for summary, insight in items:
@@ -115,7 +115,13 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
     [(summary, insight)] = decide(study, 1, ada, now, note="=because")
     same = {"study": study, "summary": summary, "insight": insight}
     CoverageLabel.objects.create(
-        annotator=ben.annotator, coverage="partial", lines=[2, 3], is_linked=True, made_at=now, **same
+        annotator=ben.annotator,
+        coverage="partial",
+        lines=[2, 3],
+        is_linked=True,
+        is_complete=True,
+        made_at=now,
+        **same,
     )
     study.memberships.create(annotator=ben.annotator, number=9, joined_at=now)
     client: Client = login(ada)
@@ -176,6 +182,7 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
                 summary=summary,
                 insight=insight,
                 coverage="none",
+                is_complete=True,
                 made_at=now,
             )
 

@@ -237,7 +237,7 @@ def test_an_unknown_file_is_not_found(client: Client, study: Study, name: str) -
 
 
 def test_files_name_people_with_an_account_by_pseudonym(client: Client, study: Study, ben: Any, now: Any) -> None:
-    for label in list(study.coverage_labels.filter(annotator__label="anna")):
+    for label in list(study.coveragelabels.filter(annotator__label="anna")):
         CoverageLabel.objects.create(
             study=study,
             annotator=ben.annotator,
@@ -246,6 +246,7 @@ def test_files_name_people_with_an_account_by_pseudonym(client: Client, study: S
             coverage=label.coverage,
             lines=label.lines,
             is_linked=label.is_linked,
+            is_complete=True,
             made_at=now,
         )
     assert "Ben" in text(client, address(study))

@@ -97,7 +97,7 @@ def test_importing_it_where_it_came_from_adds_labels_and_no_text(tmp_path: Path)
     command("import_dataset", BENCHMARK, tmp_path / "out.json")
     assert Summary.objects.count() == texts
     copied = CoverageLabel.objects.exclude(study=study).values_list(*PLACE[:5])
-    assert sorted(map(str, copied)) == sorted(map(str, study.coverage_labels.values_list(*PLACE[:5])))
+    assert sorted(map(str, copied)) == sorted(map(str, study.coveragelabels.values_list(*PLACE[:5])))
     before = CoverageLabel.objects.count()
     command("import_dataset", BENCHMARK, tmp_path / "out.json")
     assert CoverageLabel.objects.count() == before
@@ -108,16 +108,16 @@ def test_the_labels_of_one_person_have_no_name(tmp_path: Path) -> None:
     rows = exported(study, tmp_path / "out.json", "--annotator", "annotator2")
     assert not [name for name in rows[0] if name.startswith("annotation_")]
     person = Membership.objects.get(study=study, number=2).annotator
-    assert sum(len(row["annotation"]) for row in rows) == study.coverage_labels.filter(annotator=person).count()
+    assert sum(len(row["annotation"]) for row in rows) == study.coveragelabels.filter(annotator=person).count()
     with pytest.raises(CommandError, match="annotators: annotator1, annotator2, annotator3"):
         exported(study, tmp_path / "out.json", "--annotator", "anna")
 
 
 def test_several_lines_cleared_answers_and_invalid_verdicts(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=2), people=("anna",), judges=("strict",))
-    first, second, third, *_rest = study.coverage_labels.order_by("pk")
+    first, second, third, *_rest = study.coveragelabels.order_by("pk")
     CoverageLabel.objects.filter(pk=first.pk).update(coverage="full", lines=[2, 3], is_linked=True)
-    CoverageLabel.objects.filter(pk=second.pk).update(coverage="", lines=[], is_linked=False)
+    CoverageLabel.objects.filter(pk=second.pk).update(coverage="", lines=[], is_linked=False, is_complete=False)
     CoverageLabel.objects.filter(pk=third.pk).update(coverage="none", lines=[], is_linked=False)
     Verdict.objects.filter(summary=first.summary, insight=first.insight).update(is_valid=False)
     rows = exported(study, tmp_path / "out.json")

@@ -31,7 +31,7 @@ def study(ada: Any) -> Study:
 
 
 def first(study: Study) -> tuple[Summary, Insight]:
-    place = disputes.queue_of(coverage_table(study.coverage_labels.all(), study=study))[0]
+    place = disputes.queue_of(coverage_table(study.coveragelabels.all(), study=study))[0]
     return Summary.objects.get(pk=place.summary), Insight.objects.get(pk=place.insight)
 
 
@@ -85,21 +85,21 @@ def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> No
 
 def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study, now: Any) -> None:
     def seen() -> Any:
-        table = coverage_table(study.coverage_labels.all(), study=study)
+        table = coverage_table(study.coveragelabels.all(), study=study)
         return repr(agreement(table)), list(exports.label_rows(study, "history")), table.n_people
 
-    before, version = seen(), data_version(study.coverage_labels.all())
+    before, version = seen(), data_version(study.coveragelabels.all())
     decide(study, ada, now)
     assert seen() == before
-    assert data_version(study.coverage_labels.all()) != version
+    assert data_version(study.coveragelabels.all()) != version
 
 
 def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Study, now: Any) -> None:
-    queue = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     strengths = [place.position.dispute for place in queue]
     assert strengths == sorted(strengths, reverse=True, key=lambda one: one or 0)
     decide(study, ada, now)
-    after = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    after = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     assert [place.is_decided for place in after] == [True, *[False] * (len(queue) - 1)]
     assert disputes.narrowed(after, "open") == after[1:]
     assert disputes.next_open(after, after=(after[-1].summary, after[-1].insight)) == after[1]
@@ -109,13 +109,13 @@ def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Stud
 def test_an_item_on_which_people_agree_joins_the_queue_once_it_is_decided(
     ada: Any, study: Study, now: Any
 ) -> None:
-    queue = disputes.queue_of(coverage_table(study.coverage_labels.all()))
+    queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     known = {(place.summary, place.insight) for place in queue}
-    label = next(row for row in study.coverage_labels.all() if (row.summary_id, row.insight_id) not in known)
+    label = next(row for row in study.coveragelabels.all() if (row.summary_id, row.insight_id) not in known)
     adjudicating.adjudicate(
         study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
     )
-    last = disputes.queue_of(coverage_table(study.coverage_labels.all()))[-1]
+    last = disputes.queue_of(coverage_table(study.coveragelabels.all()))[-1]
     assert (last.summary, last.insight, last.is_decided) == (label.summary_id, label.insight_id, True)
 
 
@@ -128,7 +128,7 @@ def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: 
     with pytest.raises(Exception, match="adjudicated"):
         report()
     verdicts = {"none": [], "partial": [2], "full": [2]}
-    rows = list(study.coverage_labels.order_by("pk"))
+    rows = list(study.coveragelabels.order_by("pk"))
     for label in {(row.summary_id, row.insight_id): row for row in rows}.values():
         said = label.summary.verdicts.get(judge__name="strict", insight=label.insight).coverage
         adjudicating.adjudicate(
@@ -176,7 +176,7 @@ def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, lo
     assert b"<script>" not in wrong.content.split(b"<textarea")[1]
     client.post(item, {"action": "take_back"})
     assert not CoverageAdjudication.objects.filter(is_current=True).exists()
-    judge = study.coverage_labels.first().summary.verdicts.first().judge
+    judge = study.coveragelabels.first().summary.verdicts.first().judge
     between = client.get(reverse("annotation:disagreements", args=[study.uid]), {"between": str(judge.uid)})
     assert between.context["judge"] == judge.name
 
@@ -254,7 +254,7 @@ def test_the_gold_set_is_downloaded_and_can_be_taken_in(
     call_command("import_labels", str(file), "--study", "Gold", stdout=io.StringIO())
     assert (
         Study.objects.get(name="Gold").external_labels.count()
-        + Study.objects.get(name="Gold").coverage_labels.count()
+        + Study.objects.get(name="Gold").coveragelabels.count()
         == 1
     )
     lines = b"".join(client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)

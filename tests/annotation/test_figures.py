@@ -36,14 +36,14 @@ def study(db: None) -> Study:
 
 @pytest.fixture
 def table(study: Study) -> LabelTable:
-    return coverage_table(study.coverage_labels.all(), study=study)
+    return coverage_table(study.coveragelabels.all(), study=study)
 
 
 def rows_of(study: Study, *, person: str, judge: str) -> list[Compared]:
     """The same pair read row by row."""
     verdicts = {(v.summary_id, v.insight_id): v for v in Verdict.objects.filter(judge__name=judge)}
     found = []
-    for label in study.coverage_labels.filter(annotator__label=person).select_related("summary"):
+    for label in study.coveragelabels.filter(annotator__label=person).select_related("summary"):
         verdict = verdicts[label.summary_id, label.insight_id]
         found.append(
             Compared(
@@ -121,16 +121,16 @@ def test_a_difference_of_judges_is_over_what_both_judged(study: Study, table: La
     rows = judge_report(table).rows
     expected = (rows[0].stats["pearson"].value or 0) - (rows[1].stats["pearson"].value or 0)
     assert difference.stats["pearson"].value == pytest.approx(expected)
-    half = sorted({label.summary_id for label in study.coverage_labels.all()})[:6]
+    half = sorted({label.summary_id for label in study.coveragelabels.all()})[:6]
     Verdict.objects.filter(judge__name="strict", summary__in=half).delete()
-    fewer = coverage_table(study.coverage_labels.all(), study=study)
+    fewer = coverage_table(study.coveragelabels.all(), study=study)
     [on_common] = judge_report(fewer).differences
     assert on_common.stats["pearson"].n_items == 18
     common = fewer.only(fewer.codes[:, 4] >= 0)
     alone = [row.stats["pearson"].value or 0 for row in judge_report(common).rows]
     assert on_common.stats["pearson"].value == pytest.approx(alone[0] - alone[1])
     Verdict.objects.exclude(judge__name="strict").exclude(summary__in=half).delete()
-    [apart] = judge_report(coverage_table(study.coverage_labels.all(), study=study)).differences
+    [apart] = judge_report(coverage_table(study.coveragelabels.all(), study=study)).differences
     assert {stat.reason for stat in apart.stats.values()} == {"no labelled item in common"}
     assert not any(stat.is_defined for stat in apart.stats.values())
 
@@ -148,9 +148,9 @@ def test_a_difference_to_people_is_over_what_the_judge_and_two_people_labelled(
             expected = (row.stats[name].value or 0) - (report.ceiling.stats[name].value or 0)
             assert found.stats[name].value == pytest.approx(expected)
             assert found.stats[name].low is not None
-    half = sorted({label.summary_id for label in study.coverage_labels.all()})[:6]
+    half = sorted({label.summary_id for label in study.coveragelabels.all()})[:6]
     Verdict.objects.filter(judge__name="strict", summary__in=half).delete()
-    fewer = coverage_table(study.coverage_labels.all(), study=study)
+    fewer = coverage_table(study.coveragelabels.all(), study=study)
     strict = next(one for one in judge_report(fewer).against_people if one.first == "strict")
     common = judge_report(
         fewer.only(fewer.codes[:, fewer.n_people + [row.name for row in report.rows].index("strict")] >= 0)
@@ -258,10 +258,10 @@ def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> Non
 
 def test_bias_is_judge_minus_human_by_summarizer(study: Study, table: LabelTable) -> None:
     Verdict.objects.filter(judge__name="kind").update(coverage="full", lines=[2], is_linked=True)
-    found = bias_report(coverage_table(study.coverage_labels.all()))
+    found = bias_report(coverage_table(study.coveragelabels.all()))
     row = next(one for one in found.rows if one.judge == "kind")
     worth = {"none": 0.0, "partial": 0.5, "full": 1.0}
-    labels = [worth[label.coverage] for label in study.coverage_labels.filter(summary__system__summarizer="alpha")]
+    labels = [worth[label.coverage] for label in study.coveragelabels.filter(summary__system__summarizer="alpha")]
     assert row.bias.by_summarizer["alpha"].value == pytest.approx(1 - np.mean(labels))
     assert row.bias.over_insights.n_items == 36
     assert row.bias.length_and_score.undefined_reason == "one side is constant"
@@ -279,14 +279,14 @@ def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:
 
 
 def test_superseded_incomplete_and_cleared_labels_and_invalid_verdicts_count_for_nothing(study: Study) -> None:
-    first, second, third = study.coverage_labels.all()[:3]
+    first, second, third = study.coveragelabels.all()[:3]
     CoverageLabel.objects.filter(pk=first.pk).update(is_current=False)
     CoverageLabel.objects.filter(pk=second.pk).update(is_complete=False)
-    CoverageLabel.objects.filter(pk=third.pk).update(coverage="", lines=[], is_linked=False)
+    CoverageLabel.objects.filter(pk=third.pk).update(coverage="", lines=[], is_linked=False, is_complete=False)
     Verdict.objects.filter(pk=Verdict.objects.filter(judge__name="kind")[0].pk).update(
         coverage="", is_valid=False, lines=[], is_linked=False
     )
-    table = coverage_table(study.coverage_labels.all())
+    table = coverage_table(study.coveragelabels.all())
     assert (table.codes[:, :3] >= 0).sum() == 36 * 3 - 3
     assert table.n_invalid == (1, 0)
     assert judge_report(table).rows[0].n_invalid == 1
@@ -304,13 +304,13 @@ def test_only_the_newest_version_of_a_judge_has_the_plain_name(study: Study) -> 
             is_linked=False,
             created_at=NOW,
         )
-    table = coverage_table(study.coverage_labels.all())
+    table = coverage_table(study.coveragelabels.all())
     assert [judge.name for judge in table.judges] == ["kind", "kind v1", "strict"]
     assert [judge.cost for judge in table.judges] == [0.0, None, None]
 
 
 def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) -> None:
-    label = study.coverage_labels.first()
+    label = study.coveragelabels.first()
     assert label is not None
     CoverageLabel.objects.create(
         study=study,
@@ -318,9 +318,10 @@ def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) 
         summary=label.summary,
         insight=label.insight,
         coverage="none",
+        is_complete=True,
         made_at=NOW,
     )
-    table = coverage_table(study.coverage_labels.all(), study=study)
+    table = coverage_table(study.coveragelabels.all(), study=study)
     ben_ = next(person for person in table.people if person.name == "Ben")
     assert ben_.pseudonym.startswith("annotator")
     assert agreement(table, public=True).people[0] == ben_.pseudonym
@@ -343,7 +344,7 @@ def test_reading_takes_the_same_queries_whatever_the_size(
 
 def test_the_data_version_changes_with_a_label_and_with_a_verdict(study: Study) -> None:
     seen = {data_version(CoverageLabel.objects.all())}
-    CoverageLabel.objects.filter(pk=study.coverage_labels.all()[0].pk).update(is_current=False)
+    CoverageLabel.objects.filter(pk=study.coveragelabels.all()[0].pk).update(is_current=False)
     seen.add(data_version(CoverageLabel.objects.all()))
     Verdict.objects.filter(judge__name="kind")[0].delete()
     seen.add(data_version(CoverageLabel.objects.all()))

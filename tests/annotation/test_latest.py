@@ -60,7 +60,7 @@ def test_the_study_worked_in_last_comes_first_and_its_plot_stays_for_ten_minutes
     assert plot_of(ada).study == older
     with django_assert_max_num_queries(8):  # who is asked with permissions, and three of studies and tasks
         again = plot_of(ada, NOW)
-    older.coverage_labels.all().delete()
+    older.coveragelabels.all().delete()
     assert plot_of(ada, NOW).plot == again.plot
     assert plot_of(ada, NOW + STANDS_FOR).study == newer
 

@@ -102,6 +102,7 @@ def linked(written: Study, ada: Any, cleo: Any, dot: Any, now: datetime) -> Stud
             coverage="full",
             lines=[1],
             is_linked=True,
+            is_complete=True,
             op_id="a",
             made_at=now,
         )

@@ -341,7 +341,7 @@ def test_whether_a_judge_may_replace_an_annotator() -> None:
 def test_the_report_names_by_pseudonym_who_has_too_few_items_to_be_replaced() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl", "dora"))
     give_accounts(study)
-    dora = study.coverage_labels.filter(annotator__label="dora").order_by("pk")
+    dora = study.coveragelabels.filter(annotator__label="dora").order_by("pk")
     CoverageLabel.objects.filter(pk__in=[label.pk for label in dora[12:]]).delete()
     for row in report("replaceability", "--study", study.name):
         assert {one["annotator"] for one in row["against"]} == {"annotator1", "annotator2", "annotator3"}

@@ -100,7 +100,7 @@ def test_figures_show_who_errs(ada: Any) -> None:
         of_haystack = ("--haystack", Haystack.objects.first().title) if kind == "rating" else ()
         where = (*of_haystack, "--people-per-item", "3") if of_haystack else world()
         run("--study", kind, "--kind", kind, *where, *people)
-    table = coverage_table(Study.objects.get(name="linking").coverage_labels.all())
+    table = coverage_table(Study.objects.get(name="linking").coveragelabels.all())
     ann, bob, ivo = (table.codes[:, column] for column in range(3))
     assert (ann == bob).all()
     assert (ann == ivo).mean() < 0.7

@@ -109,7 +109,7 @@ def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheet
 ) -> None:
     client = login(ada)
     address = reverse("annotation:study-labels", args=[linking.uid, "csv"])
-    bullets = {label.summary.lines[line - 1] for label in linking.coverage_labels.all() for line in label.lines}
+    bullets = {label.summary.lines[line - 1] for label in linking.coveragelabels.all() for line in label.lines}
     assert {bullet[:1] for bullet in bullets} == {"-"}
 
     def column(content: bytes) -> set[str]:

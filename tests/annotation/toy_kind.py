@@ -68,7 +68,7 @@ KIND = LabelWork(
     deal=deal,
     n_short=lambda study: tasks.n_short(study, group="pk", wanted=study.linking_plan.people_per_item),
     short="%(n)d summaries are short of people.",
-    answers="coverage_labels",
+    answers="coveragelabels",
     overview=lambda study, now: OverviewPage(cards=[Card("Summaries", study.label_items.count())], tables=[]),
     label_columns=("summary", "state"),
     label_rows=label_rows,

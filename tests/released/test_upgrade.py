@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 RELEASES = sorted(FOLDER.glob("*.sql.gz"))
 OWN = ("annotation_", "benchmarks_", "summhay_site_")
+CLEARED = "UPDATE annotation_coveragelabel SET coverage = '', lines = '[]', is_linked = 0 WHERE id = 1"
 LOOK = """
 import json
 from django.apps import apps
@@ -49,6 +50,7 @@ def test_a_stored_database_is_migrated_with_every_row(release: Path, tmp_path: P
     database = tmp_path / "db.sqlite3"
     with sqlite3.connect(database) as connection:
         connection.executescript(gzip.decompress(release.read_bytes()).decode())
+        connection.execute(CLEARED)
         tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
         before = {name: connection.execute(f'select count(*) from "{name}"').fetchone()[0] for name in tables}  # noqa: S608
     own = {
@@ -75,6 +77,11 @@ def test_a_stored_database_is_migrated_with_every_row(release: Path, tmp_path: P
     assert {name: n for name, n in own.items() if found["counts"].get(name) != n} == {}
     assert {page: code for page, code in found["pages"].items() if code != 200} == {}
     assert checked(database) == ["ok", "ok"]
+    with closing(sqlite3.connect(database)) as connection:
+        labels = dict(
+            connection.execute("SELECT coverage = '', min(is_complete) FROM annotation_coveragelabel GROUP BY 1")
+        )
+    assert labels == {0: 1, 1: 0}, "a cleared label is incomplete now, and no other"
 
 
 def test_any_sqlite_checks_a_new_database(empty_database: Path, tmp_path: Path) -> None:

@@ -62,13 +62,11 @@ def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, login: Any) 
     address = reverse("annotation:study-labels", args=[study.uid, "parquet"])
     assert address in client.get(reverse("annotation:study", args=[study.uid])).text
     labels = read(b"".join(client.get(address).streaming_content))
-    assert labels.num_rows == study.coverage_labels.count()
-    assert labels["lines"].to_pylist() == list(
-        study.coverage_labels.order_by("pk").values_list("lines", flat=True)
-    )
+    assert labels.num_rows == study.coveragelabels.count()
+    assert labels["lines"].to_pylist() == list(study.coveragelabels.order_by("pk").values_list("lines", flat=True))
     assert str(labels.schema.field("made_at").type) == "timestamp[us, tz=UTC]"
     assert labels["made_at"].to_pylist() == list(
-        study.coverage_labels.order_by("pk").values_list("made_at", flat=True)
+        study.coveragelabels.order_by("pk").values_list("made_at", flat=True)
     )
     archive = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
     with zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))) as opened:

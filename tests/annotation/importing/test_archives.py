@@ -99,7 +99,7 @@ def people(study: Study) -> list[str]:
 
 def test_linking_comes_back_with_its_judges(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=10))
-    before, n = figures(study.name), study.coverage_labels.count()
+    before, n = figures(study.name), study.coveragelabels.count()
     judges = json.loads(run("report", "judges", "--study", study.name, "--json"))
     path = archived(study, tmp_path)
     fresh()
@@ -117,13 +117,13 @@ def test_linking_comes_back_with_its_judges(tmp_path: Path) -> None:
 
 def test_one_person_keeps_the_pseudonym(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"))
-    study.coverage_labels.filter(annotator__label="anna").delete()
+    study.coveragelabels.filter(annotator__label="anna").delete()
     path = archived(study, tmp_path)
     fresh()
     imported(path)
     back = Study.objects.get()
     assert people(back) == ["annotator1", "annotator2"]
-    assert set(back.coverage_labels.values_list("annotator__label", flat=True)) == {"annotator2"}
+    assert set(back.coveragelabels.values_list("annotator__label", flat=True)) == {"annotator2"}
 
 
 def test_key_points_come_back_with_both_judgments(tmp_path: Path) -> None:

@@ -115,5 +115,5 @@ def test_what_was_imported_for_all_stays_everybody_s(ada: Any, login: Login) -> 
     )
     client = login(ada)
     confirmed(client, send(client, eval_benchmark.EXAMPLE.encode(), **BENCHMARK, dataset="harbours"))
-    assert study.coverage_labels.count() == 1
+    assert study.coveragelabels.count() == 1
     assert not study.researchers.exists()

@@ -149,7 +149,7 @@ def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: str) -> None:
     study = make_labelled_study(summaries=make_summaries(n=2), judges=())
-    study.coverage_labels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
+    study.coveragelabels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
     if kind == "csv":
         text = "".join(csv_lines(tuple(exports.COLUMNS), exports.spaced(exports.label_rows(study))))
     else:
@@ -159,7 +159,7 @@ def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: 
     values = ("summary", "insight", "coverage", "lines")
     back = CoverageLabel.objects.exclude(study=study)
     assert list(back.order_by("annotator__label", *values[:2]).values_list(*values)) == list(
-        study.coverage_labels.order_by("annotator__label", *values[:2]).values_list(*values)
+        study.coveragelabels.order_by("annotator__label", *values[:2]).values_list(*values)
     )
     assert not back.filter(breaks_rule=True).exists()
 
