@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from benchmarks.engine import backgrounds, judging
+from benchmarks.engine import judging, texts
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
@@ -54,10 +54,10 @@ def labelled_summaries(entries: Sequence[BenchmarkEntry]) -> list[LabelledSummar
 def _background(key: str, entries: Sequence[BenchmarkEntry]) -> Background:
     haystack = Haystack.objects.named(key).filter(n_documents__gt=0).first()
     if haystack is not None:
-        return backgrounds.of_haystack(haystack.pk)
+        return texts.of_haystack(haystack.pk)
     insights = {insight.text for entry in entries for insight in entry.insights}
-    texts = {"\n".join(entry.lines) for entry in entries}
-    return Background(texts=tuple(sorted(texts)), insights=tuple(sorted(insights)))
+    summaries = {"\n".join(entry.lines) for entry in entries}
+    return Background(texts=tuple(sorted(summaries)), insights=tuple(sorted(insights)))
 
 
 def save_fitted(*, result: FitResult, name: str, now: datetime) -> Judge:

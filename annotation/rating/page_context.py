@@ -12,7 +12,7 @@ from annotation.models import LabelTask, RatingLabel
 from annotation.pane import Pane, joined, kept
 from annotation.rating.aspects import aspects
 from annotation.rating.recording import answer_of
-from benchmarks.engine.sources import source_numbers
+from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document, Haystack
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.text import citation_pieces

@@ -17,7 +17,7 @@ from annotation.figures.judges import JudgeReport, JudgeRow, judge_report
 from annotation.figures.table import LabelTable, Rater
 from annotation.models import Study
 from annotation.verification.labels import PointTable, key_points_of
-from benchmarks.engine.tasks.autods import newest_scores
+from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.models import AutodsScore, Judge, KeyPointVerdict
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.ratings import MISSING

@@ -229,7 +229,7 @@ def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> list[Stale]:
         if rows is not None:
             n_stale = stale_count(judge=judge, task=name, most=most)
             older = rows.order_by()[most : most + 1].exists()
-            found.append(Stale(task.stale_text(n_stale) if n_stale else "", older))
+            found.append(Stale(str(task.labels.stale % {"n": n_stale}) if n_stale else "", older))
     return found
 
 

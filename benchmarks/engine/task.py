@@ -6,14 +6,13 @@ Queuing, sending, paying, waiting, pausing and counting are the same for all tas
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeVar
 
 from django.db.models import Count, Model, Q, QuerySet
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop
 
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import (
@@ -57,6 +56,8 @@ class Labels:
     invalid: str = gettext_noop("Invalid answers")
     failed: str = gettext_noop("Failed responses")
     unanswered: str = gettext_noop("Responses without an answer")
+    stale: Any = None
+    """That so many answers, %(n)d, are stale (`ngettext_lazy`); None where nobody asks for it."""
 
 
 A = TypeVar("A", Verdict, PointVerdict, Extraction, KeyPointVerdict, AutodsScore, DraftText, SummaryRating)
@@ -110,31 +111,23 @@ class Task(ABC):
         """What is done, in a few words."""
         return dict(JudgeRun.Task.choices).get(self.name, self.name)
 
+    @property
+    def subject_model(self) -> Any:
+        """The model of the subjects."""
+        return JudgeRunItem._meta.get_field(self.subject).related_model
+
     def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
         """Subjects by their keys, with what is read with them."""
-        model: Any = JudgeRunItem._meta.get_field(self.subject).related_model
         further = self.related.removeprefix(self.subject).removeprefix("__")
-        rows: QuerySet[Any, Any] = model.objects.filter(pk__in=keys)
+        rows: QuerySet[Any, Any] = self.subject_model.objects.filter(pk__in=keys)
         return rows.select_related(further) if further else rows
-
-    def given(self, *, judge: Judge, keys: Sequence[int], repeats: int) -> QuerySet[Any, Any]:
-        """The answers of a judge on subjects by their keys, of so many repeats; of tasks that have rows."""
-        rows, subjects = self.answers(), {f"{self.subject}__in": keys}
-        if rows is None:
-            raise NotImplementedError(self.name)
-        return rows.filter(judge=judge, repeat__lt=repeats, **subjects).order_by()
-
-    def n_given(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> Counter[int]:
-        """{subject key: how many of them there are}; one query."""
-        rows = self.given(judge=judge, keys=[one.pk for one in subjects], repeats=repeats)
-        return Counter(dict(rows.values_list(self.subject).annotate(n=Count("pk"))))
 
     def counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int = 1) -> dict[int, Counts]:
         """What is asked of each subject and there, by its key; a fixed number of queries for 5,000 of them."""
-        found: dict[int, Counts] = {}
+        counts: dict[int, Counts] = {}
         for part in parts(subjects):
-            found |= self._counts(judge=judge, subjects=part, repeats=repeats)
-        return found
+            counts |= self._counts(judge=judge, subjects=part, repeats=repeats)
+        return counts
 
     @abstractmethod
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
@@ -150,7 +143,7 @@ class Task(ABC):
         if rows is None:
             return 0
         invalid, field = rows.filter(judge=judge, is_valid=False), f"{self.subject}__in"
-        return sum(invalid.filter(**{field: [one.pk for one in part]}).count() for part in parts(subjects))
+        return sum(invalid.filter(**{field: [subject.pk for subject in part]}).count() for part in parts(subjects))
 
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
         """(answers that a run has stored, those of them that could not be used); one query."""
@@ -186,12 +179,5 @@ class Task(ABC):
         raise NotImplementedError(self.name)
 
     def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]] | None:
-        """(subject, key, hash of the input) of a model's answers, to be compared with the texts of today.
-
-        None where nothing is kept to compare, or nobody asks.
-        """
+        """(subject, key, hash of the input) of a model's answers, to be compared with today's texts, or None."""
         return None
-
-    def stale_text(self, n: int) -> str:
-        """Say that so many answers are stale."""
-        return ngettext("%(n)d answer is stale.", "%(n)d answers are stale.", n) % {"n": n}

@@ -6,14 +6,17 @@ a point, so whoever shows a verdict says how much was shown.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from benchmarks.judges.base import Background
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.judges.lexical_terms import sentences
-from benchmarks.judges.questions import TOKENS_PER_WORD
+from benchmarks.judges.parsing import LabelAnswer
+from benchmarks.judges.questions import TOKENS_PER_WORD, LabelQuestion
 
 WORDS_OF_A_PASSAGE = 80
 
@@ -34,6 +37,32 @@ class Passages:
     def numbered(cls, texts: Sequence[str]) -> Passages:
         """All texts of a list, each by its own number."""
         return cls(tuple(texts), tuple(range(1, len(texts) + 1)), len(texts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageQuestion(LabelQuestion):
+    """Passages, and the points that they may say."""
+
+    passages: Passages
+
+    @property
+    def numbered(self) -> Sequence[tuple[int, str]]:
+        """The passages, from 1."""
+        return list(enumerate(self.passages.texts, 1))
+
+    def raw_of(self, answer: Any) -> dict[str, Any]:
+        """How much was shown, and the first passage that says the point."""
+        raw = {"passages": self.passages.n_all, "passages_shown": len(self.passages.texts)} | super().raw_of(
+            answer
+        )
+        if isinstance(answer, LabelAnswer) and answer.numbers:
+            sources = [self.passages.sources[number - 1] for number in answer.numbers]
+            raw |= {"evidence": self.passages.texts[answer.numbers[0] - 1], **self.named(sources)}
+        return raw
+
+    @abstractmethod
+    def named(self, sources: Sequence[int]) -> dict[str, Any]:
+        """Where the passages that say a point come from, under the names that the task keeps them by."""
 
 
 def passages_of(documents: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -61,17 +90,25 @@ class PassageRanking:
     def __init__(
         self, passages: Sequence[tuple[int, str]], points: Sequence[str], *, tokens: int, background: Background
     ) -> None:
-        self.passages, self.tokens = passages, tokens
-        self.sizes = [len(text.split()) * TOKENS_PER_WORD for _, text in passages]
-        self._scores: Any = None
-        if sum(self.sizes) > tokens:
-            self._scores = LexicalJudge().similarities(points, [text for _, text in passages], background)
+        self.passages, self.points, self.tokens, self.background = passages, points, tokens, background
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """Tokens of the passages, by their words."""
+        return [len(text.split()) * TOKENS_PER_WORD for _, text in self.passages]
+
+    @cached_property
+    def scores(self) -> Any:
+        """Points by passages; None where all passages fit."""
+        if sum(self.sizes) <= self.tokens:
+            return None
+        return LexicalJudge().similarities(self.points, [text for _, text in self.passages], self.background)
 
     def for_points(self, indices: Sequence[int]) -> Passages:
         """For points by their index: all passages if they fit (1.25 tokens a word), else the closest, in order."""
         chosen = list(range(len(self.passages)))
-        if self._scores is not None:
-            chosen = self._closest(self._scores[list(indices)].max(axis=0).tolist())
+        if self.scores is not None:
+            chosen = self._closest(self.scores[list(indices)].max(axis=0).tolist())
         return Passages(
             tuple(self.passages[index][1] for index in chosen),
             tuple(self.passages[index][0] for index in chosen),

@@ -148,6 +148,10 @@ class Question(ABC):
         """Hash of what the answer on a key is about; a stored answer with another one is stale."""
         return digest(self.user_text())
 
+    def raw_of(self, answer: Any) -> dict[str, Any]:
+        """What is kept beside an answer: why it cannot be used, if so."""
+        return {"problem": answer.reason} if isinstance(answer, Problem) else {}
+
     def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Self | None:
         """The question asked again with what was wrong; None if nothing was, or it was repaired before."""
         reasons = [answer.reason for answer in answers.values() if isinstance(answer, Problem)]
@@ -184,6 +188,10 @@ class LabelQuestion(Question):
     @property
     def keys(self) -> tuple[str, ...]:
         return tuple(item.key for item in self.items)
+
+    def texts_of(self, key: str) -> list[str]:
+        """The text of the item of a key."""
+        return [item.text for item in self.items if item.key == key]
 
     @property
     def n_limits(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from benchmarks.engine.tasks.points import texts_of
+from benchmarks.engine import texts
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import named_points, plain_labels
 from benchmarks.io.schemas.named_points import NamedPoint
@@ -101,13 +101,13 @@ def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) 
     members: dict[Place, list[NamedPoint]] = defaultdict(list)
     for one in named:
         members[one.question, one.system].append(one)
-    texts = texts_of(questions.values())
+    known = texts.of_questions(questions.values())
     asked = offline_judge(Judge.Kind.LEXICAL, lexical_config())
     found = []
     for place, points in members.items():
         refs = [ItemRef(one.where, one.text) for one in points]
         question, there = questions[place[0]], extracted.get(place, [])
-        background = texts[question].background().with_insights([one.text for one in points])
+        background = known[question].background().with_insights([one.text for one in points])
         verdicts = asked.judge_support(refs, there, background)
         for one, verdict in zip(points, verdicts, strict=True):
             closest = "" if verdict.sentence is None else there[verdict.sentence - 1]

@@ -23,7 +23,7 @@ from annotation.rating.results import results_of
 from annotation.removal.finding import going_of
 from annotation.removal.removing import remove_work
 from benchmarks.engine.scopes import studies
-from benchmarks.engine.sources import source_numbers
+from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document, JudgeCall, JudgeRun, Summary, SummaryRating
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all

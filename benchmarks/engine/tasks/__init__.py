@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from benchmarks.engine.task import Task
-from benchmarks.engine.tasks.autods import AutodsTask
 from benchmarks.engine.tasks.coverage import CoverageTask
 from benchmarks.engine.tasks.extraction import ExtractionTask
+from benchmarks.engine.tasks.key_points import AutodsTask, VerificationTask
+from benchmarks.engine.tasks.points import RecallTask, SupportTask
 from benchmarks.engine.tasks.ratings import RatingTask
-from benchmarks.engine.tasks.recall import RecallTask
 from benchmarks.engine.tasks.responses import ResponseWritingTask
 from benchmarks.engine.tasks.summaries import SummaryTask
-from benchmarks.engine.tasks.support import SupportTask
-from benchmarks.engine.tasks.verification import VerificationTask
 
 TASKS: dict[str, Task] = {
     task.name: task

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Value
+from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-from benchmarks.engine.task import Counts, Labels, Origin, Store
+from benchmarks.engine.pairs import Sheet
+from benchmarks.engine.task import Labels, Origin, Store
 from benchmarks.engine.tasks.points import ResponseTask
 from benchmarks.judges.base import digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, ModelConfig, Question
 from benchmarks.judges.splitting import split_points
-from benchmarks.models import Extraction, Judge, JudgeRun, JudgeRunItem, ResponsePoint
+from benchmarks.models import Extraction, Judge, JudgeRun, JudgeRunItem, Response, ResponsePoint
 
 LIMITS_OF_EXTRACTION = 5
 """How many times the limit of one verdict a list of points may be long."""
@@ -91,62 +93,52 @@ class ExtractionTask(ResponseTask):
     """One extraction for each response."""
 
     name = JudgeRun.Task.EXTRACTION
+    model = Extraction
     labels = Labels(answers=gettext_noop("Responses taken apart"))
 
-    def answers(self) -> QuerySet[Extraction, Extraction]:
-        return Extraction.objects.all()
+    def n_pairs(self, judge: Judge) -> Combinable:
+        return Value(1)
 
-    def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        there = _taken_apart(judge, [one.pk for one in subjects])
-        return {one.pk: Counts(1, int(one.pk in there)) for one in subjects}
-
-    def questions(
-        self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
-    ) -> dict[int, list[ExtractionQuestion]]:
-        """Responses that were not taken apart; one query."""
-        there = _taken_apart(judge, [item.response.pk for item in items])
+    def sheets(self, subjects: Sequence[Response], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
         prompt = config.prompt_sha256_of(self.name)
-        found: dict[int, list[ExtractionQuestion]] = {item.pk: [] for item in items}
-        for item in items:
-            if item.response.pk not in there:
-                one = item.response
-                asked = ExtractionQuestion(
-                    subject_key=str(one.pk), question=one.question.text, response=one.text, prompt_sha256=prompt
-                )
-                found[item.pk].append(asked)
-        return found
+        for response in subjects:
+            ask = partial(
+                ExtractionQuestion,
+                subject_key=str(response.pk),
+                question=response.question.text,
+                response=response.text,
+                prompt_sha256=prompt,
+            )
+            yield Sheet(response.pk, ask)
 
-    def store(
-        self, question: ExtractionQuestion, answers: Mapping[str, PointsAnswer | Problem], origin: Origin
-    ) -> None:
+    def values(self, question: ExtractionQuestion, answer: PointsAnswer | Problem) -> dict[str, Any]:
+        values = super().values(question, answer)
+        return {**values, "raw": {"how": "extracted by a model"}} if values["is_valid"] else values
+
+    def store(self, question: Question, answers: Mapping[str, PointsAnswer | Problem], origin: Origin) -> None:
         """The extraction with its points."""
         for key, answer in answers.items():
-            row = Extraction(response_id=int(key), input_sha256=question.input_of(key))
-            if isinstance(answer, PointsAnswer):
-                row.raw = {"how": "extracted by a model"}
-                _add([(row, answer.points)], origin)
-            else:
-                row.is_valid, row.raw = False, {"problem": answer.reason}
-                _add([(row, ())], origin)
+            points = answer.points if isinstance(answer, PointsAnswer) else ()
+            _add([(self.row_of(question, key, answer), points)], origin)
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
         """Sentences and list lines."""
-        found = []
+        split = []
         for item in items:
-            row = Extraction(response=item.response, input_sha256=digest("split", item.response.text))
-            row.raw = {"how": "split at sentences"}
-            found.append((row, split_points(item.response.text)))
-        return partial(_add, found)
-
-
-def _taken_apart(judge: Judge, responses: Sequence[int]) -> set[int]:
-    rows = Extraction.objects.filter(judge=judge, response__in=responses)
-    return set(rows.values_list("response", flat=True))
+            text = item.response.text
+            row = self.row(
+                subject=item.response.pk, input_sha256=digest("split", text), raw={"how": "split at sentences"}
+            )
+            split.append((row, split_points(text)))
+        return partial(_add, split)
 
 
 def _add(extracted: Sequence[tuple[Extraction, Sequence[str]]], origin: Origin) -> None:
     """Extractions with their points; a response that was taken apart before stays as it is."""
-    there = _taken_apart(origin.run.judge, [row.response_id for row, _ in extracted])
+    rows = Extraction.objects.filter(
+        judge=origin.run.judge, response__in=[row.response_id for row, _ in extracted]
+    )
+    there = set(rows.values_list("response", flat=True))
     fresh = [(row, points) for row, points in extracted if row.response_id not in there]
     Extraction.objects.bulk_create(origin.mark([row for row, _ in fresh]), batch_size=500)
     points = (

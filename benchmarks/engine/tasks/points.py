@@ -1,28 +1,38 @@
-"""What recall and support share: whether a text says a point, how a model is asked that, and what is stored."""
+"""Whether a text says a point: the key points of a question in a response, and the points of a response elsewhere.
+
+Recall asks which key points a response says, and in which sentence. Support asks of the points that were extracted
+from a response whether the documents, and the key points, say them.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Exists, OuterRef, Value, When
+from django.db.models.expressions import Combinable
+from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt
 
-from benchmarks.engine.task import Origin, Task
-from benchmarks.judges.base import Background, digest
-from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
-from benchmarks.judges.passages import Passages
-from benchmarks.judges.questions import LabelQuestion
-from benchmarks.models import Judge, KeyPoint, PointVerdict, QuestionDocument, Response
+from benchmarks.engine import texts
+from benchmarks.engine.pairs import PairTask, Sheet, n_of
+from benchmarks.engine.task import Labels, parts
+from benchmarks.engine.texts import Text
+from benchmarks.judges.base import EntailmentItem, EntailmentVerdict, ItemRef, digest
+from benchmarks.judges.lexical_terms import sentences
+from benchmarks.judges.parsing import LabelAnswer, LabelReply
+from benchmarks.judges.passages import PassageQuestion, PassageRanking, Passages, passages_of
+from benchmarks.judges.questions import Headings, ModelConfig
+from benchmarks.judges.registry import offline_judge
+from benchmarks.models import Extraction, Judge, JudgeRun, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.keypoints import Entailment
-from benchmarks.states import PointPremise
+from benchmarks.states import PointPremise as Premise
 
-Premise = PointPremise
-
-
-# What a model is asked
+SOURCES = {Premise.RESPONSE: "sentence", Premise.DOCUMENTS: "document", Premise.KEY_POINTS: "key_point"}
+"""What a number in the evidence counts."""
 
 
 class EntailmentReply(LabelReply):
@@ -43,38 +53,42 @@ class EntailmentReply(LabelReply):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntailmentQuestion(LabelQuestion):
+class EntailmentQuestion(PassageQuestion):
     """Passages and the points that they may say; `premise` says what the passages are."""
 
     premise: Premise
-    passages: Passages
     prompt_sha256: str
 
     reply_model = EntailmentReply
 
-    @property
-    def numbered(self) -> Sequence[tuple[int, str]]:
-        """The passages, from 1."""
-        return list(enumerate(self.passages.texts, 1))
-
     def input_of(self, key: str) -> str:
         """Passages, point and wording."""
-        asked = [item.text for item in self.items if item.key == key]
-        return digest(self.premise, self.passages.texts, asked, self.prompt_sha256)
+        return digest(self.premise, self.passages.texts, self.texts_of(key), self.prompt_sha256)
+
+    def named(self, sources: Sequence[int]) -> dict[str, Any]:
+        """That of the first, and all."""
+        return {SOURCES[self.premise]: sources[0], "all_evidence": list(sources)}
 
 
-# What is stored
+@dataclass(frozen=True, kw_only=True)
+class RecallQuestion(EntailmentQuestion):
+    """The sentences of a response and the key points that they may say."""
+
+    premise: Premise = Premise.RESPONSE
+
+    task = "recall"
+    headings = Headings("Answer:", "Key point:", "Key points:", "Reply:")
 
 
-SOURCES: Mapping[str, str] = {
-    Premise.RESPONSE: "sentence",
-    Premise.DOCUMENTS: "document",
-    Premise.KEY_POINTS: "key_point",
-}
-"""What a number in the evidence counts."""
+@dataclass(frozen=True, kw_only=True)
+class SupportQuestion(EntailmentQuestion):
+    """Passages of documents, or key points, and the points of a response that they may say."""
+
+    task = "support"
+    headings = Headings("Passages:", "Point:", "Points:", "Reply:")
 
 
-class ResponseTask(Task):
+class ResponseTask(PairTask):
     """What is asked of responses, of a model or of the offline judge."""
 
     subject = "response"
@@ -87,108 +101,171 @@ class ResponseTask(Task):
 class PointTask(ResponseTask):
     """Verdicts on the points of responses."""
 
-    premises: tuple[Premise, ...]
+    model = PointVerdict
+    premise = "premise"
 
-    def answers(self) -> QuerySet[PointVerdict, PointVerdict]:
-        """Verdicts of this task's premises."""
-        return PointVerdict.objects.filter(premise__in=self.premises)
+    def values(self, question: EntailmentQuestion, answer: Any) -> dict[str, Any]:
+        label = answer.label if isinstance(answer, LabelAnswer) else ""
+        return {**super().values(question, answer), "answer": label}
 
-    def store(
-        self, question: EntailmentQuestion, answers: Mapping[str, LabelAnswer | Problem], origin: Origin
-    ) -> None:
-        """A verdict for each point."""
-        add_verdicts([_verdict(question, key, answer) for key, answer in answers.items()], origin)
-
-    def _judged(
-        self, judge: Judge, responses: Sequence[Response], repeats: int
-    ) -> set[tuple[int, str, int | None, int]]:
-        """(response, premise, key point or point, repeat) of every verdict that is there."""
-        rows = self.given(judge=judge, keys=[one.pk for one in responses], repeats=repeats)
-        fields = ("response_id", "premise", "key_point_id", "point_id", "repeat")
-        return {
-            (response, premise, point if key_point is None else key_point, repeat)
-            for response, premise, key_point, point, repeat in rows.values_list(*fields)
-        }
+    def offline_row(
+        self, response: Response, point: int | str, premise: Premise, verdict: EntailmentVerdict, **values: Any
+    ) -> PointVerdict:
+        """The row of a verdict of the offline judge."""
+        row: PointVerdict = self.row(
+            subject=response.pk,
+            item=point,
+            premise=premise,
+            answer=verdict.answer.value,
+            score=verdict.score,
+            **values,
+        )
+        return row
 
 
-def _verdict(question: EntailmentQuestion, key: str, answer: LabelAnswer | Problem) -> PointVerdict:
-    passages = question.passages
-    raw: dict[str, Any] = {"passages": passages.n_all, "passages_shown": len(passages.texts)}
-    if isinstance(answer, Problem):
-        raw |= {"problem": answer.reason}
-    elif answer.numbers:
-        first = answer.numbers[0]
-        raw |= {
-            "evidence": passages.texts[first - 1],
-            SOURCES[question.premise]: passages.sources[first - 1],
-            "all_evidence": [passages.sources[number - 1] for number in answer.numbers],
-        }
-    label = answer.label if isinstance(answer, LabelAnswer) else ""
-    row = point_verdict(question.premise, int(question.subject_key), int(key), label, raw, question.input_of(key))
-    row.repeat = question.repeat
-    return row
+class RecallTask(PointTask):
+    """A verdict for each response and key point of its question."""
 
-
-def point_verdict(
-    premise: Premise, response_id: int, point_id: int, answer: str, raw: Mapping[str, Any], input_sha256: str
-) -> PointVerdict:
-    """A verdict on a key point if the premise is the response, else on an extracted point; empty: not usable."""
-    point = "key_point_id" if premise == Premise.RESPONSE else "point_id"
-    return PointVerdict(
-        premise=premise,
-        response_id=response_id,
-        answer=answer,
-        is_valid=bool(answer),
-        raw=dict(raw),
-        input_sha256=input_sha256,
-        **{point: point_id},
+    name = JudgeRun.Task.RECALL
+    item = "key_point"
+    premises = (Premise.RESPONSE,)
+    has_repeats = True
+    labels = Labels(
+        stale=ngettext_lazy(
+            "%(n)d verdict on a key point is stale: a text or the wording has changed since it was given.",
+            "%(n)d verdicts on key points are stale: a text or the wording has changed since they were given.",
+            "n",
+        )
     )
 
+    def n_pairs(self, judge: Judge) -> Combinable:
+        return n_of(KeyPoint.objects.filter(question=OuterRef("question")))
 
-def add_verdicts(rows: Sequence[PointVerdict], origin: Origin) -> None:
-    """One that another worker stored first stays."""
-    PointVerdict.objects.bulk_create(origin.mark(rows), ignore_conflicts=True, batch_size=500)
+    def sheets(self, subjects: Sequence[Response], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
+        known = texts.of_questions({response.question_id for response in subjects}, with_documents=False)
+        prompt = config.prompt_sha256_of(self.name)
+        for response in subjects:
+            ask = partial(
+                RecallQuestion,
+                subject_key=str(response.pk),
+                passages=Passages.numbered(sentences(response.text)),
+                protocol=config.protocol,
+                prompt_sha256=prompt,
+            )
+            yield Sheet(response.pk, ask, texts.refs(known[response.question_id].key_points), Premise.RESPONSE)
 
-
-# What is read
-
-
-@dataclass(frozen=True)
-class QuestionTexts:
-    """Key points as (primary key, text) in order, documents as (number, text)."""
-
-    key_points: tuple[tuple[int, str], ...]
-    documents: tuple[tuple[int, str], ...]
-
-    def background(self) -> Background:
-        """The texts that say which words are telling: the question's own."""
-        return Background(
-            texts=tuple(text for _, text in self.documents), insights=tuple(text for _, text in self.key_points)
-        )
-
-
-def question_texts(responses: Iterable[Response], *, with_documents: bool = True) -> dict[int, QuestionTexts]:
-    """{question pk: its texts} of the responses' questions; two queries."""
-    return texts_of({response.question_id for response in responses}, with_documents=with_documents)
-
-
-def texts_of(questions: Collection[int], *, with_documents: bool = True) -> dict[int, QuestionTexts]:
-    """{question pk: its texts}; two queries."""
-    key_points: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    documents: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    points = KeyPoint.objects.filter(question__in=questions).order_by("question", "number")
-    for pk, question, text in points.values_list("pk", "question", "text"):
-        key_points[question].append((pk, text))
-    if with_documents:
-        rows = QuestionDocument.objects.filter(question__in=questions).order_by("question", "number")
-        for number, question, text in rows.values_list("number", "question", "text"):
-            documents[question].append((number, text))
-    return {
-        question: QuestionTexts(tuple(key_points[question]), tuple(documents[question])) for question in questions
-    }
+    def offline_rows(self, *, judge: Judge, subjects: Sequence[Response]) -> Iterator[PointVerdict]:
+        """Words shared with the closest sentence; every key point of a question in each of its responses."""
+        offline, by_question = offline_judge(judge.kind, judge.config), defaultdict[int, list[Response]](list)
+        for response in subjects:
+            by_question[response.question_id].append(response)
+        for question, known in texts.of_questions(by_question).items():
+            pairs = [(response, point) for response in by_question[question] for point in known.key_points]
+            items = [EntailmentItem(f"{response.pk} {pk}", response.text, text) for response, (pk, text) in pairs]
+            background = known.background()
+            split = {response.pk: sentences(response.text) for response in by_question[question]}
+            verdicts = offline.judge_entailment(items, background)
+            for (response, (pk, text)), verdict in zip(pairs, verdicts, strict=True):
+                at = verdict.sentence
+                raw = {} if at is None else {"sentence": at, "evidence": split[response.pk][at - 1]}
+                hashed = digest("recall", response.text, text, background.version)
+                yield self.offline_row(response, pk, Premise.RESPONSE, verdict, raw=raw, input_sha256=hashed)
 
 
-def n_key_points(responses: Sequence[Response]) -> Counter[int]:
-    """{question pk: how many key points it has}."""
-    rows = KeyPoint.objects.filter(question__in={one.question_id for one in responses}).order_by()
-    return Counter(dict(rows.values_list("question").annotate(n=Count("pk"))))
+class SupportTask(PointTask):
+    """A verdict for each extracted point and premise: the documents, and the key points where there are any."""
+
+    name = JudgeRun.Task.SUPPORT
+    item = "point"
+    premises = (Premise.DOCUMENTS, Premise.KEY_POINTS)
+
+    def n_pairs(self, judge: Judge) -> Combinable:
+        points = ResponsePoint.objects.filter(extraction__judge=judge, extraction__response=OuterRef("pk"))
+        has_key_points = Exists(KeyPoint.objects.filter(question=OuterRef("question")))
+        return n_of(points) * Case(When(has_key_points, then=Value(2)), default=Value(1))
+
+    def sheets(self, subjects: Sequence[Response], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
+        known = texts.of_questions({response.question_id for response in subjects})
+        extracted = extracted_points(judge, [response.pk for response in subjects])
+        cut = {question: passages_of(its.documents) for question, its in known.items()}
+        prompt = config.prompt_sha256_of(self.name)
+        background = {question: its.background() for question, its in known.items()}
+        for response in subjects:
+            its, points = known[response.question_id], texts.refs(extracted.get(response.pk, []))
+            ranking = PassageRanking(
+                cut[response.question_id],
+                [point.text for point in points],
+                tokens=config.document_tokens,
+                background=background[response.question_id],
+            )
+            shown = {Premise.DOCUMENTS: partial(_closest, ranking, [point.key for point in points])}
+            if its.key_points:
+                key_points = Passages.numbered([text for _, text in its.key_points])
+                shown[Premise.KEY_POINTS] = partial(_all, key_points)
+            for premise, passages_for in shown.items():
+                ask = partial(
+                    _support_question,
+                    passages_for=passages_for,
+                    subject_key=str(response.pk),
+                    premise=premise,
+                    protocol=config.protocol,
+                    prompt_sha256=prompt,
+                )
+                yield Sheet(response.pk, ask, points, premise)
+
+    def offline_rows(self, *, judge: Judge, subjects: Sequence[Response]) -> Iterator[PointVerdict]:
+        """Words shared with the closest sentence of the documents, and with the closest key point."""
+        offline = offline_judge(judge.kind, judge.config)
+        known = texts.of_questions({response.question_id for response in subjects})
+        extracted = extracted_points(judge, [response.pk for response in subjects])
+        for response in subjects:
+            its, points = known[response.question_id], texts.refs(extracted.get(response.pk, []))
+            background = its.background().with_insights([point.text for point in points])
+            numbered = {
+                Premise.DOCUMENTS: [(line, number) for number, text in its.documents for line in sentences(text)],
+                Premise.KEY_POINTS: [(text, number) for number, (_, text) in enumerate(its.key_points, 1)],
+            }
+            for premise, lines in numbered.items():
+                if not points or (premise == Premise.KEY_POINTS and not lines):
+                    continue
+                verdicts = offline.judge_support(points, [text for text, _ in lines], background)
+                for point, verdict in zip(points, verdicts, strict=True):
+                    raw = {}
+                    if verdict.sentence is not None:
+                        evidence, number = lines[verdict.sentence - 1]
+                        raw = {"evidence": evidence, SOURCES[premise]: number}
+                    hashed = digest(premise.value, point.text, background.version)
+                    yield self.offline_row(response, point.key, premise, verdict, raw=raw, input_sha256=hashed)
+
+
+def _support_question(
+    *, passages_for: Callable[[Sequence[ItemRef]], Passages], items: tuple[ItemRef, ...], **values: Any
+) -> SupportQuestion:
+    return SupportQuestion(passages=passages_for(items), items=items, **values)
+
+
+def _closest(ranking: PassageRanking, keys: Sequence[str], items: Sequence[ItemRef]) -> Passages:
+    """The passages of documents that are closest to some of the points."""
+    return ranking.for_points([keys.index(item.key) for item in items])
+
+
+def _all(passages: Passages, items: Sequence[ItemRef]) -> Passages:
+    return passages
+
+
+def extracted_points(judge: Judge, responses: Collection[int]) -> dict[int, list[Text]]:
+    """What a judge extracted from responses: {response pk: [(point pk, text)]}. One query."""
+    by_response: dict[int, list[Text]] = defaultdict(list)
+    rows = ResponsePoint.objects.filter(
+        extraction__judge=judge, extraction__response__in=responses, extraction__is_valid=True
+    ).order_by("extraction", "number")
+    for pk, response, text in rows.values_list("pk", "extraction__response", "text"):
+        by_response[response].append((pk, text))
+    return by_response
+
+
+def n_not_extracted(*, judge: Judge, responses: Sequence[Response]) -> int:
+    """Responses that this judge has not taken apart yet, so that support cannot be asked."""
+    rows = Extraction.objects.filter(judge=judge)
+    there = sum(rows.filter(response__in=[response.pk for response in part]).count() for part in parts(responses))
+    return len(responses) - there

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
-from django.utils.translation import gettext_noop, ngettext
+from django.db.models import Value
+from django.db.models.expressions import Combinable
+from django.utils.translation import gettext_noop, ngettext_lazy
 from pydantic import ConfigDict, StrictInt, create_model
 
-from benchmarks.engine.sources import documents_of, source_numbers
-from benchmarks.engine.task import Counts, Labels, Origin, Task
+from benchmarks.engine import texts
+from benchmarks.engine.pairs import PairTask, Sheet
+from benchmarks.engine.task import Counts, Labels
 from benchmarks.judges.aspects import ENDS
 from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object
 from benchmarks.judges.prompts import default_prompt
-from benchmarks.judges.questions import ModelConfig, Question, item_groups
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Subtopic, SummaryRating
+from benchmarks.judges.questions import ModelConfig, Question
+from benchmarks.models import Judge, JudgeRun, Subtopic, Summary, SummaryRating
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
 
 ITEMS = tuple(ItemRef(aspect, "{} 1: {}. 5: {}.".format(*ENDS[aspect])) for aspect in ASPECTS)
@@ -78,16 +81,15 @@ class RatingQuestion(Question):
 
     def input_of(self, key: str) -> str:
         """Documents, summary, aspect and wording, whatever else the same call asked."""
-        asked = [item.text for item in self.items if item.key == key]
-        shared = (self.documents, self.query, self.summary, default_prompt(self.protocol, self.task))
-        return digest(*shared, asked)
+        item = [item.text for item in self.items if item.key == key]
+        return digest(self.documents, self.query, self.summary, default_prompt(self.protocol, self.task), item)
 
     @property
     def _names(self) -> tuple[str, ...]:
         return ("rating",) if self.protocol == "one" else self.keys
 
 
-class RatingTask(Task):
+class RatingTask(PairTask):
     """A rating for each summary and aspect."""
 
     name = JudgeRun.Task.RATINGS
@@ -95,81 +97,47 @@ class RatingTask(Task):
     subjects = "summaries"
     related = "summary"
     order_by = "summary__subtopic"
+    model = SummaryRating
+    item = "aspect"
     has_repeats = True
     labels = Labels(
         progress=gettext_noop("%(done)s of %(total)s summaries rated"),
         answers=gettext_noop("Ratings"),
         failed=gettext_noop("Failed summaries"),
         unanswered=gettext_noop("Summaries without an answer"),
-    )
-
-    def answers(self) -> QuerySet[SummaryRating, SummaryRating]:
-        return SummaryRating.objects.all()
-
-    def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        there = self.n_given(judge=judge, subjects=subjects, repeats=repeats)
-        shown = source_numbers(subjects)
-        return {one.pk: Counts(len(ASPECTS) * repeats if shown[one.pk] else 0, there[one.pk]) for one in subjects}
-
-    def questions(
-        self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
-    ) -> dict[int, list[RatingQuestion]]:
-        """Aspects without a rating, of summaries whose documents are here; five queries."""
-        summaries = {item.summary.pk: item.summary for item in items}
-        rows = self.given(judge=judge, keys=list(summaries), repeats=repeats)
-        there = set(rows.values_list("summary_id", "repeat", "aspect"))
-        shown = source_numbers(summaries.values())
-        asked = Subtopic.objects.filter(pk__in={one.subtopic_id for one in summaries.values()})
-        queries = dict(asked.values_list("pk", "query"))
-        texts = documents_of(
-            {one.haystack_id for one in summaries.values()}, {number for some in shown.values() for number in some}
-        )
-        found: dict[int, list[RatingQuestion]] = {}
-        for item in items:
-            one = item.summary
-            missing = {
-                repeat: {aspect for aspect in ASPECTS if (one.pk, repeat, aspect) not in there}
-                for repeat in range(repeats)
-            }
-            documents = tuple((number, *texts[one.haystack_id, number]) for number in shown[one.pk])
-            found[item.pk] = [
-                RatingQuestion(
-                    subject_key=str(one.pk),
-                    documents=documents,
-                    query=queries[one.subtopic_id],
-                    summary=one.text,
-                    items=group,
-                    protocol=config.protocol,
-                    repeat=repeat,
-                )
-                for repeat, group in item_groups(ITEMS, protocol=config.protocol, missing=missing)
-                if documents
-            ]
-        return found
-
-    def store(self, question: RatingQuestion, answers: Mapping[str, int | Problem], origin: Origin) -> None:
-        """A rating for each aspect; one that another worker stored first stays."""
-        rows = [
-            SummaryRating(
-                summary_id=int(question.subject_key),
-                aspect=aspect,
-                repeat=question.repeat,
-                value=None if isinstance(answer, Problem) else answer,
-                is_valid=not isinstance(answer, Problem),
-                raw={"problem": answer.reason} if isinstance(answer, Problem) else {},
-                input_sha256=question.input_of(aspect),
-            )
-            for aspect, answer in answers.items()
-        ]
-        SummaryRating.objects.bulk_create(origin.mark(rows), ignore_conflicts=True)
-
-    def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]]:
-        """Documents, summaries and wording as they were rated."""
-        return self.answers().filter(judge=judge).values_list("summary_id", "aspect", "input_sha256")
-
-    def stale_text(self, n: int) -> str:
-        return ngettext(
+        stale=ngettext_lazy(
             "%(n)d rating is stale: a document, the question or the wording has changed since it was given.",
             "%(n)d ratings are stale: a document, the question or the wording has changed since they were given.",
-            n,
-        ) % {"n": n}
+            "n",
+        ),
+    )
+
+    def n_pairs(self, judge: Judge) -> Combinable:
+        return Value(len(ASPECTS))
+
+    def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
+        """Nothing is asked of a summary whose documents are not here."""
+        counts = super()._counts(judge=judge, subjects=subjects, repeats=repeats)
+        shown = texts.source_numbers(subjects)
+        return {pk: its if shown[pk] else Counts(0, its.n_there) for pk, its in counts.items()}
+
+    def sheets(self, subjects: Sequence[Summary], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
+        shown = texts.source_numbers(subjects)
+        subtopics = Subtopic.objects.filter(pk__in={summary.subtopic_id for summary in subjects})
+        queries = dict(subtopics.values_list("pk", "query"))
+        haystacks = {summary.haystack_id for summary in subjects}
+        documents = texts.documents_of(haystacks, {number for numbers in shown.values() for number in numbers})
+        for summary in subjects:
+            ask = partial(
+                RatingQuestion,
+                subject_key=str(summary.pk),
+                documents=tuple((n, *documents[summary.haystack_id, n]) for n in shown[summary.pk]),
+                query=queries[summary.subtopic_id],
+                summary=summary.text,
+                protocol=config.protocol,
+            )
+            yield Sheet(summary.pk, ask, ITEMS if shown[summary.pk] else ())
+
+    def values(self, question: RatingQuestion, answer: int | Problem) -> dict[str, Any]:
+        value = None if isinstance(answer, Problem) else answer
+        return {**super().values(question, answer), "value": value}

@@ -19,7 +19,7 @@ from benchmarks.engine import judging, scopes
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
-from benchmarks.engine.tasks.support import n_not_extracted
+from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.management import judges as judges_argument
 from benchmarks.management import model_runs
 from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary

@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging
-from benchmarks.engine.tasks import autods
+from benchmarks.engine.tasks import key_points
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         finished = judging.finish_runs(
             judge=judge, task=JudgeRun.Task.AUTODS, clock=timezone.now, say=self.stderr.write
         )
-        found = autods.scored(finished)
+        found = key_points.scored(finished)
         cost = costs.cost_of(JudgeCall.objects.filter(run__in=finished))
         self._print(found, cost, as_json=options["json"])
         for run in finished:
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             if run.state == JudgeRun.State.PAUSED:
                 raise CommandError(f"It is paused; what was scored stays. {run.message}")
 
-    def _print(self, found: autods.Scored, cost: costs.Cost, *, as_json: bool) -> None:
+    def _print(self, found: key_points.Scored, cost: costs.Cost, *, as_json: bool) -> None:
         if as_json:
             dollars = None if cost.dollars is None else float(cost.dollars)
             report = {**asdict(found), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, leases, ledger
 from benchmarks.engine.leases import Lease
-from benchmarks.engine.tasks.autods import newest_scores
+from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, KeyPoint, LostReply, ModelPrice, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary

@@ -14,9 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.engine import judging, runs, sending
-from benchmarks.engine.tasks.autods import AutodsQuestion
 from benchmarks.engine.tasks.coverage import CoverageQuestion, CoverageReply
 from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer, read_points
+from benchmarks.engine.tasks.key_points import AutodsQuestion
 from benchmarks.engine.tasks.points import EntailmentQuestion, EntailmentReply
 from benchmarks.judges import parsing
 from benchmarks.judges.cleaning import MOST_BYTES, MOST_CHARACTERS, NOTE

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.engine import backgrounds, judging, runs
+from benchmarks.engine import judging, runs, texts
 from benchmarks.engine.tasks import coverage
 from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.models import Haystack, Insight, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System, Verdict
@@ -54,7 +54,7 @@ def judge(db: None) -> Judge:
 
 @pytest.fixture(autouse=True)
 def _forget_backgrounds() -> None:
-    backgrounds._of_documents.cache_clear()
+    texts._of_documents.cache_clear()
 
 
 def request(judge: Judge, summaries: Sequence[Summary] | None = None) -> JudgeRun:
@@ -281,12 +281,12 @@ def test_a_batch_takes_as_many_queries_for_many_summaries_as_for_one(
 
 def test_the_background_is_documents_and_insights_and_is_read_again_when_they_change(subtopic: Subtopic) -> None:
     haystack = subtopic.haystack
-    before = backgrounds.of_haystack(haystack.pk)
+    before = texts.of_haystack(haystack.pk)
     assert (len(before.texts), len(before.insights)) == (6, 5)
-    assert backgrounds.of_haystack(haystack.pk) is before
+    assert texts.of_haystack(haystack.pk) is before
     Insight.objects.create(subtopic=subtopic, number=9, key="late", text="Late it was.", gold_documents=[1])
     Haystack.objects.update(content_sha256="cd" * 32)
-    assert "Late it was." in backgrounds.of_haystack(haystack.pk).insights
+    assert "Late it was." in texts.of_haystack(haystack.pk).insights
 
 
 def test_without_documents_imported_summaries_stand_in_and_texts_of_sessions_never_do() -> None:
@@ -294,6 +294,6 @@ def test_without_documents_imported_summaries_stand_in_and_texts_of_sessions_nev
     subtopic = haystack.subtopics.get()
     make_summary(subtopic, "- one")
     make_summary(subtopic, "- written by hand", origin="session")
-    assert backgrounds.of_haystack(haystack.pk).texts == ("- one",)
+    assert texts.of_haystack(haystack.pk).texts == ("- one",)
     make_summary(subtopic, "- two")
-    assert set(backgrounds.of_haystack(haystack.pk).texts) == {"- one", "- two"}
+    assert set(texts.of_haystack(haystack.pk).texts) == {"- one", "- two"}

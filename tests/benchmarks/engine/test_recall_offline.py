@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.engine import judging, runs
-from benchmarks.engine.tasks.support import n_not_extracted
+from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.io.questions import import_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.judges.splitting import split_points

@@ -1,0 +1,130 @@
+"""The texts that questions are about, read for many subjects in a few queries.
+
+A haystack's texts are read once in a process, for as long as its content hash stays. What a rating of a summary is
+checked against, by people and judges alike, are the documents that the oracle shows for its subtopic and all that
+the summary cites.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from benchmarks.judges.base import Background, ItemRef
+from benchmarks.models import Document, Haystack, Insight, KeyPoint, QuestionDocument, Summary
+from benchmarks.scoring.oracle import select_documents
+from benchmarks.scoring.text import lines_from_list
+
+CACHED_HAYSTACKS = 8
+
+Text = tuple[int, str]
+"""A text by its primary key or its number."""
+
+
+def refs(rows: Iterable[Text]) -> list[ItemRef]:
+    """Texts by their primary keys, as judges see them."""
+    return [ItemRef(str(pk), text) for pk, text in rows]
+
+
+# Haystacks
+
+
+def of_haystack(haystack_id: int) -> Background:
+    """Documents and insights of a haystack; without documents, its insights and all its imported summaries.
+
+    Texts of writing sessions never count, so that a verdict does not depend on what others have written since.
+    """
+    found = Haystack.objects.filter(pk=haystack_id).values_list("content_sha256", "n_documents").first()
+    if found is not None and all(found):
+        return _of_documents(haystack_id, found[0])
+    return _read(haystack_id)
+
+
+@lru_cache(maxsize=CACHED_HAYSTACKS)
+def _of_documents(haystack_id: int, content_sha256: str) -> Background:
+    """Read what the hash stands for; summaries that stand in for documents have no such hash."""
+    return _read(haystack_id)
+
+
+def _read(haystack_id: int) -> Background:
+    documents = list(Document.objects.filter(haystack=haystack_id).values_list("text", flat=True))
+    insights = list(Insight.objects.filter(subtopic__haystack=haystack_id).values_list("text", flat=True))
+    if not documents:
+        documents = list(Summary.objects.filter(haystack=haystack_id).of_systems().values_list("text", flat=True))
+    return Background(texts=tuple(documents), insights=tuple(insights))
+
+
+def insights_by_subtopic(subtopics: Collection[int]) -> dict[int, list[Text]]:
+    """Insights in order: {subtopic pk: [(insight pk, text)]}. One query."""
+    found: dict[int, list[Text]] = defaultdict(list)
+    rows = Insight.objects.filter(subtopic__in=subtopics).order_by("subtopic", "number")
+    for pk, subtopic, text in rows.values_list("pk", "subtopic", "text"):
+        found[subtopic].append((pk, text))
+    return found
+
+
+# What ratings of summaries are checked against
+
+
+def source_numbers(summaries: Iterable[Summary]) -> dict[int, tuple[int, ...]]:
+    """{summary pk: document numbers, ascending}; empty where the haystack has no documents. Two queries."""
+    wanted = list(summaries)
+    sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    rows = Document.objects.filter(haystack__in={one.haystack_id for one in wanted}).order_by("number")
+    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
+        sizes[haystack].append((number, n_words))
+    counts: dict[int, Counter[int]] = defaultdict(Counter)
+    golds = Insight.objects.filter(subtopic__in={one.subtopic_id for one in wanted})
+    for subtopic, numbers in golds.values_list("subtopic", "gold_documents"):
+        counts[subtopic].update(numbers)
+    found = {}
+    for summary in wanted:
+        shown = set(select_documents(sizes[summary.haystack_id], counts[summary.subtopic_id]).numbers)
+        known = {number for number, _n_words in sizes[summary.haystack_id]}
+        cited = {number for line in lines_from_list(summary.lines) for number in line.citations}
+        found[summary.pk] = tuple(sorted(shown | (cited & known)))
+    return found
+
+
+def documents_of(haystacks: Collection[int], numbers: Collection[int]) -> dict[tuple[int, int], tuple[str, str]]:
+    """{(haystack pk, number): (title, text)}; one query."""
+    rows = Document.objects.filter(haystack__in=haystacks, number__in=numbers)
+    return {
+        (haystack, number): (title, text)
+        for haystack, number, title, text in rows.values_list("haystack", "number", "title", "text")
+    }
+
+
+# Questions
+
+
+@dataclass(frozen=True)
+class QuestionTexts:
+    """Key points as (primary key, text) in order, documents as (number, text)."""
+
+    key_points: tuple[Text, ...]
+    documents: tuple[Text, ...]
+
+    def background(self) -> Background:
+        """The texts that say which words are telling: the question's own."""
+        return Background(
+            texts=tuple(text for _, text in self.documents), insights=tuple(text for _, text in self.key_points)
+        )
+
+
+def of_questions(questions: Collection[int], *, with_documents: bool = True) -> dict[int, QuestionTexts]:
+    """{question pk: its texts}; two queries."""
+    key_points: dict[int, list[Text]] = defaultdict(list)
+    documents: dict[int, list[Text]] = defaultdict(list)
+    points = KeyPoint.objects.filter(question__in=questions).order_by("question", "number")
+    for pk, question, text in points.values_list("pk", "question", "text"):
+        key_points[question].append((pk, text))
+    if with_documents:
+        rows = QuestionDocument.objects.filter(question__in=questions).order_by("question", "number")
+        for number, question, text in rows.values_list("number", "question", "text"):
+            documents[question].append((number, text))
+    return {
+        question: QuestionTexts(tuple(key_points[question]), tuple(documents[question])) for question in questions
+    }
