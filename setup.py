@@ -19,7 +19,7 @@ setup(
     packages=[*CODE, *ASSETS],
     package_dir=ASSETS,
     package_data={
-        "": ["**/*.csv", "**/*.md", "**/*.toml", "**/*.mo"],
+        "": ["**/*.csv", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.mo"],
         **{package: ["**/*"] for package in ASSETS},
     },
 )

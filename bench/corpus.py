@@ -5,11 +5,12 @@ Its sentences are the demo's, shuffled: they read like text and compress like te
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 from typing import Any
 
-from benchmarks.demo import texts
+from summhay_site.demo.material import read
 
 N_DOCUMENTS = 100
 WORDS_PER_DOCUMENT = 800
@@ -25,9 +26,9 @@ def topic(*, n_documents: int = N_DOCUMENTS, n_systems: int = N_SYSTEMS) -> dict
     """The haystack as an object to be printed as JSON."""
     dice = random.Random(20_240)  # noqa: S311 - shuffled sentences are no secret
     pool = sentences()
-    keys = [texts.public_id(f"bench/document/{number}") for number in range(n_documents)]
+    keys = [_id(f"bench/document/{number}") for number in range(n_documents)]
     return {
-        "topic_id": texts.public_id("bench"),
+        "topic_id": _id("bench"),
         "topic": "Shuffled sentences, to measure with",
         "topic_metadata": {},
         "subtopics": [
@@ -54,8 +55,13 @@ def topic(*, n_documents: int = N_DOCUMENTS, n_systems: int = N_SYSTEMS) -> dict
 
 def sentences() -> list[str]:
     """Every sentence of the demo's documents."""
-    story = "\n".join(document.text for document in texts.documents("ferry"))
+    story = "\n".join(document["document_text"] for document in read("ferry.json")["documents"])
     return [part for part in _SENTENCE.split(story.replace("\n", " ")) if len(part) > 20]
+
+
+def _id(name: str) -> str:
+    """An id of 24 characters, the same for the same name."""
+    return hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
 def _altered(sentence: str, dice: random.Random) -> str:
@@ -72,7 +78,7 @@ def _document(pool: list[str], dice: random.Random) -> str:
 
 
 def _insight_key(subtopic: int, number: int) -> str:
-    return texts.public_id(f"bench/{subtopic}/insight/{number}")
+    return _id(f"bench/{subtopic}/insight/{number}")
 
 
 def _subtopic(
@@ -88,7 +94,7 @@ def _subtopic(
     ]
     systems = [f"summary_subtopic_retriever{n % N_RETRIEVERS}_model{n // N_RETRIEVERS}" for n in range(n_systems)]
     return {
-        "subtopic_id": texts.public_id(f"bench/subtopic/{number}"),
+        "subtopic_id": _id(f"bench/subtopic/{number}"),
         "subtopic_name": f"Part {number}",
         "subtopic": f"What the reports say of part {number}",
         "query": f"What do the reports say about part {number}?",

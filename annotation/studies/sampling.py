@@ -101,7 +101,7 @@ def in_blocks(items: Iterable[int], *, block_of: Mapping[int, str], seed: int, p
     for item in sorted(items):
         blocks.setdefault(block_of[item], []).append(item)
     dice = random.Random(f"order:{seed}:{person}")  # noqa: S311  an order, not a secret
-    names = sorted(blocks)
+    names = list(blocks)
     dice.shuffle(names)
     for name in names:
         dice.shuffle(blocks[name])

@@ -204,11 +204,11 @@ def _too_small(cap: int) -> str:
 
 
 def present_people(study: Study) -> dict[int, str]:
-    """{annotator pk: what the lot of their order is drawn by} of those who can be given work."""
+    """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
     members = study.memberships.current()
     free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
     rows = members.filter(annotator__in=free).order_by("number")
-    return {pk: str(uid) for pk, uid in rows.values_list("annotator", "annotator__uid")}
+    return {pk: str(number) for pk, number in rows.values_list("annotator", "number")}
 
 
 def untouched(study: Study) -> LabelTaskQuerySet:

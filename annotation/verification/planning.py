@@ -97,7 +97,7 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
             for question in asked
             for item in _items(
                 study,
-                question.pk,
+                new[question.pk],
                 points[question.pk],
                 checks.get(question.pk, ()),
                 plain=plain,
@@ -192,7 +192,7 @@ def _without_highlight(points: Mapping[int, Sequence[KeyPoint]], share: Fraction
 
 def _items(
     study: Study,
-    question: int,
+    question: Question,
     points: Sequence[KeyPoint],
     checks: Sequence[KeyPoint],
     *,
@@ -201,7 +201,7 @@ def _items(
     now: datetime,
 ) -> list[LabelItem]:
     """The items of a question in the order of work; an attention check has another point's passage marked."""
-    dice = random.Random(f"place:{study.seed}:{question}")  # noqa: S311  an order, not a secret
+    dice = random.Random(f"place:{study.seed}:{question.key}")  # noqa: S311  an order, not a secret
     rows: list[tuple[KeyPoint, int | None, str]] = [
         (point, None if point.pk in plain else point.pk, LabelItem.Role.ORDINARY) for point in points
     ]
@@ -211,10 +211,10 @@ def _items(
     return [
         LabelItem(
             study=study,
-            question_id=question,
+            question=question,
             key_point_id=point.pk,
             highlight_of_id=marked,
-            block=f"question-{question}",
+            block=f"question-{question.pk}",
             n_questions=1,
             is_overlap=is_overlap,
             role=role,

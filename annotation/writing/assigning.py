@@ -308,7 +308,7 @@ def practice_assignment(*, annotator: Annotator, now: datetime) -> Assignment | 
         subtopic=subtopic,
         is_practice=True,
         created_at=now,
-        **_frozen(documents, stable_seed("practice", annotator.uid)),
+        **_frozen(documents, stable_seed("practice", annotator.pk)),
     )
     try:
         with transaction.atomic():

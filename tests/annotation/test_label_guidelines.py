@@ -12,8 +12,7 @@ from rapidfuzz import fuzz
 
 from annotation.kinds import label_kinds
 from annotation.studies.guidelines import default_guidelines, render_markdown
-from benchmarks.demo.haystack import demo_topic, practice_topic
-from benchmarks.demo.questions import demo_questions
+from summhay_site.demo.material import read
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
@@ -47,8 +46,8 @@ QUOTED = re.compile("“([^”]+)”")
 
 def demo_subjects() -> list[str]:
     """The questions and queries of the demo, its key points and insights."""
-    questions = demo_questions()
-    subtopics = [subtopic for topic in (demo_topic(), practice_topic()) for subtopic in topic["subtopics"]]
+    questions = read("questions.jsonl")
+    subtopics = [subtopic for name in ("ferry.json", "repair.json") for subtopic in read(name)["subtopics"]]
     return [
         *(each["question"] for each in questions),
         *(point["text"] for each in questions for point in each["key_points"]),

@@ -14,11 +14,11 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.demo.questions import demo_questions
 from benchmarks.highlighting import Mark, segments
 from benchmarks.io.questions import import_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
+from summhay_site.demo.material import read
 from tests.makers import flat
 
 Login = Callable[..., Client]
@@ -89,7 +89,7 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
 
 @pytest.mark.django_db
 def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: Any, login: Login) -> None:
-    take(now, *demo_questions(), dataset="demo")
+    take(now, *read("questions.jsonl"), dataset="demo")
     take(now, line(category="riddle"))
     client, address = login(ada), reverse("benchmarks:questions")
     canals = Question.objects.get(key="canals").text
@@ -128,7 +128,7 @@ def test_without_questions_the_list_says_how_they_come_in(ada: Any, login: Login
 @pytest.mark.django_db
 def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, ada: Any, login: Login) -> None:
     take(now, line(key="small", key_points=[], responses=[]))
-    take(now, *demo_questions(), dataset="demo")
+    take(now, *read("questions.jsonl"), dataset="demo")
     client = login(ada)
     small, large = (detail(Question.objects.get(key=key)) for key in ("small", "canals"))
     body(client, small)  # fills the caches of the site

@@ -18,16 +18,16 @@ def prepare() -> dict[str, Any]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from benchmarks.demo.haystack import demo_topic
     from benchmarks.io.haystacks import import_topic
     from benchmarks.io.schemas import summhay
     from benchmarks.models import Haystack
+    from summhay_site.demo.material import read
     from tests.e2e.scene import PASSWORD
 
     now = timezone.now()
     ada = get_user_model().objects.create_user(username="ada", password=PASSWORD)
     ada.groups.add(Group.objects.get(name="researcher"))
-    topic = demo_topic()
+    topic = read("ferry.json")
     for subtopic in topic["subtopics"]:
         subtopic |= {"summaries": {}, "eval_summaries": {}, "retriever": {}}
     parsed = summhay.parse(io.BytesIO(json.dumps(topic).encode()), name="demo")

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from django.urls import Resolver404, resolve
 from playwright.sync_api import Page
 
-from summhay_site.demo import PASSWORD
+from summhay_site.demo.player import PASSWORD
 
 ID = re.compile(r"[0-9a-f-]{36}|[0-9]+")
 CAST = {"nobody": [""], "annotator": ["cleo", "jon", "ben"], "researcher": ["ada"], "admin": ["eve"]}

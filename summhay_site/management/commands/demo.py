@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchmarks.data_folder import data_folder
-from summhay_site import demo
+from summhay_site.demo import player
 
 READY_SECONDS = 30
 STOPPED = "A process stopped; its message is above, or in worker.log of the data folder."
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         try:
             _wait_until_ready(port, processes)
             self.stdout.write(
-                f"\nServing on http://127.0.0.1:{port}/   Stop it with Ctrl+C.\n\n{demo.login_table()}"
+                f"\nServing on http://127.0.0.1:{port}/   Stop it with Ctrl+C.\n\n{player.login_table()}"
             )
             self.stdout.flush()
             _watch(processes)

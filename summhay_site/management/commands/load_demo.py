@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from summhay_site import demo
+from summhay_site.demo import player
 
 
 class Command(BaseCommand):
@@ -26,6 +26,6 @@ class Command(BaseCommand):
         """Load, and print the logins."""
         if settings.HTTPS:
             raise CommandError("The demo has passwords that everybody knows; it is not loaded where HTTPS is on.")
-        demo.load(now=timezone.now(), say=lambda text: self.stdout.write(f"  loading {text}"))
+        player.load(now=timezone.now(), say=lambda text: self.stdout.write(f"  loading {text}"))
         if options["logins"]:
-            self.stdout.write(demo.login_table())
+            self.stdout.write(player.login_table())

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.demo.questions import demo_questions
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.long2rag_schema import schema_text
 from benchmarks.io.schemas.questions import CATEGORIES, DOMAINS, QuestionText, SpanText, known_name
 from benchmarks.io.schemas.spans import LEAST_RATIO, locate
+from summhay_site.demo.material import read
 
 DOCS = Path(__file__).parents[3] / "docs"
 TEXT = "Ice stopped the boats for weeks. Fog did so for days. Ice stopped the boats for weeks."
@@ -175,7 +175,7 @@ def test_reading_gives_the_first_question_before_it_has_read_the_last() -> None:
 
 def test_the_demo_questions_are_all_good_and_come_back_as_they_went() -> None:
     problems = Problems()
-    questions = long2rag.parse(demo_questions(), problems=problems)
+    questions = long2rag.parse(read("questions.jsonl"), problems=problems)
     printed = b"".join(long2rag.dump(questions))
     assert problems.counts == {}
     assert all(span.is_exact for row in questions for point in row.key_points for span in point.spans)

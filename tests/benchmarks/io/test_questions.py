@@ -12,13 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from benchmarks.demo.questions import demo_questions
 from benchmarks.io.questions import import_questions
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.running import Report
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import AuditEvent, KeyPoint, Question, Response, Span, System
+from summhay_site.demo.material import read
 
 pytestmark = pytest.mark.django_db
 TEXT = "Ice stopped the boats for weeks. Fog did so for days."
@@ -42,7 +42,7 @@ def stored() -> list[Any]:
 
 
 def test_what_comes_in_goes_out_the_same(now: datetime) -> None:
-    questions = long2rag.parse(demo_questions())
+    questions = long2rag.parse(read("questions.jsonl"))
     import_questions(questions, dataset="demo", actor=None, now=now)
     assert stored() == list(questions)
     question = Question.objects.get(key=questions[0].key)
@@ -146,7 +146,7 @@ def run(*args: str) -> str:
 
 def test_the_commands_take_in_and_write_out_and_the_round_trip_is_the_identity(tmp_path: Path) -> None:
     source, out, again = (tmp_path / name for name in ("in.jsonl", "out.jsonl", "again.jsonl"))
-    source.write_bytes(b"".join(long2rag.dump(long2rag.parse(demo_questions()))))
+    source.write_bytes(b"".join(long2rag.dump(long2rag.parse(read("questions.jsonl")))))
     assert (
         json.loads(run("import_dataset", "long2rag", str(source), "--dry-run", "--json"))["created"]["questions"]
         == 10

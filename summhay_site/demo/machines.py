@@ -1,0 +1,152 @@
+"""What models do in the demo: the offline judge, retrievers and baselines, and an invented rater by batch file.
+
+Nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from annotation.models import Study
+from annotation.writing import scoring
+from benchmarks.engine import batch_replies, batches, judging, retrieving, summarizing
+from benchmarks.engine.arranging import InTurn
+from benchmarks.engine.responding import Documents
+from benchmarks.engine.scopes import Scope
+from benchmarks.engine.summarizing import Source
+from benchmarks.judges.questions import ModelConfig
+from benchmarks.models import Judge, JudgeRun, Question, Response, Subtopic, Summary
+from benchmarks.retrieval.registry import OFFLINE, make
+from benchmarks.scoring.likert import ASPECTS
+from benchmarks.summarizers.conditions import CUT, FULL, Condition
+from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig
+from summhay_site.demo.cast import haystack_of
+from summhay_site.demo.labels import levels_of, near
+
+REASON = "demo"
+RESPONSE_TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
+
+
+def score_sessions(*, now: datetime) -> None:
+    """Let the offline judge judge what people wrote, at every mark."""
+    runs = scoring.score_snapshots(now=now)
+    while scoring.check_copying(now=now):
+        pass
+    for run in runs:
+        judging.run_pending(run=run, clock=lambda: now)
+
+
+def judge_summaries(*, dataset: str, now: datetime) -> None:
+    """Let the offline judge judge what systems wrote on a haystack and it has not judged yet."""
+    haystack = haystack_of(dataset)
+    scope = Scope(haystack=haystack.title).as_json()
+    _run(judging.default_judge(now=now), haystack.summaries.of_systems(), now=now, scope=scope)
+
+
+def judge_responses(*, dataset: str, now: datetime) -> None:
+    """Judge what responses recall, split them into points, and look for what supports these."""
+    responses = list(Response.objects.filter(question__dataset=dataset).order_by("pk"))
+    for task in RESPONSE_TASKS:
+        _run(judging.default_judge(now=now), responses, task=task, now=now)
+
+
+def retrieve(*, dataset: str, now: datetime) -> None:
+    """Run every retriever that needs no server on the documents."""
+    for name in OFFLINE:
+        retriever = make(name, {})
+        row = retrieving.request(haystack=haystack_of(dataset), retriever=retriever, now=now, wake=False)
+        retrieving.advance(uid=row.uid, clock=lambda: now)
+
+
+def summarize(*, dataset: str, shown: Sequence[Mapping[str, str]], cut: int = 0, now: datetime) -> None:
+    """Let the offline baseline, or one that reads a beginning only, summarize what it is shown in each way."""
+    writer = _reading_a_beginning(cut, now=now) if cut else summarizing.extractive(now=now)
+    rows = Subtopic.objects.filter(haystack__dataset=dataset, haystack__is_practice=False)
+    subtopics = list(rows.select_related("haystack").order_by("haystack", "number"))
+    name = dataset if subtopics[0].haystack.is_source else subtopics[0].haystack.title
+    for one in map(_source, shown):
+        drafts = summarizing.drafted(judge=writer, subjects=one.fitting(subtopics), shown=one, now=now)
+        _run(writer, drafts, task=summarizing.TASK, now=now, scope=one.scope(name))
+
+
+def respond(*, dataset: str, cuts: Sequence[int], now: datetime) -> None:
+    """Let the offline baseline answer questions from documents that are cut so; 0 leaves them whole."""
+    writer = summarizing.extractive(now=now)
+    questions = list(Question.objects.filter(dataset=dataset).order_by("pk"))
+    for tokens in cuts:
+        shown = Documents(Condition(CUT if tokens else FULL, tokens=tokens))
+        drafts = summarizing.drafted(judge=writer, subjects=questions, shown=shown, now=now)
+        _run(writer, drafts, task=shown.task, now=now, scope=shown.scope(dataset))
+
+
+def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: datetime) -> None:
+    """Let a model rate the summaries of a study: requests go to a file, and invented replies are read from one."""
+    row = Study.objects.get(name=study)
+    items = row.label_items.select_related("summary").order_by("pk")
+    values = {"base_url": settings.OPENAI_BASE_URLS[0], "model": model, "protocol": "all"}
+    note = "Invented for the demo; its ratings came by a batch file."
+    config = ModelConfig.from_mapping(values)
+    rater = judging.save_judge(name=judge, config=config, note=note, by=None, now=now)
+    summaries = [item.summary for item in items if item.summary is not None]
+    run = judging.request_run(judge=rater, subjects=summaries, task=JudgeRun.Task.RATINGS, reason=REASON, now=now)
+    if run is None:
+        raise RuntimeError("the demo is loaded once")
+    with TemporaryDirectory(prefix="batch-") as name:
+        folder = Path(name)
+        batches.write(run=run, folder=folder, clock=lambda: now)
+        requests = [
+            orjson.loads(line)
+            for path in sorted(folder.glob(f"{batches.REQUESTS}*"))
+            for line in path.read_bytes().splitlines()
+        ]
+        replies = [_reply(request, summaries, rate=rate) for request in requests]
+        (folder / "replies.jsonl").write_bytes(b"\n".join(map(orjson.dumps, replies)))
+        batch_replies.read(folder=folder, clock=lambda: now)
+
+
+def _reply(request: Mapping[str, Any], summaries: Iterable[Summary], *, rate: float) -> dict[str, Any]:
+    """The line of a file of replies: a chat completion with a rating for each aspect."""
+    question = request["body"]["messages"][-1]["content"]
+    summary = next(one for one in summaries if f"Summary:\n{one.text}\n" in question)
+    dice = random.Random(f"{request['body']['model']}/{summary.text}")  # noqa: S311 - the same demo every time
+    ratings = {
+        aspect: near(level, rate=rate, dice=dice)
+        for aspect, level in zip(ASPECTS, levels_of(summary), strict=True)
+    }
+    message = {"role": "assistant", "content": orjson.dumps(ratings).decode()}
+    choices = [{"message": message, "finish_reason": "stop"}]
+    body = {"object": "chat.completion", "model": request["body"]["model"], "choices": choices}
+    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}, "error": None}
+
+
+def _source(shown: Mapping[str, str]) -> Source:
+    """What is shown: documents of a `retriever`, all in an `order`, or arranged by an `experiment`."""
+    if "experiment" in shown:
+        return InTurn(order=shown["experiment"])
+    return Source.named(shown["retriever"]) if "retriever" in shown else Source(**shown)
+
+
+def _reading_a_beginning(cut: int, *, now: datetime) -> Judge:
+    return judging.ensure_judge(
+        name=f"{EXTRACTIVE}-{cut}",
+        kind=Judge.Kind.LEXICAL,
+        config=ExtractiveConfig(truncate_to=cut).as_mapping(),
+        note=f"Reads the first {cut} tokens.",
+        now=now,
+        role=Judge.Role.SUMMARIZER,
+    )
+
+
+def _run(judge: Judge, subjects: Iterable[Any], *, now: datetime, **about: Any) -> None:
+    """Work through a run of what is missing, if anything is."""
+    run = judging.request_run(judge=judge, subjects=subjects, reason=REASON, now=now, **about)
+    if run is not None:
+        judging.run_pending(run=run, clock=lambda: now)
