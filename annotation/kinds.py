@@ -1,7 +1,7 @@
 """The registry of the kinds of study, and what the app asks of each: its name, its pages, its words in lists.
 
-A kind is a package with a module `kind` that makes one `StudyKind` and registers it; `INSTALLED` names those
-packages, and the app imports them once when it starts. Everything that all kinds share asks here and imports no
+A kind is a package whose module `kind` has a subclass of `StudyKind` and registers one instance of it; `INSTALLED`
+names those packages, and the app imports them once when it starts. What all kinds share asks here and imports no
 kind. What a kind says of setting up, dealing and following its studies is in `studies.kind`.
 """
 
@@ -116,7 +116,6 @@ PARTS: dict[str, Text] = {
 FILES = Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data")
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudyKind:
     """One kind of study; pages are given by the names of their URLs and take the study's, or task's, public id."""
 
@@ -124,23 +123,13 @@ class StudyKind:
     """The value of `Study.kind`."""
     label: Text
     """What it is called in lists of studies."""
-    study_page: str = "annotation:study"
+    study_page = "annotation:study"
     """Where researchers follow a study of this kind."""
     tabs: tuple[Tab, ...] = ()
     """Pages of a study that only this kind has."""
     words: Words | None = None
     """For label work."""
-    files: Callable[[Any, datetime], Iterable[StudyFile]] = lambda _study, _now: ()
-    """What an archive of a study holds beside its labels, at a time."""
-    insights_in_files: Callable[[Any], Iterable[Any]] = lambda _study: ()
-    """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
-    latest: Callable[[Any], Plot | None] = lambda _study: None
-    """The results of a study as a small plot for the home of researchers, None before there are any."""
-    headline: Callable[[Any], Headline] = lambda _study: Headline(0, 0, None)
-    """What the labels of a study come to, for the list of what can be compared."""
-    waiting: Callable[[Mapping[int, Any]], list[Waiting]] = lambda _studies: []
-    """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""
-    guidelines: str = ""
+    guidelines = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
 
     @property
@@ -152,6 +141,26 @@ class StudyKind:
     def results_page(self) -> str:
         """The page with the results of a study of this kind; empty where there is none."""
         return next((tab.page for tab in self.all_tabs if tab.part == "results"), "")
+
+    def files(self, study: Any, now: datetime) -> Iterable[StudyFile]:
+        """What an archive of a study holds beside its labels, at a time."""
+        return ()
+
+    def insights_in_files(self, study: Any) -> Iterable[Any]:
+        """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
+        return ()
+
+    def latest(self, study: Any) -> Plot | None:
+        """The results of a study as a small plot for the home of researchers, None before there are any."""
+        return None
+
+    def headline(self, study: Any) -> Headline:
+        """What the labels of a study come to, for the list of what can be compared."""
+        return Headline(0, 0, None)
+
+    def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
+        """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""
+        return []
 
 
 Kind = TypeVar("Kind", bound=StudyKind)

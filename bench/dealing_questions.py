@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Annotator, Study, VerificationPlan
 from annotation.studies import lifecycle, members
+from annotation.studies.kind import work_of
 from annotation.verification import planning
 from bench import key_points
 from bench.cases import Measurement, case, most
@@ -48,11 +49,11 @@ def measure() -> dict[str, float]:
     planning.add_questions(study=study, questions=questions, by=None, now=now)
     items_s = time.perf_counter() - began
     began = time.perf_counter()
-    n_tasks = planning.deal(study=study, by=None, now=now).n_new
+    n_tasks = work_of(study).deal(study=study, by=None, now=now).n_new
     deal_s = time.perf_counter() - began
     members.add_annotators(study=study, annotators=people[N_PEOPLE:], by=None, now=now)
     began = time.perf_counter()
-    planning.deal(study=study, by=None, now=now, rebalance=True)
+    work_of(study).deal(study=study, by=None, now=now, rebalance=True)
     again_s = time.perf_counter() - began
     began = time.perf_counter()
     with transaction.atomic(), connection.cursor() as cursor:

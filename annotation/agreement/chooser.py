@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
@@ -44,8 +43,7 @@ def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
     labelled = Q(Exists(ExternalLabel.objects.filter(study=OuterRef("pk"))))
     for kind in kinds.kinds():
         if isinstance(kind, LabelWork):
-            model: Any = Study._meta.get_field(kind.answers).related_model
-            labelled |= Q(Exists(model.objects.filter(study=OuterRef("pk"))))
+            labelled |= Q(Exists(kind.answers.model.objects.filter(study=OuterRef("pk"))))
     return studies.filter(labelled).order_by("-created_at", "-pk")
 
 

@@ -53,13 +53,9 @@ def agreed_texts(study: Study) -> list[ConsentText]:
 
 
 def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
-    rows_of = kind.label_rows
-    if rows_of is None:
-        return
     for place, (which, title) in enumerate(kind.label_files):
         name = f"labels-{which}" if place else "labels"
-
-        rows = partial(rows_of, study, which)
+        rows = partial(kind.label_rows, study, which)
         yield csv_file(f"{name}.csv", title, kind.label_columns, rows, kind.label_cells)
         yield jsonl_file(f"{name}.jsonl", title, kind.label_columns, rows)
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
 from annotation.figures.page import headline, small_plot
-from annotation.kinds import StudyKind, register, results_tab
+from annotation.kinds import Headline, StudyFile, StudyKind, register, results_tab
 from annotation.models import Study
+from benchmarks.web.plots import Plot
 
-KIND = register(
-    StudyKind(
-        value=Study.Kind.EXTERNAL,
-        label=gettext_lazy("labels made elsewhere"),
-        study_page="annotation:study-agreement",
-        headline=headline,
-        tabs=(results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),),
-        files=files_of,
-        latest=small_plot,
-    )
-)
+
+class External(StudyKind):
+    """Labels made elsewhere."""
+
+    value = Study.Kind.EXTERNAL
+    label = gettext_lazy("labels made elsewhere")
+    study_page = "annotation:study-agreement"
+    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),)
+
+    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
+        return files_of(study, now)
+
+    def latest(self, study: Study) -> Plot | None:
+        return small_plot(study)
+
+    def headline(self, study: Study) -> Headline:
+        return headline(study)
+
+
+KIND = register(External())

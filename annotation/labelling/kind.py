@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.kinds import Tab, Text, Waiting, kind_named
-from annotation.labelling.preview import PREVIEW
+from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Annotator, LabelTask, Study
 from annotation.studies import tasks
+from annotation.studies.blocked import Blocked
 from annotation.studies.forms import DetailsForm
-from annotation.studies.kind import Work, work_of
+from annotation.studies.kind import Work
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
 from annotation.studies.overview_page import Presence, Remark
-from annotation.studies.preview import Preview
+from annotation.studies.preview import PreviewPlace
+from annotation.studies.tasks import Dealing, Dealt
 
 TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", needs_plan=True)
 ITEM = gettext_lazy("Item")
@@ -32,28 +35,7 @@ SHORT_HELP = gettext_lazy(
 )
 
 
-def update(*, form: DetailsForm, study: Study, by: Any, now: datetime) -> Study:
-    """Change the details; the plan is fixed once items are assigned by it."""
-    return update_details(study=study, details=form.details(), by=by, now=now)
-
-
-def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> tuple[int, int]:
-    """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
-    return tasks.release(study=study, annotator=annotator)
-
-
-def on_now(study: Study, now: datetime) -> list[Presence]:
-    """Who was seen on a task of this study in the last two minutes; nobody where answers are no longer saved."""
-    if study.state != Study.State.OPEN:
-        return []
-    rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
-    last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
-    return [Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()]
-
-
-def disagreements(
-    studies: Mapping[int, Study], *, undecided: Callable[[Iterable[int]], Mapping[int, int]], page: str
-) -> list[Waiting]:
+def disagreements(studies: Mapping[int, Study], undecided: Mapping[int, int], *, page: str) -> list[Waiting]:
     """How many items people disagree on and nobody has decided, by study; `page` is where one decides."""
     return [
         Waiting(
@@ -61,80 +43,121 @@ def disagreements(
             reverse(page, args=[studies[pk].uid]),
             studies[pk].name,
         )
-        for pk, n in undecided(studies).items()
+        for pk, n in undecided.items()
     ]
 
 
-def opening_problems(study: Study) -> list[str]:
-    """Items, people and tasks are needed."""
-    problems = []
-    if not study.label_items.exists():
-        problems.append(_("Choose what is to be labelled."))
-    if is_recruiting(study):
-        return problems  # people come by themselves, and get their tasks then
-    if not study.memberships.current().exists():
-        problems.append(_("Add at least one annotator."))
-    elif not study.label_tasks.exists():
-        problems += [str(row) for row in work_of(study).blocked(study)] or [
-            _("No task is assigned. Assign what is missing on the page of annotators.")
-        ]
-    return problems
+class LabelWork(TaskPage, Work):
+    """A kind of study whose items are assigned as label tasks."""
 
-
-def deletion_problems(study: Study) -> list[str]:
-    """Why a study cannot be deleted: somebody has labelled in it, or was at work on a task."""
-    kind = work_of(study)
-    n_labels = getattr(study, kind.answers).count() if isinstance(kind, LabelWork) else 0
-    if n_labels:
-        return [
-            ngettext(
-                "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
-                "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
-                n_labels,
-            )
-            % {"n": n_labels}
-        ]
-    if n_begun := study.label_tasks.exclude(begun_at=None).count():
-        return [
-            ngettext(
-                "%(n)d task was begun in it. Time at work cannot be deleted; archive the study instead.",
-                "%(n)d tasks were begun in it. Time at work cannot be deleted; archive the study instead.",
-                n_begun,
-            )
-            % {"n": n_begun}
-        ]
-    return []
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelWork(Work):
-    """A kind whose items are assigned as label tasks; `answers` is the accessor of a study's answers."""
-
-    answers: str
-    about: Callable[[LabelTask], Remark] = lambda task: Remark(task, str(task.item))
-    """What a task is about, in words, for pages of researchers."""
+    settings_form: type[Any] = DetailsForm
+    short_help: Text = SHORT_HELP
     about_rows: tuple[str, ...] = ()
     """What `about` reads of a task, as `select_related` names it."""
     about_label: Text = ITEM
     """What tasks are about, as the heading of a column."""
-    task: TaskPage | None = None
-    """How annotators answer a task; without one they can't."""
     simulated: Simulated[Any] | None = None
-    """How simulated people answer one."""
-    settings_form: Callable[..., Any] = DetailsForm
-    update: Callable[..., Study] = update
-    on_now: Callable[[Study, datetime], list[Presence]] = on_now
-    release: Callable[..., tuple[int, int]] = release
-    unfinished_of: Callable[..., tuple[int, int]] = tasks.unfinished_of
-    opening_problems: Callable[[Study], list[str]] = opening_problems
-    deletion_problems: Callable[[Study], list[str]] = deletion_problems
-    short_help: Text = SHORT_HELP
-    preview: Preview | None = PREVIEW
+    """How simulated people answer tasks."""
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
         """The page of its tasks beside the others."""
         return (TASKS, *super().all_tabs)
+
+    def about(self, task: LabelTask) -> Remark:
+        """What a task is about, in words, for pages of researchers."""
+        return Remark(task, str(task.item))
+
+    @abstractmethod
+    def dealing(self, study: Study) -> Dealing:
+        """How the items of a study are assigned."""
+
+    def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
+        """What somebody left unfinished goes to somebody else as one; what was answered stays."""
+        return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **self.dealing(study))
+
+    def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
+        """With a limit for each person the places fill up as people come; without one they share what is there."""
+        self.deal(study=study, by=None, now=now, rebalance=max_tasks is None)
+
+    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
+        """As `deal` would give them."""
+        return tasks.room(study=study, n=n, max_tasks=max_tasks, **self.dealing(study))
+
+    def n_short(self, study: Study) -> int:
+        """Of items for everyone also those that somebody could still get."""
+        return tasks.n_short(study, **self.dealing(study))
+
+    def blocked(self, study: Study) -> list[Blocked]:
+        return tasks.blocked(study=study, **self.dealing(study))
+
+    def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
+        """Change the details; the plan is fixed once items are assigned by it."""
+        return update_details(study=study, details=form.details(), by=by, now=now)
+
+    def release(
+        self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
+    ) -> tuple[int, int]:
+        return tasks.release(study=study, annotator=annotator)
+
+    def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
+        return tasks.unfinished_of(study=study, annotator=annotator)
+
+    def opening_problems(self, study: Study) -> list[str]:
+        """Items, people and tasks are needed."""
+        problems = []
+        if not study.label_items.exists():
+            problems.append(_("Choose what is to be labelled."))
+        if is_recruiting(study):
+            return problems  # people come by themselves, and get their tasks then
+        if not study.memberships.current().exists():
+            problems.append(_("Add at least one annotator."))
+        elif not study.label_tasks.exists():
+            problems += [str(row) for row in self.blocked(study)] or [
+                _("No task is assigned. Assign what is missing on the page of annotators.")
+            ]
+        return problems
+
+    def deletion_problems(self, study: Study) -> list[str]:
+        """Somebody has labelled in it, or was at work on a task."""
+        if n_labels := self.answers.model.objects.filter(study=study).count():
+            return [
+                ngettext(
+                    "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
+                    "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
+                    n_labels,
+                )
+                % {"n": n_labels}
+            ]
+        if n_begun := study.label_tasks.exclude(begun_at=None).count():
+            return [
+                ngettext(
+                    "%(n)d task was begun in it. Time at work cannot be deleted; archive the study instead.",
+                    "%(n)d tasks were begun in it. Time at work cannot be deleted; archive the study instead.",
+                    n_begun,
+                )
+                % {"n": n_begun}
+            ]
+        return []
+
+    def on_now(self, study: Study, now: datetime) -> list[Presence]:
+        """Who was seen on a task in the last two minutes; nobody where answers are no longer saved."""
+        if study.state != Study.State.OPEN:
+            return []
+        rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
+        last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
+        return [
+            Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()
+        ]
+
+    def n_previews(self, study: Study) -> int:
+        return study.label_items.count() if self.task_template else 0
+
+    def preview(self, request: HttpRequest, place: PreviewPlace) -> HttpResponse:
+        return preview.page(self, request, place)
+
+    def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+        return preview.act(self, request, place, name)
 
 
 def task_page_of(value: str) -> TaskPage | None:
@@ -143,4 +166,4 @@ def task_page_of(value: str) -> TaskPage | None:
         kind = kind_named(value)
     except KeyError:
         return None
-    return kind.task if isinstance(kind, LabelWork) else None
+    return kind if isinstance(kind, LabelWork) and kind.task_template else None

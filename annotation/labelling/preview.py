@@ -8,44 +8,31 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from annotation import pane as panes
-from annotation.kinds import kind_named
 from annotation.labelling.acts import BadAct, question_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.position import ListedTask, Position
-from annotation.labelling.recording import Outcome, payload_of
-from annotation.labelling.task_page import ACTS, Place, TaskPage, context_of
-from annotation.models import Annotator, LabelTask, Study
-from annotation.studies.preview import Preview, PreviewPlace
+from annotation.labelling.recording import Outcome
+from annotation.labelling.task_page import ACTS, Place, TaskPage, context_of, payload_of
+from annotation.models import Annotator, LabelTask
+from annotation.studies.preview import PreviewPlace
 
 NEAR = 15
 NOBODY = 0
 """The key of rows that are not stored."""
 
 
-def task_page(study: Study) -> TaskPage | None:
-    """How the tasks of a study are answered; None where they can't be."""
-    page: TaskPage | None = getattr(kind_named(study.kind), "task", None)
-    return page
-
-
-def count(study: Study) -> int:
-    """The items of a study; none where no page shows them."""
-    return study.label_items.count() if task_page(study) else 0
-
-
-def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
+def page(kind: TaskPage, request: HttpRequest, at: PreviewPlace) -> HttpResponse:
     """The page of the task that somebody would get for an item."""
-    kind = _page_of(at)
     context = context_of(kind, _task(at), place=_place(at)) | {"preview": at}
-    shown = render(request, kind.template, context)
-    return panes.respond(request, shown, kind.pane(context)) if kind.pane else shown
+    pane, shown = kind.pane(context), render(request, kind.task_template, context)
+    return shown if pane is None else panes.respond(request, shown, pane)
 
 
-def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+def act(kind: TaskPage, request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
     """What the page would get in reply, had it stored something."""
     if name not in ACTS or request.method != "POST":
         raise Http404
-    kind, task = _page_of(at), _task(at)
+    task = _task(at)
     if name == "undo":
         return {"nothing": True}, 200
     if name == "skip":
@@ -61,25 +48,15 @@ def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, An
 
 
 def _answered(kind: TaskPage, task: LabelTask, request: HttpRequest) -> dict[str, Any]:
-    asked = kind.asked_in(request.POST)
-    answer = asked.answers.checked(task, asked.parse(request.POST))
-    question = question_in(request.POST) if asked.answers.questions else None
-    if asked.answers.counts(answer) and task.n_questions == 1:
+    answers = kind.answers_in(request.POST)
+    answer = answers.checked(task, answers.parse(request.POST))
+    if answers.counts(answer) and task.n_questions == 1:
         task.n_answered, task.state = 1, LabelTask.State.DONE
-    outcome = Outcome(task, answer, question)
-    feedback = kind.feedback(outcome) if kind.feedback else ""
-    return payload_of(outcome) | ({"feedback": feedback} if feedback else {})
+    return payload_of(kind, Outcome(task, answer, question_in(request.POST) if answers.questions else None))
 
 
 def _state(task: LabelTask) -> dict[str, Any]:
     return {"state": task.state, "n_answered": 0, "n_questions": task.n_questions, "is_flagged": False}
-
-
-def _page_of(at: PreviewPlace) -> TaskPage:
-    found = task_page(at.study)
-    if found is None:
-        raise Http404
-    return found
 
 
 def _task(at: PreviewPlace) -> LabelTask:
@@ -108,6 +85,3 @@ def _place(at: PreviewPlace) -> Place:
         acts={name: at.act(name) for name in ACTS},
         is_open=True,
     )
-
-
-PREVIEW = Preview(count=count, page=page, act=act)

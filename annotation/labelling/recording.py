@@ -1,18 +1,20 @@
 """Answers to an item, or to one question of it, of every kind: one row per act, the newest is current.
 
-Nothing is ever changed or lost. What a kind has of its own comes in an `AnswerKind`: its model, its columns, and
+Nothing is ever changed or lost. A subclass of `AnswerKind` has what one kind has of its own: model, columns, and
 what it accepts. `record` is the hot path, so its queries are prepared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.labelling.activity import AT_ONCE, Told
@@ -38,30 +40,51 @@ class Answer(Protocol):
 A = TypeVar("A", bound=Answer)
 
 
-@dataclass(frozen=True)
-class AnswerKind(Generic[A]):
-    """What one kind of answer has of its own.
+class AnswerKind(ABC, Generic[A]):
+    """One kind of answer: how it is read from a form, checked, stored and named.
 
-    `answer_of` reads an answer from a row, None giving the cleared one; `checked` gives the answer as it is to be
-    stored or raises TaskRefused; `columns` are the fields of the row that no other kind has. The task that both
-    get holds study, item and what `needed` names (like "item__key_point"). With `questions` an answer is about one
-    of the questions of the item, otherwise about the item. An optional kind stands beside what a task asks: a task
-    is done without it, and its answers are not counted among those of the task.
+    The tasks that its methods get hold study, item and what `needed` names (like "item__key_point"). With
+    `questions` an answer is about one of the questions of the item, otherwise about the item. An optional kind
+    stands beside what a task asks: a task is done without it, and its answers do not count as those of the task.
     """
 
     model: Any
-    needed: tuple[str, ...]
-    answer_of: Callable[[Any], A]
-    checked: Callable[[Any, A], A]
-    columns: Callable[[Any, A], dict[str, Any]]
+    needed: tuple[str, ...] = ()
     questions: ItemQuestions | None = None
-    is_optional: bool = False
-    reads: AnswerReads = field(init=False)
+    is_optional = False
 
-    def __post_init__(self) -> None:
-        """Prepare the reads; they are compiled at their first use."""
-        reads = AnswerReads(self.model, needed=self.needed, questions=self.questions)
-        object.__setattr__(self, "reads", reads)
+    @cached_property
+    def reads(self) -> AnswerReads:
+        """The prepared reads; they are compiled at their first use."""
+        return AnswerReads(self.model, needed=self.needed, questions=self.questions)
+
+    @abstractmethod
+    def parse(self, data: QueryDict) -> A:
+        """The answer in a form; raises BadAct or TaskRefused."""
+
+    @abstractmethod
+    def checked(self, task: Any, answer: A) -> A:
+        """The answer as it is to be stored; raises TaskRefused."""
+
+    @abstractmethod
+    def columns(self, task: Any, answer: A) -> dict[str, Any]:
+        """The fields of the row that no other kind has."""
+
+    @abstractmethod
+    def answer_of(self, row: Any) -> A:
+        """The answer in a row; the cleared one of None."""
+
+    @abstractmethod
+    def in_words(self, task: Any, answer: A) -> str:
+        """An answer as the page names it; a cleared one is empty."""
+
+    def differing(self, first: A, second: A) -> tuple[A, A]:
+        """What differs in two answers, where an answer has parts that are given one by one."""
+        return first, second
+
+    def current(self, task: LabelTask) -> A:
+        """The answer to a task that holds now, of a kind without questions; one query."""
+        return self.answer_of(self.model.objects.filter(task=task, is_current=True).first())
 
     def counts(self, answer: A) -> bool:
         """Whether it answers its question."""
@@ -80,21 +103,6 @@ class Outcome(Generic[A]):
     question: UUID | None = None
     is_changed: bool = True
     undone: Undone | None = None
-
-
-def payload_of(outcome: Outcome[Any]) -> dict[str, Any]:
-    """An outcome as plain values, for the scripts of the page."""
-    task = outcome.task
-    return {
-        **asdict(outcome.answer),
-        **({"question": str(outcome.question)} if outcome.question else {}),
-        "is_complete": outcome.answer.is_complete,
-        "state": task.state,
-        "n_answered": task.n_answered,
-        "n_questions": task.n_questions,
-        "revision": task.revision,
-        **({} if outcome.is_changed else {"unchanged": True}),
-    }
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ What is true of an item, and how somebody errs about it, is said by the kind. Th
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,22 +44,29 @@ class Chosen:
     n_attention_checks: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Simulated(Generic[T]):
-    """How simulated people do one kind of label work.
+class Simulated(ABC, Generic[T]):
+    """How simulated people do one kind of label work."""
 
-    `make` sets up a study of what is chosen, of `seed` and of the values of a new study; it raises `NotPossible`.
-    `truth` gives, for a study, what draws the truth of an item, or of a question of it; `said` is what somebody of
-    such rates answers then. `parts` are what of an answer can be right or wrong by itself, by name. `careless` are
-    the rates of somebody who does not look. `rows` is what is read of an item, as `select_related` names it.
-    """
-
-    make: Callable[..., Study]
-    truth: Callable[[Study], Callable[[LabelItem, random.Random], T]]
-    said: Callable[[T, Rates, random.Random], Any]
-    parts: Callable[[Any], Mapping[str, Hashable]]
     careless: Rates
+    """The rates of somebody who does not look."""
     rows: tuple[str, ...] = ()
+    """What is read of an item, as `select_related` names it."""
+
+    @abstractmethod
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        """Set up a study of what is chosen, of `seed` and of the values of a new study; raises `NotPossible`."""
+
+    @abstractmethod
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], T]:
+        """What draws the truth of an item of a study, or of a question of it."""
+
+    @abstractmethod
+    def answer(self, true: T, rates: Rates, dice: random.Random) -> Any:
+        """What somebody of such rates answers where this is true."""
+
+    @abstractmethod
+    def parts(self, answer: Any) -> Mapping[str, Hashable]:
+        """What of an answer can be right or wrong by itself, by name."""
 
 
 class Asked(NamedTuple, Generic[T]):
@@ -173,7 +181,7 @@ def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[in
 
 def _right(simulated: Simulated[T], one: Asked[T]) -> Any:
     """The answer of somebody who makes no error."""
-    return simulated.said(one.truth, Rates(), dice_of("right", 0, one.number))
+    return simulated.answer(one.truth, Rates(), dice_of("right", 0, one.number))
 
 
 def _work(
@@ -201,7 +209,7 @@ def _work(
         task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, times[task.item_id]
         task.last_seen_at = task.done_at = at
         for one in asked[task.item_id]:
-            answer = simulated.said(one.truth, rates, dice_of(annotator.label, study.seed, one.number))
+            answer = simulated.answer(one.truth, rates, dice_of(annotator.label, study.seed, one.number))
             right = simulated.parts(_right(simulated, one))
             wrong.update({part: value != right[part] for part, value in simulated.parts(answer).items()})
             act = f"simulated-{one.number}-{task.uid.hex}"

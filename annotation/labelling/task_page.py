@@ -1,10 +1,9 @@
-"""The page on which an annotator answers a task: what a kind of study says of it, and what all of them show."""
+"""The page on which an annotator answers a task: what a kind of study has of its own, and what all show."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -21,50 +20,41 @@ from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import current_guideline, render_markdown
 
 
-def both(first: Any, second: Any) -> tuple[Any, Any]:
-    """Two answers as they are: for a kind whose answer is one thing."""
-    return first, second
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside:
-    """Something optional that is answered on the same page; its form says `beside=1`."""
-
-    answers: AnswerKind[Any]
-    parse: Callable[[QueryDict], Any]
-    in_words: Callable[[LabelTask, Any], str]
-    apart: Callable[[Any, Any], tuple[Any, Any]] = both
-
-
-@dataclass(frozen=True, kw_only=True)
 class TaskPage:
-    """What one kind of study has of its own where annotators answer its tasks.
-
-    `parse` reads an answer from a form, or raises BadAct or TaskRefused; `in_words` names an answer as the page
-    does, a cleared one with nothing, and `question_in_words` the question it is about, if a task asks several.
-    `apart` leaves in two answers only what differs, where an answer has parts that are given one by one.
-    `feedback` is what an annotator gets to read about an answer, if anything.
-    """
+    """How annotators answer the tasks of one kind of label work; without a template they can't."""
 
     answers: AnswerKind[Any]
-    parse: Callable[[QueryDict], Any]
-    in_words: Callable[[LabelTask, Any], str]
-    question_in_words: Callable[[LabelTask, UUID], str] | None = None
-    apart: Callable[[Any, Any], tuple[Any, Any]] = both
-    beside: Beside | None = None
-    feedback: Callable[[Outcome[Any]], str] | None = None
-    template: str
-    rows: Callable[[LabelTaskQuerySet], LabelTaskQuerySet]
-    """The tasks of this kind among others, with what the page shows."""
-    context: Callable[[LabelTask], dict[str, Any]]
-    """What the template shows beside what every kind does."""
-    opening: Callable[[HttpRequest, LabelTask], HttpResponse | None] | None = None
-    """Called before a task is shown; its response, if there is one, is shown instead."""
-    pane: Callable[[dict[str, Any]], Pane] | None = None
-    """Texts to put in place of the page's marker, made from the context."""
+    beside: AnswerKind[Any] | None = None
+    """Something optional that is answered on the same page; its form says `beside=1`."""
+    task_template = ""
 
-    def asked_in(self, data: QueryDict) -> TaskPage | Beside:
-        return self.beside if self.beside and data.get("beside") == "1" else self
+    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
+        """The tasks of this kind among others, with what the page shows."""
+        return tasks
+
+    def page_context(self, task: LabelTask) -> dict[str, Any]:
+        """What the template shows beside what every kind does."""
+        return {}
+
+    def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
+        """What is shown instead of a task; called before one is shown."""
+        return None
+
+    def pane(self, context: dict[str, Any]) -> Pane | None:
+        """Texts to put in place of the page's marker, made from the context."""
+        return None
+
+    def feedback(self, outcome: Outcome[Any]) -> str:
+        """What an annotator gets to read about an answer, if anything."""
+        return ""
+
+    def question_in_words(self, task: LabelTask, question: UUID) -> str:
+        """The question that an answer is about, if a task asks several."""
+        return ""
+
+    def answers_in(self, data: QueryDict) -> AnswerKind[Any]:
+        """The kind of the answer that a form holds."""
+        return self.beside if self.beside and data.get("beside") == "1" else self.answers
 
 
 ACTS = ("choice", "undo", "seen", "skip", "remark")
@@ -105,7 +95,7 @@ def context_of(page: TaskPage, task: LabelTask, *, place: Place | None = None) -
         "next_url": place.next_url,
         "onward_url": place.onward[0][1] if place.onward else place.end_url,
         "config_json": _config_json(task, place, version=guideline.version if guideline else None),
-        **page.context(task),
+        **page.page_context(task),
     }
 
 
@@ -153,3 +143,19 @@ def _config_json(task: LabelTask, place: Place, *, version: int | None) -> str:
             "n_done_besides": place.position.n_done - (task.state == LabelTask.State.DONE),
         }
     )
+
+
+def payload_of(page: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:
+    """An outcome as plain values, for the scripts of the page."""
+    task, feedback = outcome.task, page.feedback(outcome)
+    return {
+        **asdict(outcome.answer),
+        **({"question": str(outcome.question)} if outcome.question else {}),
+        "is_complete": outcome.answer.is_complete,
+        "state": task.state,
+        "n_answered": task.n_answered,
+        "n_questions": task.n_questions,
+        "revision": task.revision,
+        **({} if outcome.is_changed else {"unchanged": True}),
+        **({"feedback": feedback} if feedback else {}),
+    }

@@ -24,9 +24,9 @@ from annotation.labelling import handling
 from annotation.labelling.acts import act, number_in, question_in, told_in
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, position_of, tasks_beside
-from annotation.labelling.recording import Outcome, payload_of, record
+from annotation.labelling.recording import AnswerKind, Outcome, record
 from annotation.labelling.recording import undo as undo_answer
-from annotation.labelling.task_page import Beside, TaskPage, context_of
+from annotation.labelling.task_page import TaskPage, context_of, payload_of
 from annotation.labelling.undoing import Undone, is_newer, undo_skip, undone_on
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
@@ -46,15 +46,15 @@ MAX_OP_ID = 64
 def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     """What is asked, what the annotator answered, and where they are in the study."""
     own = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
-    row = get_object_or_404(kind.rows(own), uid=uid)
+    row = get_object_or_404(kind.for_page(own), uid=uid)
     if not consent.is_given(row.annotator):
         return redirect("annotation:consent")
-    instead = kind.opening(request, row) if kind.opening else None
+    instead = kind.page_instead(request, row)
     if instead is not None:
         return instead
     context = context_of(kind, row)
-    shown = render(request, kind.template, context)
-    return panes.respond(request, shown, kind.pane(context)) if kind.pane else shown
+    pane, shown = kind.pane(context), render(request, kind.task_template, context)
+    return shown if pane is None else panes.respond(request, shown, pane)
 
 
 @requires(LOGGED_IN, json=True)
@@ -62,18 +62,18 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
 @act
 def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Store one answer: `question?, op_id?, guideline?, ago?, worked?` and what the kind's form has."""
-    data, asked = request.POST, kind.asked_in(request.POST)
+    data, answers = request.POST, kind.answers_in(request.POST)
     outcome = record(
-        kind=asked.answers,
+        kind=answers,
         tasks=tasks,
-        answer=asked.parse(data),
-        question=question_in(data) if asked.answers.questions else None,
+        answer=answers.parse(data),
+        question=question_in(data) if answers.questions else None,
         guideline_version=number_in(data, "guideline"),
         op_id=data.get("op_id", "")[:MAX_OP_ID],
         now=now,
         told=told_in(data),
     )
-    return _payload(kind, outcome)
+    return payload_of(kind, outcome)
 
 
 @requires(LOGGED_IN, json=True)
@@ -86,7 +86,7 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
     """
     data = request.POST
     op_id, only_here = data.get("op_id", "")[:MAX_OP_ID], data.get("here") == "1"
-    models = [each.answers.model for each in (kind, kind.beside) if each]
+    models = [answers.model for answers in (kind.answers, kind.beside) if answers]
     skipped = undo_skip(models=models, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if skipped is not None:
         return _state_of(skipped) | {
@@ -95,25 +95,24 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
             "message": _("Undone: skip on %(number)d.") % {"number": undone_on(skipped, None).number},
             "next": page_of(skipped.study.kind, skipped.uid),
         }
-    asked = _last_asked(kind, tasks, op_id=op_id, only_here=only_here)
-    outcome = undo_answer(kind=asked.answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    answers = _last_answered(kind, tasks, op_id=op_id, only_here=only_here)
+    outcome = undo_answer(kind=answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if outcome is None or outcome.undone is None:
         return {"nothing": True}
     row, undone = outcome.task, outcome.undone
-    return _payload(kind, outcome) | {
+    return payload_of(kind, outcome) | {
         "task": str(undone.uid),
-        "message": _undone_in_words(kind, asked, outcome, undone),
+        "message": _undone_in_words(kind, answers, outcome, undone),
         "next": page_of(row.study.kind, undone.uid, outcome.question),
     }
 
 
-def _undone_in_words(kind: TaskPage, asked: TaskPage | Beside, outcome: Outcome[Any], undone: Undone) -> str:
+def _undone_in_words(kind: TaskPage, answers: AnswerKind[Any], outcome: Outcome[Any], undone: Undone) -> str:
     """What an undo took back, where that was, and what holds there now."""
     row, number = outcome.task, undone.number
-    was, holds = (asked.in_words(row, answer) for answer in asked.apart(undone.was, outcome.answer))
+    was, holds = (answers.in_words(row, each) for each in answers.differing(undone.was, outcome.answer))
     where = str(number)
-    if outcome.question and kind.question_in_words:
-        question = kind.question_in_words(row, outcome.question)
+    if outcome.question and (question := kind.question_in_words(row, outcome.question)):
         where = _("%(number)d, %(question)s") % {"number": number, "question": question}
     if not was:
         return _("Undone on %(where)s: it is now %(now)s.") % {"where": where, "now": holds}
@@ -122,13 +121,13 @@ def _undone_in_words(kind: TaskPage, asked: TaskPage | Beside, outcome: Outcome[
     return _("Undone: %(was)s on %(where)s; it is now %(now)s.") % {"was": was, "where": where, "now": holds}
 
 
-def _last_asked(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> TaskPage | Beside:
+def _last_answered(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> AnswerKind[Any]:
     """Whose answer an undo takes back, where the page asks for something beside."""
     if kind.beside is None:
-        return kind
-    model, other = kind.beside.answers.model, kind.answers.model
+        return kind.answers
+    model, other = kind.beside.model, kind.answers.model
     is_beside = is_newer(model, other, tasks=tasks, op_id=op_id, only_here=only_here)
-    return kind.beside if is_beside else kind
+    return kind.beside if is_beside else kind.answers
 
 
 @requires(LOGGED_IN, json=True)
@@ -215,11 +214,6 @@ def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
     }
     return page(request, "annotation/label_finished.html", context)
-
-
-def _payload(kind: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:
-    feedback = kind.feedback(outcome) if kind.feedback else ""
-    return payload_of(outcome) | ({"feedback": feedback} if feedback else {})
 
 
 def _state_of(row: LabelTask) -> dict[str, Any]:

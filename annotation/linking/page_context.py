@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.linking.bullets import bullets_of
-from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words, answer_of
+from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words
 from annotation.linking.unlinked import rows_of
 from annotation.models import CoverageLabel, LabelItem, LabelTask
 from benchmarks.models import Insight
@@ -57,12 +57,12 @@ def questions_of(task: LabelTask) -> list[Question]:
     """The insights of the summary's subtopic with what this annotator says of them now; two queries."""
     item = task.item
     rows = CoverageLabel.objects.filter(task=task, is_current=True)
-    answers = {row.insight_id: answer_of(row) for row in rows}
+    answers = {row.insight_id: LINK.answer_of(row) for row in rows}
     is_training = item.role == LabelItem.Role.TRAINING
     keys = {key.insight_id: key for key in item.keys.all()} if is_training else {}
     questions = []
     for number, insight in enumerate(item.summary.subtopic.insights.order_by("number"), 1):
-        answer, key = answers.get(insight.pk, answer_of(None)), keys.get(insight.pk)
+        answer, key = answers.get(insight.pk, LINK.answer_of(None)), keys.get(insight.pk)
         feedback = agreed_in_words(key, item.summary) if key and LINK.counts(answer) else ""
         questions.append(Question(number, insight, answer, feedback))
     return questions

@@ -23,13 +23,12 @@ from annotation.models import (
     Study,
 )
 from annotation.studies import tasks
-from annotation.studies.blocked import Blocked, Reason
-from annotation.studies.dealing import Pair
+from annotation.studies.blocked import Reason
 from annotation.studies.fewer import task_counts
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
-from annotation.studies.tasks import Dealt
+from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.models import Insight, Summary
 
 
@@ -123,27 +122,20 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     if rebalance:
         tasks.untouched(study).delete()
     _draw_overlap(study, assigned=set(study.label_tasks.values_list("item_id", flat=True)))
-    return tasks.deal(study=study, by=by, now=now, before=before, **_how(study))
+    return tasks.deal(study=study, by=by, now=now, before=before, **dealing(study))
 
 
-def room(*, study: Study, n: int, max_tasks: int | None) -> int:
-    """For how many of `n` people who join now there are summaries."""
-    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
-
-
-def n_short(study: Study) -> int:
-    """Items that have fewer people than the plan wants; of those for everyone, that somebody could still get."""
-    return tasks.n_short(study, **_how(study))
-
-
-def blocked(study: Study) -> list[Blocked]:
-    """Who takes part and can be given no summary, and why."""
-    return tasks.blocked(study=study, **_how(study))
-
-
-def _how(study: Study) -> dict[str, Any]:
-    """Summaries are assigned one by one."""
-    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": _barred(study)}
+def dealing(study: Study) -> Dealing:
+    """Summaries are assigned one by one; nobody gets a training or gold item that they labelled before."""
+    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
+    checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
+    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
+    known = Reason(_("Labelled the training and gold items before."))
+    barred = label_items.barred_pairs(people, items) | {
+        (person, checks[summary]): known
+        for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
+    }
+    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": barred}
 
 
 def _draw_overlap(study: Study, *, assigned: set[int]) -> None:
@@ -192,15 +184,3 @@ def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
             LabelKey(item=made, insight_id=insight, coverage=coverage, lines=list(lines))
             for insight, (coverage, lines) in answers.items()
         )
-
-
-def _barred(study: Study) -> dict[Pair, Reason]:
-    """As everywhere, and nobody a training or gold item that they labelled before."""
-    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
-    checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
-    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
-    known = Reason(_("Labelled the training and gold items before."))
-    return label_items.barred_pairs(people, items) | {
-        (person, checks[summary]): known
-        for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
-    }

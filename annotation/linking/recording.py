@@ -38,31 +38,6 @@ class LinkingAnswer:
         return bool(self.coverage) and (self.coverage not in COVERED or bool(self.lines))
 
 
-def parse(data: QueryDict) -> LinkingAnswer:
-    """The answer in a form: `coverage, line*, unsure?`.
-
-    Raises:
-        BadAct: a line is not a whole number.
-        TaskRefused: "not sure" without an answer.
-    """
-    coverage, lines = data.get("coverage", ""), data.getlist("line")[:MAX_LINES]
-    if not all(re.fullmatch("[0-9]{1,9}", line) for line in lines):
-        raise BadAct(_("Lines are whole numbers."))
-    return LinkingAnswer(coverage, tuple(map(int, lines)), unsure_in(data, answer=coverage))
-
-
-def in_words(task: Any, answer: LinkingAnswer) -> str:
-    """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
-    if answer.coverage == CLEARED:
-        return ""
-    parts = [_level(answer.coverage)]
-    if answer.lines:
-        parts.append(_("bullet %(lines)s") % {"lines": _letters(task.item.summary, answer.lines)})
-    if answer.is_unsure:
-        parts.append(_("not sure"))
-    return ", ".join(parts)
-
-
 def question_in_words(task: Any, question: UUID) -> str:
     """An insight by its number on the page."""
     uids = list(task.item.summary.subtopic.insights.order_by("number").values_list("uid", flat=True))
@@ -95,39 +70,64 @@ def _letters(summary: Summary, lines: Iterable[int]) -> str:
     return ", ".join(names.get(line, str(line)) for line in lines)
 
 
-def answer_of(label: CoverageLabel | None) -> LinkingAnswer:
-    """The answer in a row; the cleared one of None."""
-    return LinkingAnswer() if label is None else LinkingAnswer(label.coverage, tuple(label.lines), label.is_unsure)
+class Links(AnswerKind[LinkingAnswer]):
+    """Answers about the insights of a summary."""
+
+    model = CoverageLabel
+    needed = ("study__linking_plan__allow_several_lines", "item__summary__text")
+    questions = ItemQuestions("insight", Insight, group="subtopic", of_item="item__summary__subtopic")
+
+    def parse(self, data: QueryDict) -> LinkingAnswer:
+        """The answer in a form: `coverage, line*, unsure?`.
+
+        Raises:
+            BadAct: a line is not a whole number.
+            TaskRefused: "not sure" without an answer.
+        """
+        coverage, lines = data.get("coverage", ""), data.getlist("line")[:MAX_LINES]
+        if not all(re.fullmatch("[0-9]{1,9}", line) for line in lines):
+            raise BadAct(_("Lines are whole numbers."))
+        return LinkingAnswer(coverage, tuple(map(int, lines)), unsure_in(data, answer=coverage))
+
+    def checked(self, task: Any, answer: LinkingAnswer) -> LinkingAnswer:
+        if answer.coverage not in (*COVERAGES, CLEARED):
+            raise TaskRefused("invalid", _("Coverage is none, partial or full."))
+        if answer.coverage not in COVERED:
+            return LinkingAnswer(answer.coverage, (), answer.is_unsure and answer.coverage != CLEARED)
+        lines = set(answer.lines)
+        if len(lines) > 1 and not task.study.linking_plan.allow_several_lines:
+            raise TaskRefused("one_line", _("Choose the one bullet that covers the insight best."))
+        if not lines <= linkable_numbers(task.item.summary):
+            raise TaskRefused("no_such_line", _("The summary has no such bullet."))
+        return LinkingAnswer(answer.coverage, tuple(sorted(lines)), answer.is_unsure)
+
+    def columns(self, task: Any, answer: LinkingAnswer) -> dict[str, Any]:
+        return {
+            "summary_id": task.item.summary_id,
+            "coverage": answer.coverage,
+            "lines": list(answer.lines),
+            "is_linked": bool(answer.lines),
+            "is_check": task.item.role == LabelItem.Role.TRAINING,
+        }
+
+    def answer_of(self, label: CoverageLabel | None) -> LinkingAnswer:
+        """The answer in a row; the cleared one of None."""
+        return (
+            LinkingAnswer()
+            if label is None
+            else LinkingAnswer(label.coverage, tuple(label.lines), label.is_unsure)
+        )
+
+    def in_words(self, task: Any, answer: LinkingAnswer) -> str:
+        """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
+        if answer.coverage == CLEARED:
+            return ""
+        parts = [_level(answer.coverage)]
+        if answer.lines:
+            parts.append(_("bullet %(lines)s") % {"lines": _letters(task.item.summary, answer.lines)})
+        if answer.is_unsure:
+            parts.append(_("not sure"))
+        return ", ".join(parts)
 
 
-def _checked(task: Any, answer: LinkingAnswer) -> LinkingAnswer:
-    if answer.coverage not in (*COVERAGES, CLEARED):
-        raise TaskRefused("invalid", _("Coverage is none, partial or full."))
-    if answer.coverage not in COVERED:
-        return LinkingAnswer(answer.coverage, (), answer.is_unsure and answer.coverage != CLEARED)
-    lines = set(answer.lines)
-    if len(lines) > 1 and not task.study.linking_plan.allow_several_lines:
-        raise TaskRefused("one_line", _("Choose the one bullet that covers the insight best."))
-    if not lines <= linkable_numbers(task.item.summary):
-        raise TaskRefused("no_such_line", _("The summary has no such bullet."))
-    return LinkingAnswer(answer.coverage, tuple(sorted(lines)), answer.is_unsure)
-
-
-def _columns(task: Any, answer: LinkingAnswer) -> dict[str, Any]:
-    return {
-        "summary_id": task.item.summary_id,
-        "coverage": answer.coverage,
-        "lines": list(answer.lines),
-        "is_linked": bool(answer.lines),
-        "is_check": task.item.role == LabelItem.Role.TRAINING,
-    }
-
-
-LINK: AnswerKind[LinkingAnswer] = AnswerKind(
-    model=CoverageLabel,
-    needed=("study__linking_plan__allow_several_lines", "item__summary__text"),
-    answer_of=answer_of,
-    checked=_checked,
-    columns=_columns,
-    questions=ItemQuestions("insight", Insight, group="subtopic", of_item="item__summary__subtopic"),
-)
+LINK = Links()

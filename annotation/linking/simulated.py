@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from annotation.labelling.simulating import Chosen, Simulated
@@ -33,30 +34,34 @@ def _truth(item: LabelItem, dice: random.Random) -> Truth:
     return Truth(coverage, dice.choice(lines), lines) if lines else Truth(Coverage.NONE.value, 0, ())
 
 
-def _said(true: Truth, rates: Rates, dice: random.Random) -> LinkingAnswer:
-    coverage = mistaken(true.coverage, COVERAGES, rate=rates.first, dice=dice)
-    line = mistaken(true.line, true.lines, rate=rates.second, dice=dice)
-    is_covered = coverage in COVERED and true.lines
-    return LinkingAnswer(coverage, (line,)) if is_covered else LinkingAnswer(Coverage.NONE.value)
+class SimulatedLinking(Simulated[Truth]):
+    """A coverage and a bullet, of one insight after the other."""
+
+    careless = Rates(first=2 / 3, second=0.75, seconds=6)
+    rows = ("summary",)
+
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        return planning.create_study(
+            plan=planning.LinkingValues(
+                people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None
+            ),
+            summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
+            at_random=chosen.n_items is not None,
+            guidelines=default_guidelines(Study.Kind.LINKING),
+            **values,
+        )
+
+    def answer(self, true: Truth, rates: Rates, dice: random.Random) -> LinkingAnswer:
+        coverage = mistaken(true.coverage, COVERAGES, rate=rates.first, dice=dice)
+        line = mistaken(true.line, true.lines, rate=rates.second, dice=dice)
+        is_covered = coverage in COVERED and true.lines
+        return LinkingAnswer(coverage, (line,)) if is_covered else LinkingAnswer(Coverage.NONE.value)
+
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Truth]:
+        return _truth
+
+    def parts(self, answer: LinkingAnswer) -> Mapping[str, Hashable]:
+        return {"coverage": answer.coverage, "link": answer.lines}
 
 
-def _make(chosen: Chosen, **values: Any) -> Study:
-    return planning.create_study(
-        plan=planning.LinkingValues(
-            people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None
-        ),
-        summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
-        at_random=chosen.n_items is not None,
-        guidelines=default_guidelines(Study.Kind.LINKING),
-        **values,
-    )
-
-
-SIMULATED = Simulated(
-    make=_make,
-    truth=lambda _study: _truth,
-    said=_said,
-    parts=lambda said: {"coverage": said.coverage, "link": said.lines},
-    careless=Rates(first=2 / 3, second=0.75, seconds=6),
-    rows=("summary",),
-)
+SIMULATED = SimulatedLinking()

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
-from annotation.labelling.task_page import Beside
 from annotation.linking.bullets import Bullet, bullets_of, linkable_numbers
 from annotation.models import LabelItem, LabelTask, Study, UnlinkedLabel, UnlinkedReason
 from benchmarks.models import Summary
@@ -35,18 +34,6 @@ class UnlinkedReasons:
         return True
 
 
-def parse(data: QueryDict) -> UnlinkedReasons:
-    """The reasons in a form, as fields `reason-LINE`."""
-    found = [(FIELD.fullmatch(name), str(data[name])) for name in data]
-    return UnlinkedReasons(tuple(sorted((int(match[1]), reason) for match, reason in found if match and reason)))
-
-
-def in_words(task: Any, answer: UnlinkedReasons) -> str:
-    """The reasons with the letters of their bullets."""
-    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
-    return ", ".join(f"{names.get(line, line)} {reason_in_words(reason)}" for line, reason in answer.reasons)
-
-
 def reason_in_words(reason: str) -> str:
     """A reason as the page names it."""
     words = {
@@ -57,56 +44,62 @@ def reason_in_words(reason: str) -> str:
     return words[UnlinkedReason(reason)]
 
 
-def answer_of(label: UnlinkedLabel | None) -> UnlinkedReasons:
-    """The reasons in a row; none of None."""
-    given = label.reasons if label else {}
-    return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in given.items())))
+class Unlinked(AnswerKind[UnlinkedReasons]):
+    """Reasons, beside the coverage labels of a task."""
+
+    model = UnlinkedLabel
+    needed = ("study__linking_plan__asks_unlinked", "item__summary__text")
+    is_optional = True
+
+    def parse(self, data: QueryDict) -> UnlinkedReasons:
+        """The reasons in a form, as fields `reason-LINE`."""
+        found = [(FIELD.fullmatch(name), str(data[name])) for name in data]
+        return UnlinkedReasons(
+            tuple(sorted((int(match[1]), reason) for match, reason in found if match and reason))
+        )
+
+    def checked(self, task: Any, answer: UnlinkedReasons) -> UnlinkedReasons:
+        if not task.study.linking_plan.asks_unlinked:
+            raise TaskRefused("not_asked", _("This is not asked about here."))
+        if not {reason for _line, reason in answer.reasons} <= set(UnlinkedReason.values):
+            raise TaskRefused("invalid", _("Reasons are another subtopic, too general or unsupported."))
+        if not {line for line, _reason in answer.reasons} <= linkable_numbers(task.item.summary):
+            raise TaskRefused("no_such_line", _("The summary has no such bullet."))
+        return answer
+
+    def columns(self, task: Any, answer: UnlinkedReasons) -> dict[str, Any]:
+        reasons = {str(line): reason for line, reason in answer.reasons}
+        return {"summary_id": task.item.summary_id, "reasons": reasons}
+
+    def answer_of(self, label: UnlinkedLabel | None) -> UnlinkedReasons:
+        """The reasons in a row; none of None."""
+        given = label.reasons if label else {}
+        return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in given.items())))
+
+    def in_words(self, task: Any, answer: UnlinkedReasons) -> str:
+        """The reasons with the letters of their bullets."""
+        names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
+        return ", ".join(f"{names.get(line, line)} {reason_in_words(reason)}" for line, reason in answer.reasons)
+
+    def differing(
+        self, first: UnlinkedReasons, second: UnlinkedReasons
+    ) -> tuple[UnlinkedReasons, UnlinkedReasons]:
+        """The reasons that differ."""
+        same = {*first.reasons} & {*second.reasons}
+
+        def rest(answer: UnlinkedReasons) -> UnlinkedReasons:
+            return UnlinkedReasons(tuple(each for each in answer.reasons if each not in same))
+
+        return rest(first), rest(second)
 
 
-def apart(first: UnlinkedReasons, second: UnlinkedReasons) -> tuple[UnlinkedReasons, UnlinkedReasons]:
-    """The reasons that differ."""
-    same = {*first.reasons} & {*second.reasons}
-
-    def rest(answer: UnlinkedReasons) -> UnlinkedReasons:
-        return UnlinkedReasons(tuple(each for each in answer.reasons if each not in same))
-
-    return rest(first), rest(second)
-
-
-def _checked(task: Any, answer: UnlinkedReasons) -> UnlinkedReasons:
-    if not task.study.linking_plan.asks_unlinked:
-        raise TaskRefused("not_asked", _("This is not asked about here."))
-    if not {reason for _line, reason in answer.reasons} <= set(UnlinkedReason.values):
-        raise TaskRefused("invalid", _("Reasons are another subtopic, too general or unsupported."))
-    if not {line for line, _reason in answer.reasons} <= linkable_numbers(task.item.summary):
-        raise TaskRefused("no_such_line", _("The summary has no such bullet."))
-    return answer
-
-
-def _columns(task: Any, answer: UnlinkedReasons) -> dict[str, Any]:
-    reasons = {str(line): reason for line, reason in answer.reasons}
-    return {"summary_id": task.item.summary_id, "reasons": reasons}
-
-
-UNLINKED = Beside(
-    answers=AnswerKind(
-        model=UnlinkedLabel,
-        needed=("study__linking_plan__asks_unlinked", "item__summary__text"),
-        answer_of=answer_of,
-        checked=_checked,
-        columns=_columns,
-        is_optional=True,
-    ),
-    parse=parse,
-    in_words=in_words,
-    apart=apart,
-)
+UNLINKED = Unlinked()
 
 
 def rows_of(task: LabelTask, bullets: list[Bullet]) -> list[tuple[Bullet, str]]:
     """The bullets of a task with the reason that this annotator gave for each, for its page; one query."""
-    given = dict(answer_of(UnlinkedLabel.objects.filter(task=task, is_current=True).first()).reasons)
-    return [(bullet, given.get(bullet.number, "")) for bullet in bullets]
+    reasons = dict(UNLINKED.current(task).reasons)
+    return [(bullet, reasons.get(bullet.number, "")) for bullet in bullets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +124,7 @@ def unlinked_of(study: Study) -> Iterator[UnlinkedBullet]:
     tasks = study.label_tasks.filter(state=LabelTask.State.DONE).exclude(item__role=LabelItem.Role.TRAINING)
     for task in tasks.select_related("item__summary__system", "item__summary__subtopic__haystack"):
         summary, row = task.item.summary, given.get(task.pk)
-        reasons = dict(answer_of(row).reasons)
+        reasons = dict(UNLINKED.answer_of(row).reasons)
         for line in sorted(linkable_numbers(summary) - linked[task.annotator_id, summary.pk]):
             reason = reasons.get(line, "")
             version = row.guideline.version if reason and row and row.guideline else None

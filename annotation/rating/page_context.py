@@ -8,10 +8,10 @@ from typing import Any
 from django.utils.translation import get_language
 
 from annotation.labelling.documents import rendered
-from annotation.models import LabelTask, RatingLabel
+from annotation.models import LabelTask
 from annotation.pane import Pane, joined, kept
 from annotation.rating.aspects import aspects
-from annotation.rating.recording import answer_of
+from annotation.rating.recording import RATED
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document, Haystack
 from benchmarks.scoring.likert import LEVELS
@@ -27,7 +27,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
     haystack = summary.haystack
     numbers = source_numbers([summary])[summary.pk]
     documents = haystack.documents.filter(number__in=numbers).order_by("number").defer("text", "metadata")
-    answer = answer_of(RatingLabel.objects.filter(task=task, is_current=True).first())
+    answer = RATED.current(task)
     return {
         "subtopic": summary.subtopic,
         "haystack": haystack,

@@ -12,11 +12,8 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling import summaries as label_items
 from annotation.models import RatingPlan, Study
-from annotation.studies import tasks
-from annotation.studies.blocked import Blocked
-from annotation.studies.kind import NotPossible
+from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
-from annotation.studies.tasks import Dealt
 from benchmarks.models import Document, Summary
 
 
@@ -46,7 +43,7 @@ def create_study(
     study = new_study(Study.Kind.RATING, **values)
     RatingPlan.objects.create(study=study, **asdict(plan))
     add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)
-    deal(study=study, by=by, now=now)
+    work_of(study).deal(study=study, by=by, now=now)
     return study
 
 
@@ -65,30 +62,3 @@ def add_summaries(
     if haystacks - readable:
         raise NothingToRead(_("People compare summaries with the documents; a chosen haystack has none."))
     return label_items.add_summaries(study=study, summaries=chosen, at_random=at_random, by=by, now=now)
-
-
-def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every summary its missing annotators; nobody gets their own, or what they still have to write on."""
-    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
-
-
-def room(*, study: Study, n: int, max_tasks: int | None) -> int:
-    """For how many of `n` people who join now there are summaries."""
-    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
-
-
-def n_short(study: Study) -> int:
-    """Summaries that fewer people have than the plan wants."""
-    return tasks.n_short(study, **_how(study))
-
-
-def blocked(study: Study) -> list[Blocked]:
-    """Who takes part and can be given no summary, and why."""
-    return tasks.blocked(study=study, **_how(study))
-
-
-def _how(study: Study) -> dict[str, Any]:
-    """Summaries are assigned one by one."""
-    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
-    wanted = study.rating_plan.people_per_item
-    return {"group": "pk", "wanted": wanted, "barred": label_items.barred_pairs(people, items)}

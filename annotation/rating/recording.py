@@ -38,58 +38,57 @@ class Rated:
         return None not in self.values
 
 
-def parse(data: QueryDict) -> Rated:
-    """The ratings in a form: `overall?, informativeness?, quality?, coherence?, attributability?, unsure?`.
+class Ratings(AnswerKind[Rated]):
+    """The ratings of a summary, which are given one by one and stored together."""
 
-    Raises:
-        BadAct: one is no whole number.
-        TaskRefused: "not sure" without any rating.
-    """
-    given = {aspect: number_in(data, aspect) for aspect in ASPECTS}
-    is_any = any(value is not None for value in given.values())
-    return Rated(**given, is_unsure=unsure_in(data, answer="rated" if is_any else ""))
+    model = RatingLabel
+    needed = ("item__summary",)
+
+    def parse(self, data: QueryDict) -> Rated:
+        """The ratings in a form: `overall?, informativeness?, quality?, coherence?, attributability?, unsure?`.
+
+        Raises:
+            BadAct: one is no whole number.
+            TaskRefused: "not sure" without any rating.
+        """
+        given = {aspect: number_in(data, aspect) for aspect in ASPECTS}
+        is_any = any(value is not None for value in given.values())
+        return Rated(**given, is_unsure=unsure_in(data, answer="rated" if is_any else ""))
+
+    def checked(self, task: Any, answer: Rated) -> Rated:
+        if task.item.summary_id is None:
+            raise TaskRefused("not_asked", _("This is no summary to rate."))
+        if not {*answer.values} <= {None, *LEVELS}:
+            raise TaskRefused("invalid", _("Ratings are from 1 to 5."))
+        return answer
+
+    def columns(self, task: Any, answer: Rated) -> dict[str, Any]:
+        values = asdict(answer)
+        del values["is_unsure"]
+        return {"summary_id": task.item.summary_id, **values}
+
+    def answer_of(self, label: RatingLabel | None) -> Rated:
+        """The ratings in a row; none of None."""
+        if label is None:
+            return Rated()
+        given = {aspect: getattr(label, aspect) for aspect in ASPECTS}
+        return Rated(**given, is_unsure=label.is_unsure)
+
+    def in_words(self, task: Any, answer: Rated) -> str:
+        """Ratings as the page names them; without any it is empty."""
+        given = zip(ASPECTS, answer.values, strict=True)
+        parts = [f"{name_of(aspect)} {value}" for aspect, value in given if value is not None]
+        return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
+
+    def differing(self, first: Rated, second: Rated) -> tuple[Rated, Rated]:
+        """The ratings that differ."""
+
+        def rest(answer: Rated, other: Rated) -> Rated:
+            pairs = zip(ASPECTS, answer.values, other.values, strict=True)
+            given = {aspect: value for aspect, value, beside in pairs if value != beside}
+            return Rated(**given, is_unsure=answer.is_unsure and not other.is_unsure)
+
+        return rest(first, second), rest(second, first)
 
 
-def in_words(task: Any, answer: Rated) -> str:
-    """Ratings as the page names them; without any it is empty."""
-    given = zip(ASPECTS, answer.values, strict=True)
-    parts = [f"{name_of(aspect)} {value}" for aspect, value in given if value is not None]
-    return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
-
-
-def apart(first: Rated, second: Rated) -> tuple[Rated, Rated]:
-    """What differs in two ratings of a summary; each rating is given by itself, though all are stored together."""
-
-    def rest(answer: Rated, other: Rated) -> Rated:
-        pairs = zip(ASPECTS, answer.values, other.values, strict=True)
-        given = {aspect: value for aspect, value, beside in pairs if value != beside}
-        return Rated(**given, is_unsure=answer.is_unsure and not other.is_unsure)
-
-    return rest(first, second), rest(second, first)
-
-
-def answer_of(label: RatingLabel | None) -> Rated:
-    """The ratings in a row; none of None."""
-    if label is None:
-        return Rated()
-    given = {aspect: getattr(label, aspect) for aspect in ASPECTS}
-    return Rated(**given, is_unsure=label.is_unsure)
-
-
-def _checked(task: Any, answer: Rated) -> Rated:
-    if task.item.summary_id is None:
-        raise TaskRefused("not_asked", _("This is no summary to rate."))
-    if not {*answer.values} <= {None, *LEVELS}:
-        raise TaskRefused("invalid", _("Ratings are from 1 to 5."))
-    return answer
-
-
-def _columns(task: Any, answer: Rated) -> dict[str, Any]:
-    values = asdict(answer)
-    del values["is_unsure"]
-    return {"summary_id": task.item.summary_id, **values}
-
-
-RATED: AnswerKind[Rated] = AnswerKind(
-    model=RatingLabel, needed=("item__summary",), answer_of=answer_of, checked=_checked, columns=_columns
-)
+RATED = Ratings()

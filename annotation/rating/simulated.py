@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from annotation.labelling.simulating import Chosen, Simulated
@@ -25,28 +25,32 @@ def _truth(_item: LabelItem, dice: random.Random) -> Rated:
     return _rated(min(HIGHEST, max(LOWEST, level + step)) for step in steps)
 
 
-def _said(true: Rated, rates: Rates, dice: random.Random) -> Rated:
-    return _rated(mistaken(value, LEVELS, rate=rates.first, dice=dice) for value in true.values if value)
-
-
 def _rated(values: Iterable[int]) -> Rated:
     return Rated(**dict(zip(ASPECTS, values, strict=True)), is_unsure=False)
 
 
-def _make(chosen: Chosen, **values: Any) -> Study:
-    return planning.create_study(
-        plan=planning.RatingValues(people_per_item=chosen.people_per_item),
-        summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
-        at_random=chosen.n_items is not None,
-        guidelines=default_guidelines(Study.Kind.RATING),
-        **values,
-    )
+class SimulatedRating(Simulated[Rated]):
+    """All aspects of a summary at once."""
+
+    careless = Rates(first=0.8, seconds=8)
+
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        return planning.create_study(
+            plan=planning.RatingValues(people_per_item=chosen.people_per_item),
+            summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
+            at_random=chosen.n_items is not None,
+            guidelines=default_guidelines(Study.Kind.RATING),
+            **values,
+        )
+
+    def answer(self, true: Rated, rates: Rates, dice: random.Random) -> Rated:
+        return _rated(mistaken(value, LEVELS, rate=rates.first, dice=dice) for value in true.values if value)
+
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Rated]:
+        return _truth
+
+    def parts(self, answer: Rated) -> Mapping[str, Hashable]:
+        return dict(zip(ASPECTS, answer.values, strict=True))
 
 
-SIMULATED = Simulated(
-    make=_make,
-    truth=lambda _study: _truth,
-    said=_said,
-    parts=lambda said: dict(zip(ASPECTS, said.values, strict=True)),
-    careless=Rates(first=0.8, seconds=8),
-)
+SIMULATED = SimulatedRating()

@@ -139,13 +139,9 @@ def join(
     recruitment, _new = Recruitment.objects.update_or_create(link=link, participant=participant, defaults=again)
     link.turned_away.filter(panel_key=key_of(panel_id)).delete()
     _keep_digest(link, digest, now=now)
-    study, work = link.study, work_of(link.study)
+    study = link.study
     add_annotators(study=study, annotators=[annotator], by=None, now=now)
-    if work.deal is not None:
-        # With a limit for each person the places fill up as people come; without one they share what is there.
-        work.deal(study=study, by=None, now=now, rebalance=link.max_tasks is None)
-    elif work.fill is not None:
-        work.fill(study=study, by=None, now=now, max_tasks=link.max_tasks or 1)
+    work_of(study).deal_to_newcomers(study=study, max_tasks=link.max_tasks, now=now)
     if not progress_of(study=study, annotators=[annotator])[annotator.pk].n:
         raise NoTasks
     return recruitment

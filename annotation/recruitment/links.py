@@ -126,8 +126,7 @@ def n_used(link: RecruitmentLink) -> int:
 
 def room_of(link: RecruitmentLink, n: int) -> int:
     """For how many of `n` people who join now there are tasks; the kind of study says so, or nobody knows."""
-    room = work_of(link.study).room
-    return n if room is None else room(study=link.study, n=n, max_tasks=link.max_tasks)
+    return work_of(link.study).room(study=link.study, n=n, max_tasks=link.max_tasks)
 
 
 def query_of(link: RecruitmentLink) -> str:

@@ -55,8 +55,7 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
     for person, ms in sessions.order_by().values_list("annotator", "acc_ms"):
         worked[person] += ms
     done = {Assignment.State.DONE.value, LabelTask.State.DONE.value}
-    checks_of = work_of(study).checks
-    checks = checks_of(study) if checks_of is not None else {}
+    checks = work_of(study).checks(study)
     return {
         person.pk: Progress(
             n=len(states[person.pk]),

@@ -6,19 +6,23 @@ label work share.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
+from django.forms.models import model_to_dict
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
-from annotation.models import Study
+from annotation.models import Annotator, Study
 from annotation.studies.blocked import Blocked, seen_by
 from annotation.studies.overview_page import OverviewPage, Presence
-from annotation.studies.preview import Preview
+from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
 from benchmarks.web.parquet import is_available
@@ -95,32 +99,10 @@ class Part:
         return any(tab.here == self.here for tab in self.tabs)
 
 
-def _nothing(*_args: Any) -> dict[str, Any]:
-    return {}
-
-
-def _nobody(_study: Study, _now: datetime) -> list[Presence]:
-    return []
-
-
-def _no_problems(_study: Study) -> list[str]:
-    return []
-
-
-def _nobody_blocked(_study: Study) -> list[Blocked]:
-    return []
-
-
-def _member_rows(study: Study) -> list[dict[str, Any]]:
-    members = study.memberships.select_related("annotator__user").order_by("number")
-    return [{"member": member} for member in members]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work(StudyKind):
+class Work(StudyKind, ABC):
     """A kind of study that researchers set up here and that people work in.
 
-    Verbs take keywords: `study`, `by` and `now` beside what is named here.
+    What has to be overridden is abstract; all else is as for a kind without it.
     """
 
     new_title: Text
@@ -129,78 +111,30 @@ class Work(StudyKind):
     """What people do in such a study, above the form of a new one."""
     closing: Text = CLOSING
     """What follows from closing a study."""
-    tasks_page: str = "annotation:study"
+    tasks_page = "annotation:study"
     """Where one sees who has which tasks."""
+    plan: type[Any] | None = None
+    """The model of the settings of a study, with a field `study`; None where there are none."""
 
-    plan: str = ""
-    """The accessor of the row of settings that a study of this kind has; empty where there are none."""
-    new_form: Callable[..., Any]
+    new_form: type[Any]
     """The form of a new study, of data and files, `user` and `initial`."""
-    create: Callable[..., Study]
-    """Makes a study as that `form` says; raises `NotPossible`."""
-    initial_of: Callable[[Study, Any], dict[str, Any]] = _nothing
-    """What that form shows a user of the plan and items of another study, whose settings it starts from."""
-    initial_on: Callable[[Haystack], dict[str, Any]] | None = None
-    """What that form shows of its plan where one comes from the page of a haystack."""
-    initial_on_sources: Callable[[Sequence[Haystack]], dict[str, Any]] | None = None
-    """The same of documents with reference summaries; None where there is no such work on them."""
-    settings_form: Callable[..., Any]
+    settings_form: type[Any]
     """The form of the settings of a study, of data, `user` and `instance`."""
-    update: Callable[..., Study]
-    """Changes the settings as that `form` says; raises `Frozen` or `NotReady`."""
-    form_context: Callable[[Any, Study | None], dict[str, Any]] = _nothing
-    """What the template needs beside the form, of a new study or of one that exists."""
-    form_template: str = "annotation/study_form.html"
-    settings_template: str = "annotation/study_form.html"
-
-    items_form: Callable[..., Any] | None = None
+    items_form: type[Any] | None = None
     """The form that chooses more items, of data, files, `user` and `study`; None where the settings name them."""
-    add_items: Callable[..., int] | None = None
-    """Adds what that `form` chooses; gives how many are new. Raises `NotPossible`."""
-    deal: Callable[..., Dealt] | None = None
-    """Gives every item its missing annotators; with `rebalance` what nobody opened is shared anew. None where a
-    researcher gives tasks instead of having them assigned at once."""
-    fill: Callable[..., Any] | None = None
-    """Where tasks are not assigned at once: fills the open places, up to `max_tasks` for each person."""
-    room: Callable[..., int] | None = None
-    """For how many of `n` people who join now there are tasks, up to `max_tasks` each; it changes nothing."""
-    checks: Callable[[Study], Mapping[int, tuple[int, int]]] | None = None
-    """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
-    blocked: Callable[[Study], list[Blocked]] = _nobody_blocked
-    """Who takes part, has no task and can be given none, and why; one query where everybody has one."""
-    n_short: Callable[[Study], int] | None = None
-    """How many items have fewer people than planned."""
+    form_template = "annotation/study_form.html"
+    settings_template = "annotation/study_form.html"
+    people_template = "annotation/study_annotators.html"
+    overview_template = "annotation/study_detail.html"
+
+    deals = True
+    """Whether every item gets its missing annotators at once; otherwise a researcher assigns tasks."""
     short: Counted = ""
     """That n items have fewer people than planned."""
     short_help: Text = ""
-    member_rows: Callable[[Study], list[dict[str, Any]]] = _member_rows
-    """A row for each person who takes or took part, with what `people_template` shows beside the name."""
-    member_columns: Mapping[str, Column] = field(default_factory=dict)
-    """What of such a row `people_template` sorts by, beside the name and the day of joining."""
-    people_template: str = "annotation/study_annotators.html"
-
-    release: Callable[..., tuple[int, int]]
-    """Takes back what an `annotator` who leaves has not begun; how many tasks, and how many stay begun."""
-    unfinished_of: Callable[..., tuple[int, int]]
-    """How many tasks of an `annotator` wait, and how many are begun."""
-    opening_problems: Callable[[Study], list[str]]
-    """What has to be done before annotators can see their tasks."""
-    archiving_problems: Callable[[Study], list[str]] = _no_problems
-    deletion_problems: Callable[[Study], list[str]]
-    """What stands in the way."""
-
-    preview: Preview | None = None
-    """How researchers see the page that annotators work on."""
-    overview: Callable[[Study, datetime], OverviewPage]
-    """How a study goes, in a fixed number of queries."""
-    on_now: Callable[[Study, datetime], list[Presence]] = _nobody
-    """Who is at work at a time, in one query."""
-    overview_template: str = "annotation/study_detail.html"
+    member_columns: Mapping[str, Column] = MappingProxyType({})
+    """What of a row of `member_rows` the page of people sorts by, beside the name and the day of joining."""
     label_columns: tuple[str, ...] = ()
-    label_rows: Callable[[Study, str], Iterator[tuple[Any, ...]]] | None = None
-    """One row a label in the order of the columns, of a selection of `label_files`."""
-    label_cells: Callable[[Iterator[tuple[Any, ...]]], Iterable[Sequence[Any]]] = iter
-    """The rows as a table has them, where that differs."""
     label_files: tuple[tuple[str, Text], ...] = ()
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
     downloads: tuple[tuple[str, Text], ...] = ()
@@ -211,15 +145,126 @@ class Work(StudyKind):
         """The pages of every kind, and its own."""
         return (*COMMON, *self.tabs, *LAST)
 
-    @property
-    def deals(self) -> bool:
-        """Whether tasks are assigned as soon as there are annotators."""
-        return self.deal is not None
+    # Setting up, settings
+
+    @abstractmethod
+    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
+        """Make a study as a form of `new_form` says; raises `NotPossible`."""
+
+    @abstractmethod
+    def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
+        """Change the settings as a form of `settings_form` says; raises `Frozen` or `NotReady`."""
+
+    def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
+        """What the form of a new study shows of another study, whose settings it starts from: plan and items."""
+        plan = plan_of(study)
+        return {} if plan is None else model_to_dict(plan, exclude=["id", "study"])
+
+    def initial_on(self, haystack: Haystack) -> dict[str, Any]:
+        """What that form shows where one comes from the page of a haystack, if it can be about one."""
+        return {}
+
+    def initial_on_sources(self, sources: Sequence[Haystack]) -> dict[str, Any]:
+        """The same of documents with reference summaries; nothing where there is no such work on them."""
+        return {}
+
+    def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
+        """What the template needs beside the form, of a new study or of one that exists."""
+        return {}
+
+    # Items and people
+
+    def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
+        """Add what a form of `items_form` chooses; gives how many are new. Raises `NotPossible`."""
+        raise NotImplementedError
+
+    def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
+        """Give every item its missing annotators; with `rebalance` what nobody opened is shared anew."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
+        """Give tasks to people who have just joined, up to `max_tasks` for each."""
+
+    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
+        """For how many of `n` people who join now there are tasks, up to `max_tasks` each; it changes nothing."""
+        return n
+
+    def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
+        """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
+        return {}
+
+    def blocked(self, study: Study) -> list[Blocked]:
+        """Who takes part, has no task and can be given none, and why; one query where everybody has one."""
+        return []
+
+    def n_short(self, study: Study) -> int:
+        """How many items have fewer people than planned."""
+        return 0
 
     def short_of(self, study: Study) -> str:
         """That items have fewer people than planned, as a sentence; empty where all have enough."""
-        n = self.n_short(study) if self.n_short is not None and has_plan(study) else 0
+        n = self.n_short(study) if has_plan(study) else 0
         return str(self.short % {"n": n}) if n else ""
+
+    def member_rows(self, study: Study) -> list[dict[str, Any]]:
+        """A row for each person who takes or took part, with what `people_template` shows beside the name."""
+        members = study.memberships.select_related("annotator__user").order_by("number")
+        return [{"member": member} for member in members]
+
+    @abstractmethod
+    def release(
+        self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
+    ) -> tuple[int, int]:
+        """Take back what an annotator who leaves has not begun; how many tasks, and how many stay begun."""
+
+    @abstractmethod
+    def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
+        """How many tasks of an annotator wait, and how many are begun."""
+
+    # What stands in the way
+
+    @abstractmethod
+    def opening_problems(self, study: Study) -> list[str]:
+        """What has to be done before annotators can see their tasks."""
+
+    def archiving_problems(self, study: Study) -> list[str]:
+        """Why a study cannot be archived now."""
+        return []
+
+    @abstractmethod
+    def deletion_problems(self, study: Study) -> list[str]:
+        """Why a study cannot be deleted."""
+
+    # Following a study
+
+    @abstractmethod
+    def n_previews(self, study: Study) -> int:
+        """How many items there are to show researchers as annotators see them."""
+
+    @abstractmethod
+    def preview(self, request: HttpRequest, place: PreviewPlace) -> HttpResponse:
+        """The page of one item as annotators see it; raises `NoPreview`."""
+
+    @abstractmethod
+    def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+        """The reply to a message of that page, by its name, and the status of the reply; raises `Http404`."""
+
+    @abstractmethod
+    def overview(self, study: Study, now: datetime) -> OverviewPage:
+        """How a study goes, in a fixed number of queries."""
+
+    def on_now(self, study: Study, now: datetime) -> list[Presence]:
+        """Who is at work at a time, in one query."""
+        return []
+
+    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
+        """One row a label in the order of `label_columns`, of a selection of `label_files`."""
+        return iter(())
+
+    def label_cells(self, rows: Iterator[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:
+        """The rows as a table has them, where that differs."""
+        return rows
 
 
 def blocked_in(study: Study, user: Any) -> list[Blocked]:
@@ -257,8 +302,14 @@ def work_of(study: Study) -> Work:
 
 def has_plan(study: Study) -> bool:
     """Whether a study has the settings of its kind; one whose labels were imported has none."""
-    plan = work_of(study).plan
-    return not plan or hasattr(study, plan)
+    return work_of(study).plan is None or plan_of(study) is not None
+
+
+def plan_of(study: Study) -> Any:
+    """The row of settings of a study; None where it has none."""
+    model = work_of(study).plan
+    accessor = model._meta.get_field("study").remote_field.get_accessor_name() if model is not None else ""
+    return getattr(study, accessor, None)
 
 
 def parts_of(study: Study, *, here: str, may: Callable[[str], bool]) -> list[Part]:

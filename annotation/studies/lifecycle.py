@@ -20,7 +20,7 @@ from annotation.models import Annotator, Recruitment, Study
 from annotation.states import StudyState
 from annotation.studies import consent
 from annotation.studies.guidelines import current_guideline, publish_guideline
-from annotation.studies.kind import Frozen, NotReady, work_of
+from annotation.studies.kind import Frozen, NotReady, plan_of, work_of
 from annotation.studies.members import add_annotators
 from annotation.studies.sampling import stable_seed
 from benchmarks import audit
@@ -168,7 +168,7 @@ def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotat
         by=by,
         now=now,
     )
-    plan = getattr(study, work_of(study).plan or "", None)
+    plan = plan_of(study)
     if plan is not None:
         _copy_plan(plan, copy)
     return copy

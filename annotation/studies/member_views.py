@@ -109,7 +109,7 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
             return False
         n_added = members.add_annotators(annotators=people.cleaned_data["annotators"], **how)
         rebalance = people.cleaned_data.get("rebalance", False)
-    elif action == "items" and work.add_items is not None:
+    elif action == "items" and items is not None:
         if not items.is_valid():
             return False
         try:
@@ -117,9 +117,9 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
         except NotPossible as problem:
             items.add_error(problem.field, str(problem))
             return False
-    elif action != "deal" or work.deal is None:
+    elif action != "deal" or not work.deals:
         raise Http404
-    if work.deal is not None:
+    if work.deals:
         n = n_added = work.deal(rebalance=rebalance, **how).n_new
         text = ngettext("%(n)d task was assigned.", "%(n)d tasks were assigned.", n) % {"n": n}
     else:

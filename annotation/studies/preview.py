@@ -1,16 +1,9 @@
-"""What a preview is: the page that annotators work on, with items of the study, shown to its researchers.
-
-Nothing of it is kept. A kind says how many items it has, how the page of one is rendered, and what the page's
-scripts get in reply, worked out from the request alone.
-"""
+"""Where a researcher is in a preview: the page of annotators with an item of the study; nothing is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from annotation.models import Study
@@ -55,15 +48,3 @@ class PreviewPlace:
     def act(self, name: str) -> str:
         """The address that replies to what the page sends under this name."""
         return reverse("annotation:study-preview-act", args=[self.study.uid, self.number, name])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """How a kind of study shows its work page to researchers."""
-
-    count: Callable[[Study], int]
-    """How many items there are to show."""
-    page: Callable[[HttpRequest, PreviewPlace], HttpResponse]
-    """The page of one; raises `NoPreview`."""
-    act: Callable[[HttpRequest, PreviewPlace, str], tuple[dict[str, Any], int]]
-    """The reply to a message of the page, by its name, and the status of the reply; raises `Http404`."""

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.studies.kind import has_plan, work_of
-from annotation.studies.preview import NoPreview, Preview, PreviewPlace
+from annotation.studies.preview import NoPreview, PreviewPlace
 from annotation.studies.scope import study_of
 from benchmarks.web.permissions import requires
 
@@ -24,8 +24,7 @@ def preview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     wanted = request.GET.get("n", "")
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 8 else 1
-    how = work_of(study).preview
-    n = how.count(study) if how is not None and has_plan(study) else 0
+    n = work_of(study).n_previews(study) if has_plan(study) else 0
     if not n:
         messages.info(request, _("There is nothing to preview yet: choose what is to be worked on first."))
         return redirect("annotation:study", study.uid)
@@ -37,9 +36,9 @@ def preview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @never_cache
 def item(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
     """The page with one item of the study."""
-    how, place = _place(request, uid, number)
+    place = _place(request, uid, number)
     try:
-        return how.page(request, place)
+        return work_of(place.study).preview(request, place)
     except NoPreview as problem:
         messages.warning(request, str(problem))
         return redirect("annotation:study", place.study.uid)
@@ -50,17 +49,16 @@ def item(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
 @never_cache
 def act(request: HttpRequest, uid: uuid.UUID, number: int, name: str) -> HttpResponse:
     """Reply to the scripts of the page as if it had been stored."""
-    how, place = _place(request, uid, number)
-    payload, status = how.act(request, place, name)
+    place = _place(request, uid, number)
+    payload, status = work_of(place.study).preview_act(request, place, name)
     return JsonResponse(payload, status=status)
 
 
-def _place(request: HttpRequest, uid: uuid.UUID, number: int) -> tuple[Preview, PreviewPlace]:
+def _place(request: HttpRequest, uid: uuid.UUID, number: int) -> PreviewPlace:
     study = study_of(request, uid)
-    how = work_of(study).preview
-    if how is None or not has_plan(study):
+    if not has_plan(study):
         raise Http404
-    place = PreviewPlace(study, number, how.count(study))
+    place = PreviewPlace(study, number, work_of(study).n_previews(study))
     if not 1 <= number <= place.n:
         raise Http404
-    return how, place
+    return place

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from django.db import transaction
 from django.db.models import Max
@@ -36,6 +36,14 @@ class Dealt:
 
     n_new: int
     n_short: int
+
+
+class Dealing(TypedDict, total=False):
+    """How items are assigned: in which groups, to how many people each, and who may not have which group."""
+
+    group: Required[str]
+    wanted: Required[int]
+    barred: Mapping[Pair, Reason]
 
 
 @dataclass(slots=True)

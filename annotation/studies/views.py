@@ -210,16 +210,15 @@ def study_labels(request: HttpRequest, uid: uuid.UUID, file_format: str) -> Http
     work = work_of(study)
     selections = [which for which, _label in work.label_files]
     which = "history" if request.GET.get("history") == "1" else request.GET.get("which", "")
-    rows_of = work.label_rows
-    if rows_of is None or file_format not in label_formats():
+    if not selections or file_format not in label_formats():
         raise Http404
     which = which if which in selections else selections[0]
     saw_insights(request.user, *work.insights_in_files(study))
     name = f"labels-{study.uid}-{which}.{file_format}"
     if file_format == "parquet":
-        content = parquet(work.label_columns, lambda: rows_of(study, which))
+        content = parquet(work.label_columns, lambda: work.label_rows(study, which))
         return download(content, name=name, content_type=CONTENT_TYPE, about=study)
-    rows = rows_of(study, which)
+    rows = work.label_rows(study, which)
     if file_format == "csv":
         return csv_download(request, work.label_columns, work.label_cells(rows), name=name, about=study)
     return jsonl_download(objects(work.label_columns, rows), name=name, about=study)
@@ -267,16 +266,14 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
 
 def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
     """What the form starts with for the haystack or sources that the address names, else for the only haystack."""
-    if work.initial_on is None:
-        return {}
-    if work.initial_on_sources is not None and (sources := _sources_named(request)):
-        about = request.GET.get("dataset") or sources[0].title
-        return {"name": name_for(work.label, about), **work.initial_on_sources(sources)}
+    if (sources := _sources_named(request)) and (values := work.initial_on_sources(sources)):
+        return {"name": name_for(work.label, request.GET.get("dataset") or sources[0].title), **values}
     rows = Haystack.objects.for_work()
     uid = request.GET.get("haystack", "")
     if uid:
         haystack = get_object_or_404(rows, uid=uid_in(uid))
-        return {"name": name_for(work.label, haystack.title), **work.initial_on(haystack)}
+        values = work.initial_on(haystack)
+        return {"name": name_for(work.label, haystack.title), **values} if values else {}
     only = list(rows[:2])
     return work.initial_on(only[0]) if len(only) == 1 else {}
 

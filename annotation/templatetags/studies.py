@@ -29,7 +29,7 @@ def study_url(study: Study) -> str:
 def study_preview(study: Study) -> str:
     """Where researchers see the page of annotators; empty where there is none."""
     kind = kind_named(study.kind)
-    if not isinstance(kind, Work) or kind.preview is None or not has_plan(study):
+    if not isinstance(kind, Work) or not has_plan(study):
         return ""
     return reverse("annotation:study-preview", args=[study.uid])
 

@@ -2,101 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Words, register, results_tab
+from annotation.kinds import Headline, Words, register, results_tab
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.task_page import TaskPage
-from annotation.models import Study
+from annotation.models import LabelTask, Study, ValidationPlan
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
+from annotation.studies.overview_page import OverviewPage, Remark
+from annotation.studies.tasks import Dealing
 from annotation.validation import exports, planning
 from annotation.validation.forms import PairsForm, ValidationStudyForm, initial_of
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
-from annotation.validation.recording import PAIR, in_words, parse
+from annotation.validation.recording import PAIR
 from annotation.validation.results import headline, small_plot
 from annotation.validation.simulated import SIMULATED
+from benchmarks.web.plots import Plot
 
 
-def create(*, form: ValidationStudyForm, by: Any, now: datetime) -> Study:
-    """Draw the verdicts and deal them."""
-    data = form.cleaned_data
-    return planning.create_study(
-        plan=form.plan(),
-        judge=data["judge"],
-        n=data["n_sample"],
-        dataset=data["dataset"],
-        seed=form.chosen_seed,
-        by=by,
-        now=now,
-        **form.common(),
+class Validation(LabelWork):
+    """Whether responses entail key points, beside what a judge says of the same pairs."""
+
+    value = Study.Kind.VALIDATION
+    label = gettext_lazy("entailment validation")
+    new_title = gettext_lazy("New validation study")
+    intro = gettext_lazy(
+        "Annotators label the same pairs of response and key point as a judge, without seeing its verdicts. "
+        "This shows how far its key point recall can be trusted."
     )
-
-
-def add_items(*, form: PairsForm, study: Study, by: Any, now: datetime) -> int:
-    """Draw more of the judge's verdicts into the study; returns how many."""
-    data = form.cleaned_data
-    return planning.add_pairs(study=study, n=data["n_sample"], dataset=data["dataset"], by=by, now=now)
-
-
-KIND = register(
-    LabelWork(
-        value=Study.Kind.VALIDATION,
-        label=gettext_lazy("entailment validation"),
-        simulated=SIMULATED,
-        task=TaskPage(
-            answers=PAIR,
-            parse=parse,
-            in_words=in_words,
-            template="annotation/validation_task.html",
-            rows=LabelTaskQuerySet.for_validating,
-            context=page_context,
-        ),
-        words=Words(
-            task=gettext_lazy("Check which key points responses make"),
-            handed_in=gettext_lazy("Responses compared with key points"),
-            left=ngettext_lazy("%(n)d pair left", "%(n)d pairs left", "n"),
-            finished=ngettext_lazy("%(n)d pair done", "%(n)d pairs done", "n"),
-            minutes=1.0,
-        ),
-        guidelines=wording(__file__),
-        new_title=gettext_lazy("New validation study"),
-        intro=gettext_lazy(
-            "Annotators label the same pairs of response and key point as a judge, without seeing its verdicts. "
-            "This shows how far its key point recall can be trusted."
-        ),
-        headline=headline,
-        tabs=(results_tab("results", gettext_lazy("Results"), "annotation:validation-results"),),
-        plan="validation_plan",
-        new_form=ValidationStudyForm,
-        create=create,
-        initial_of=initial_of,
-        form_template="annotation/validation_form.html",
-        items_form=PairsForm,
-        add_items=add_items,
-        deal=planning.deal,
-        room=planning.room,
-        n_short=planning.n_short,
-        blocked=planning.blocked,
-        short=ngettext_lazy(
-            "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
-        ),
-        people_template="annotation/validation_more.html",
-        answers="entailmentlabels",
-        overview=page_of,
-        latest=small_plot,
-        about=about,
-        about_rows=ABOUT_ROWS,
-        about_label=gettext_lazy("Point"),
-        label_columns=tuple(exports.COLUMNS),
-        label_rows=exports.label_rows,
-        label_files=(
-            ("current", gettext_lazy("Answers")),
-            ("history", gettext_lazy("Every answer ever given")),
-        ),
+    words = Words(
+        task=gettext_lazy("Check which key points responses make"),
+        handed_in=gettext_lazy("Responses compared with key points"),
+        left=ngettext_lazy("%(n)d pair left", "%(n)d pairs left", "n"),
+        finished=ngettext_lazy("%(n)d pair done", "%(n)d pairs done", "n"),
+        minutes=1.0,
     )
-)
+    guidelines = wording(__file__)
+    tabs = (results_tab("results", gettext_lazy("Results"), "annotation:validation-results"),)
+    plan = ValidationPlan
+    new_form = ValidationStudyForm
+    items_form = PairsForm
+    form_template = "annotation/validation_form.html"
+    people_template = "annotation/validation_more.html"
+    short = ngettext_lazy(
+        "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
+    )
+    about_rows = ABOUT_ROWS
+    about_label = gettext_lazy("Point")
+    label_columns = tuple(exports.COLUMNS)
+    label_files = (("current", gettext_lazy("Answers")), ("history", gettext_lazy("Every answer ever given")))
+    answers = PAIR
+    task_template = "annotation/validation_task.html"
+    simulated = SIMULATED
+
+    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
+        """Draw the verdicts and deal them."""
+        data = form.cleaned_data
+        return planning.create_study(
+            plan=form.plan(),
+            judge=data["judge"],
+            n=data["n_sample"],
+            dataset=data["dataset"],
+            seed=form.chosen_seed,
+            by=by,
+            now=now,
+            **form.common(),
+        )
+
+    def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
+        return initial_of(study, user)
+
+    def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
+        """Draw more of the judge's verdicts into the study; returns how many."""
+        data = form.cleaned_data
+        return planning.add_pairs(study=study, n=data["n_sample"], dataset=data["dataset"], by=by, now=now)
+
+    def dealing(self, study: Study) -> Dealing:
+        """Responses are assigned whole."""
+        return {"group": "response", "wanted": study.validation_plan.people_per_item}
+
+    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
+        return tasks.for_validating()
+
+    def page_context(self, task: LabelTask) -> dict[str, Any]:
+        return page_context(task)
+
+    def about(self, task: LabelTask) -> Remark:
+        return about(task)
+
+    def overview(self, study: Study, now: datetime) -> OverviewPage:
+        return page_of(study, now)
+
+    def latest(self, study: Study) -> Plot | None:
+        return small_plot(study)
+
+    def headline(self, study: Study) -> Headline:
+        return headline(study)
+
+    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
+        return exports.label_rows(study, which)
+
+
+KIND = register(Validation())

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.models import EntailmentLabel, LabelTask
+from annotation.models import LabelTask
 from annotation.pane import direction_of
-from annotation.validation.recording import FITTING, PairAnswer, answer_of, reason_in_words
+from annotation.validation.recording import FITTING, PAIR, PairAnswer, reason_in_words
 from benchmarks.models import PointVerdict
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
     """Question, response with the marked passage, key point, and the annotator's own answer."""
     response = task.item.response
-    answer = answer_of(EntailmentLabel.objects.filter(task=task, is_current=True).first())
+    answer = PAIR.current(task)
     return {
         "question": response.question,
         "response_parts": _parts(response.text, answer),

@@ -11,12 +11,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, ValidationPlan
-from annotation.studies import tasks
-from annotation.studies.blocked import Blocked
-from annotation.studies.kind import NotPossible
+from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
-from annotation.studies.tasks import Dealt
 from benchmarks import audit
 from benchmarks.models import Judge, PointVerdict
 
@@ -57,7 +54,7 @@ def create_study(
     ValidationPlan.objects.create(study=study, judge=judge, **asdict(plan))
     if not add_pairs(study=study, n=n, dataset=dataset, by=by, now=now):
         raise NothingToValidate(_("This judge has no verdicts on that question set."))
-    deal(study=study, by=by, now=now)
+    work_of(study).deal(study=study, by=by, now=now)
     return study
 
 
@@ -93,31 +90,6 @@ def verdicts_of(judge: Judge, *, dataset: str = "") -> Any:
         response__question__archived_at=None,
     )
     return rows.filter(response__question__dataset=dataset) if dataset else rows
-
-
-def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every response its missing annotators; what somebody left unfinished goes to somebody else as one."""
-    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
-
-
-def room(*, study: Study, n: int, max_tasks: int | None) -> int:
-    """For how many of `n` people who join now there are responses."""
-    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
-
-
-def n_short(study: Study) -> int:
-    """Responses that fewer people have than the plan wants."""
-    return tasks.n_short(study, **_how(study))
-
-
-def blocked(study: Study) -> list[Blocked]:
-    """Who takes part and can be given no response, and why."""
-    return tasks.blocked(study=study, **_how(study))
-
-
-def _how(study: Study) -> dict[str, Any]:
-    """Responses are assigned whole."""
-    return {"group": "response", "wanted": study.validation_plan.people_per_item}
 
 
 def _items(study: Study, pairs: Sequence[tuple[int, int]], now: datetime) -> list[LabelItem]:

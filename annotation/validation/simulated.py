@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from annotation.labelling.simulating import Chosen, Simulated
@@ -20,38 +20,38 @@ WRONG_SHARE = 0.15
 """How often the judge is wrong about a pair."""
 
 
-def _truth(study: Study) -> Callable[[LabelItem, random.Random], str]:
-    verdicts = verdicts_on(study)
+class SimulatedValidation(Simulated[str]):
+    """One of three answers to each pair."""
 
-    def draw(item: LabelItem, dice: random.Random) -> str:
-        pair: Any = (item.response_id, item.key_point_id)
-        return mistaken(verdicts[pair], ENTAILMENTS, rate=WRONG_SHARE, dice=dice)
+    careless = Rates(first=2 / 3, seconds=4)
 
-    return draw
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        if chosen.judge is None:
+            raise NotPossible("Name the judge whose verdicts are checked with --judge.")
+        n_verdicts = planning.verdicts_of(chosen.judge, dataset=chosen.dataset).count()
+        return planning.create_study(
+            plan=planning.ValidationValues(people_per_item=chosen.people_per_item),
+            judge=chosen.judge,
+            n=n_verdicts if chosen.n_items is None else chosen.n_items,
+            dataset=chosen.dataset,
+            guidelines=default_guidelines(Study.Kind.VALIDATION),
+            **values,
+        )
+
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], str]:
+        verdicts = verdicts_on(study)
+
+        def draw(item: LabelItem, dice: random.Random) -> str:
+            pair: Any = (item.response_id, item.key_point_id)
+            return mistaken(verdicts[pair], ENTAILMENTS, rate=WRONG_SHARE, dice=dice)
+
+        return draw
+
+    def answer(self, true: str, rates: Rates, dice: random.Random) -> PairAnswer:
+        return PairAnswer(mistaken(true, ENTAILMENTS, rate=rates.first, dice=dice))
+
+    def parts(self, answer: PairAnswer) -> Mapping[str, Hashable]:
+        return {"answer": answer.answer}
 
 
-def _said(true: str, rates: Rates, dice: random.Random) -> PairAnswer:
-    return PairAnswer(mistaken(true, ENTAILMENTS, rate=rates.first, dice=dice))
-
-
-def _make(chosen: Chosen, **values: Any) -> Study:
-    if chosen.judge is None:
-        raise NotPossible("Name the judge whose verdicts are checked with --judge.")
-    n_verdicts = planning.verdicts_of(chosen.judge, dataset=chosen.dataset).count()
-    return planning.create_study(
-        plan=planning.ValidationValues(people_per_item=chosen.people_per_item),
-        judge=chosen.judge,
-        n=n_verdicts if chosen.n_items is None else chosen.n_items,
-        dataset=chosen.dataset,
-        guidelines=default_guidelines(Study.Kind.VALIDATION),
-        **values,
-    )
-
-
-SIMULATED = Simulated(
-    make=_make,
-    truth=_truth,
-    said=_said,
-    parts=lambda said: {"answer": said.answer},
-    careless=Rates(first=2 / 3, seconds=4),
-)
+SIMULATED = SimulatedValidation()

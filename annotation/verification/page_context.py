@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.models import LabelTask, PointLabel
+from annotation.models import LabelTask
 from annotation.pane import Pane, direction_of
 from annotation.verification.documents import documents_of, highlight_for, pane_of
-from annotation.verification.recording import answer_of
+from annotation.verification.recording import POINT
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "question": question,
         "key_point": task.item.key_point,
         "direction": direction_of(question.language),
-        "answer": answer_of(PointLabel.objects.filter(task=task, is_current=True).first()),
+        "answer": POINT.current(task),
         "documents": [(document, highlight.in_document(document)) for document in documents],
         "highlight": highlight,
     }

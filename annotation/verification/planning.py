@@ -15,12 +15,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, VerificationPlan
-from annotation.studies import tasks
-from annotation.studies.blocked import Blocked
-from annotation.studies.kind import NotPossible
+from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, control_group, sample
-from annotation.studies.tasks import Dealt
 from benchmarks import audit
 from benchmarks.models import KeyPoint, Question
 
@@ -59,7 +56,7 @@ def create_study(
     study = new_study(Study.Kind.VERIFICATION, **values)
     VerificationPlan.objects.create(study=study, **asdict(plan))
     add_questions(study=study, questions=questions, by=by, now=now)
-    deal(study=study, by=by, now=now)
+    work_of(study).deal(study=study, by=by, now=now)
     return study
 
 
@@ -109,34 +106,6 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     )
     audit.record(actor=by, action="study.add_questions", target=study, now=now, n=len(asked))
     return len(asked)
-
-
-def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-    """Give every question its missing annotators. With `rebalance`, questions that nobody opened are shared anew.
-
-    A question that somebody left unfinished goes to somebody else as one; what was answered stays.
-    """
-    return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **_how(study))
-
-
-def room(*, study: Study, n: int, max_tasks: int | None) -> int:
-    """For how many of `n` people who join now there are questions."""
-    return tasks.room(study=study, n=n, max_tasks=max_tasks, **_how(study))
-
-
-def n_short(study: Study) -> int:
-    """Questions that fewer people have than the plan wants; of those for everyone, that somebody does not have."""
-    return tasks.n_short(study, **_how(study))
-
-
-def blocked(study: Study) -> list[Blocked]:
-    """Who takes part and can be given no question, and why."""
-    return tasks.blocked(study=study, **_how(study))
-
-
-def _how(study: Study) -> dict[str, Any]:
-    """Questions are assigned whole."""
-    return {"group": "question", "wanted": study.verification_plan.people_per_question}
 
 
 def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:

@@ -30,59 +30,55 @@ class Judgments:
         return self.grounded == Grounded.NO or (self.grounded == Grounded.YES and bool(self.keyness))
 
 
-def parse(data: QueryDict) -> Judgments:
-    """The answer in a form: `grounded, keyness?, unsure?`.
+class PointJudgments(AnswerKind[Judgments]):
+    """Answers about a key point."""
 
-    Raises:
-        TaskRefused: "not sure" without an answer.
-    """
-    grounded = data.get("grounded", "")
-    return Judgments(grounded, data.get("keyness", ""), unsure_in(data, answer=grounded))
+    model = PointLabel
+    needed = ("item__key_point", "item__question")
+
+    def parse(self, data: QueryDict) -> Judgments:
+        """The answer in a form: `grounded, keyness?, unsure?`.
+
+        Raises:
+            TaskRefused: "not sure" without an answer.
+        """
+        grounded = data.get("grounded", "")
+        return Judgments(grounded, data.get("keyness", ""), unsure_in(data, answer=grounded))
+
+    def checked(self, task: Any, judgments: Judgments) -> Judgments:
+        if task.item.question_id is None or task.item.key_point_id is None:
+            raise TaskRefused("not_asked", _("This is no key point to verify."))
+        if judgments.grounded not in {CLEARED, *Grounded.values} or judgments.keyness not in {"", *Keyness.values}:
+            raise TaskRefused("invalid", _("Answers are yes or no, then agree, neutral or disagree."))
+        if judgments.grounded == Grounded.YES:
+            return judgments
+        if judgments.keyness and judgments.grounded == CLEARED:
+            raise TaskRefused("yes_first", _("Answer yes to the first question before the second."))
+        return Judgments(judgments.grounded, "", judgments.is_unsure and judgments.grounded != CLEARED)
+
+    def columns(self, task: Any, judgments: Judgments) -> dict[str, Any]:
+        return {
+            "key_point_id": task.item.key_point_id,
+            "grounded": judgments.grounded,
+            "keyness": judgments.keyness,
+            "is_check": task.item.role == LabelItem.Role.GOLD,
+        }
+
+    def answer_of(self, label: PointLabel | None) -> Judgments:
+        """The answer in a row; the cleared one of None."""
+        return Judgments() if label is None else Judgments(label.grounded, label.keyness, label.is_unsure)
+
+    def in_words(self, task: Any, judgments: Judgments) -> str:
+        """An answer as the page names it; a cleared one is empty."""
+        words: dict[str, str] = {
+            Grounded.YES: _("yes"),
+            Grounded.NO: _("no"),
+            Keyness.AGREE: _("agree"),
+            Keyness.NEUTRAL: _("neutral"),
+            Keyness.DISAGREE: _("disagree"),
+        }
+        parts = [words[value] for value in (judgments.grounded, judgments.keyness) if value]
+        return ", ".join([*parts, _("not sure")] if judgments.is_unsure else parts)
 
 
-def in_words(task: Any, judgments: Judgments) -> str:
-    """An answer as the page names it; a cleared one is empty."""
-    words: dict[str, str] = {
-        Grounded.YES: _("yes"),
-        Grounded.NO: _("no"),
-        Keyness.AGREE: _("agree"),
-        Keyness.NEUTRAL: _("neutral"),
-        Keyness.DISAGREE: _("disagree"),
-    }
-    parts = [words[value] for value in (judgments.grounded, judgments.keyness) if value]
-    return ", ".join([*parts, _("not sure")] if judgments.is_unsure else parts)
-
-
-def answer_of(label: PointLabel | None) -> Judgments:
-    """The answer in a row; the cleared one of None."""
-    return Judgments() if label is None else Judgments(label.grounded, label.keyness, label.is_unsure)
-
-
-def _checked(task: Any, judgments: Judgments) -> Judgments:
-    if task.item.question_id is None or task.item.key_point_id is None:
-        raise TaskRefused("not_asked", _("This is no key point to verify."))
-    if judgments.grounded not in {CLEARED, *Grounded.values} or judgments.keyness not in {"", *Keyness.values}:
-        raise TaskRefused("invalid", _("Answers are yes or no, then agree, neutral or disagree."))
-    if judgments.grounded == Grounded.YES:
-        return judgments
-    if judgments.keyness and judgments.grounded == CLEARED:
-        raise TaskRefused("yes_first", _("Answer yes to the first question before the second."))
-    return Judgments(judgments.grounded, "", judgments.is_unsure and judgments.grounded != CLEARED)
-
-
-def _columns(task: Any, judgments: Judgments) -> dict[str, Any]:
-    return {
-        "key_point_id": task.item.key_point_id,
-        "grounded": judgments.grounded,
-        "keyness": judgments.keyness,
-        "is_check": task.item.role == LabelItem.Role.GOLD,
-    }
-
-
-POINT: AnswerKind[Judgments] = AnswerKind(
-    model=PointLabel,
-    needed=("item__key_point", "item__question"),
-    answer_of=answer_of,
-    checked=_checked,
-    columns=_columns,
-)
+POINT = PointJudgments()

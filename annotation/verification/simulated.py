@@ -7,7 +7,7 @@ For trying out the choice of annotators. Two people who turn yes and no around w
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from annotation.labelling.simulating import Chosen, Simulated
@@ -60,31 +60,37 @@ def _truth(item: LabelItem, dice: random.Random) -> Truth:
     return Truth(False, Keyness.AGREE.value) if item.role == LabelItem.Role.GOLD else true_of(dice)
 
 
-def _make(chosen: Chosen, **values: Any) -> Study:
-    questions: list[Question] = list(Question.objects.of(dataset=chosen.dataset)) if chosen.dataset else []
-    if not questions:
-        raise NotPossible(f"There is no question set “{chosen.dataset}”; name one with --dataset.")
-    if chosen.n_items is not None:
-        questions = planning.draw_questions(questions, chosen.n_items, seed=values["seed"])
-    return planning.create_study(
-        plan=planning.VerificationValues(
-            control_share=chosen.control_share,
-            people_per_question=chosen.people_per_item,
-            n_attention_checks=chosen.n_attention_checks,
-        ),
-        questions=questions,
-        guidelines=default_guidelines(Study.Kind.VERIFICATION),
-        **values,
-    )
+class SimulatedVerification(Simulated[Truth]):
+    """Yes or no, and what follows a yes."""
+
+    careless = CARELESS
+
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        questions: list[Question] = list(Question.objects.of(dataset=chosen.dataset)) if chosen.dataset else []
+        if not questions:
+            raise NotPossible(f"There is no question set “{chosen.dataset}”; name one with --dataset.")
+        if chosen.n_items is not None:
+            questions = planning.draw_questions(questions, chosen.n_items, seed=values["seed"])
+        return planning.create_study(
+            plan=planning.VerificationValues(
+                control_share=chosen.control_share,
+                people_per_question=chosen.people_per_item,
+                n_attention_checks=chosen.n_attention_checks,
+            ),
+            questions=questions,
+            guidelines=default_guidelines(Study.Kind.VERIFICATION),
+            **values,
+        )
+
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Truth]:
+        return _truth
+
+    def answer(self, true: Truth, rates: Rates, dice: random.Random) -> Judgments:
+        return said_of(true, rates, dice)
+
+    def parts(self, answer: Judgments) -> Mapping[str, Hashable]:
+        is_kept = (answer.grounded, answer.keyness) == (Grounded.YES, Keyness.AGREE)
+        return {"grounded": answer.grounded, "keep": is_kept}
 
 
-SIMULATED = Simulated(
-    make=_make,
-    truth=lambda _study: _truth,
-    said=said_of,
-    parts=lambda said: {
-        "grounded": said.grounded,
-        "keep": (said.grounded, said.keyness) == (Grounded.YES, Keyness.AGREE),
-    },
-    careless=CARELESS,
-)
+SIMULATED = SimulatedVerification()

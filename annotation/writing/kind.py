@@ -2,108 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import Tab, register, results_tab
-from annotation.models import Study, WritingPlan
+from annotation.kinds import StudyFile, Tab, Waiting, register, results_tab
+from annotation.models import Annotator, Study, WritingPlan
+from annotation.studies.blocked import Blocked
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
-from annotation.writing import assigning, planning
+from annotation.studies.overview_page import OverviewPage, Presence
+from annotation.studies.preview import PreviewPlace
+from annotation.writing import assigning, late, overview, planning, preview
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
-from annotation.writing.late import waiting
 from annotation.writing.latest import small_plot
-from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
-from annotation.writing.preview import PREVIEW
 from annotation.writing.study_forms import StudyForm, initial_of
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
+from benchmarks.web.plots import Plot
 
 
-def initial_on_sources(sources: Sequence[Haystack]) -> dict[str, Any]:
-    """All documents of each are shown: nothing says which of them its reference is from."""
-    return {
-        "haystacks": [one.pk for one in sources],
-        "setting": WritingPlan.Setting.FULL,
-        "guidelines": wording(__file__, "source_guidelines.md"),
-    }
+class Writing(Work):
+    """People write summaries while a clock runs."""
 
-
-@transaction.atomic
-def create(*, form: StudyForm, by: Any, now: datetime) -> Study:
-    """Make the study and, where the form says so, assign its tasks."""
-    study = planning.create_study(
-        plan=form.plan(), subtopics=form.chosen_subtopics(), by=by, now=now, **form.common()
+    value = Study.Kind.WRITING
+    label = gettext_lazy("timed writing")
+    new_title = gettext_lazy("New writing study")
+    closing = gettext_lazy("No new session can start then; running ones continue to their end.")
+    guidelines = wording(__file__)
+    tabs = (
+        Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
+        results_tab("results", gettext_lazy("Scores"), "annotation:study-results"),
     )
-    if form.cleaned_data["assign_now"] and form.cleaned_data["annotators"]:
-        try:
-            assigning.assign(study=study, by=by, now=now)
-        except NoDocuments as problem:
-            raise NotPossible(str(problem)) from problem
-    return study
+    tasks_page = "annotation:study-assignments"
+    plan = WritingPlan
+    new_form = settings_form = StudyForm
+    form_template = settings_template = "annotation/writing_form.html"
+    people_template = "annotation/writing_annotators.html"
+    overview_template = "annotation/writing_study.html"
+    member_columns = overview.MEMBER_COLUMNS
+    downloads = (("annotation:study-results", gettext_lazy("Scores and files")),)
+    deals = False
+
+    @transaction.atomic
+    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
+        """Make the study and, where the form says so, assign its tasks."""
+        study = planning.create_study(
+            plan=form.plan(), subtopics=form.chosen_subtopics(), by=by, now=now, **form.common()
+        )
+        if form.cleaned_data["assign_now"] and form.cleaned_data["annotators"]:
+            try:
+                assigning.assign(study=study, by=by, now=now)
+            except NoDocuments as problem:
+                raise NotPossible(str(problem)) from problem
+        return study
+
+    def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
+        """Change what is not frozen. Researchers whom the form does not offer stay: oneself, inactive people."""
+        kept = study.researchers.exclude(pk__in=form.fields["researchers"].queryset.values("pk"))
+        return planning.update_study(
+            study=study,
+            details=form.details(),
+            plan=form.plan(),
+            subtopics=form.chosen_subtopics(),
+            researchers=[*form.cleaned_data["researchers"], *kept],
+            by=by,
+            now=now,
+        )
+
+    def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
+        return initial_of(study)
+
+    def initial_on(self, haystack: Haystack) -> dict[str, Any]:
+        return {"haystacks": [haystack.pk]}
+
+    def initial_on_sources(self, sources: Sequence[Haystack]) -> dict[str, Any]:
+        """All documents of each are shown: nothing says which of them its reference is from."""
+        return {
+            "haystacks": [source.pk for source in sources],
+            "setting": WritingPlan.Setting.FULL,
+            "guidelines": wording(__file__, "source_guidelines.md"),
+        }
+
+    def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
+        return {"preview": preview_of(form, study)}
+
+    def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
+        """Fill the open places."""
+        assigning.assign(study=study, by=None, now=now, max_tasks=max_tasks or 1)
+
+    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
+        return assigning.room(study=study, n=n, max_tasks=max_tasks)
+
+    def blocked(self, study: Study) -> list[Blocked]:
+        return assigning.blocked(study)
+
+    def member_rows(self, study: Study) -> list[dict[str, Any]]:
+        return overview.member_rows(study)
+
+    def release(
+        self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
+    ) -> tuple[int, int]:
+        return planning.release(study=study, annotator=annotator, reason=reason, by=by, now=now)
+
+    def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
+        return planning.unfinished_of(study=study, annotator=annotator)
+
+    def opening_problems(self, study: Study) -> list[str]:
+        return planning.opening_problems(study)
+
+    def archiving_problems(self, study: Study) -> list[str]:
+        return planning.archiving_problems(study)
+
+    def deletion_problems(self, study: Study) -> list[str]:
+        return planning.deletion_problems(study)
+
+    def n_previews(self, study: Study) -> int:
+        """The subtopics to write on."""
+        return int(study.writing_plan.subtopics.count())
+
+    def preview(self, request: HttpRequest, place: PreviewPlace) -> HttpResponse:
+        return preview.page(request, place)
+
+    def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+        return preview.act(request, place, name)
+
+    def overview(self, study: Study, now: datetime) -> OverviewPage:
+        return overview.page_of(study, now)
+
+    def on_now(self, study: Study, now: datetime) -> list[Presence]:
+        return overview.on_now(study, now)
+
+    def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
+        return late.waiting(studies)
+
+    def latest(self, study: Study) -> Plot | None:
+        return small_plot(study)
+
+    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
+        return files_of(study, now)
 
 
-def update(*, form: StudyForm, study: Study, by: Any, now: datetime) -> Study:
-    """Change what is not frozen. Researchers whom the form does not offer stay: oneself, inactive people."""
-    offered: Any = form.fields["researchers"]
-    kept = study.researchers.exclude(pk__in=offered.queryset.values("pk"))
-    return planning.update_study(
-        study=study,
-        details=form.details(),
-        plan=form.plan(),
-        subtopics=form.chosen_subtopics(),
-        researchers=[*form.cleaned_data["researchers"], *kept],
-        by=by,
-        now=now,
-    )
-
-
-KIND = register(
-    Work(
-        value=Study.Kind.WRITING,
-        label=gettext_lazy("timed writing"),
-        guidelines=wording(__file__),
-        new_title=gettext_lazy("New writing study"),
-        closing=gettext_lazy("No new session can start then; running ones continue to their end."),
-        tabs=(
-            Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
-            results_tab("results", gettext_lazy("Scores"), "annotation:study-results"),
-        ),
-        tasks_page="annotation:study-assignments",
-        plan="writing_plan",
-        new_form=StudyForm,
-        create=create,
-        initial_of=initial_of,
-        initial_on=lambda haystack: {"haystacks": [haystack.pk]},
-        initial_on_sources=initial_on_sources,
-        settings_form=StudyForm,
-        update=update,
-        form_context=lambda form, study: {"preview": preview_of(form, study)},
-        form_template="annotation/writing_form.html",
-        settings_template="annotation/writing_form.html",
-        fill=assigning.assign,
-        room=assigning.room,
-        blocked=assigning.blocked,
-        member_rows=member_rows,
-        member_columns=MEMBER_COLUMNS,
-        people_template="annotation/writing_annotators.html",
-        release=planning.release,
-        unfinished_of=planning.unfinished_of,
-        opening_problems=planning.opening_problems,
-        archiving_problems=planning.archiving_problems,
-        deletion_problems=planning.deletion_problems,
-        preview=PREVIEW,
-        overview=page_of,
-        latest=small_plot,
-        waiting=waiting,
-        on_now=on_now,
-        files=files_of,
-        downloads=(("annotation:study-results", gettext_lazy("Scores and files")),),
-        overview_template="annotation/writing_study.html",
-    )
-)
+KIND = register(Writing())

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import clock
-from annotation.models import Annotator, Assignment, Session, Study
+from annotation.models import Annotator, Assignment, Session
 from annotation.pane import pane_for, respond
-from annotation.studies.preview import NoPreview, Preview, PreviewPlace
+from annotation.studies.preview import NoPreview, PreviewPlace
 from annotation.studies.sampling import stable_seed
 from annotation.writing.assigning import shuffled
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
@@ -27,11 +27,6 @@ from benchmarks.models import Subtopic
 
 NOBODY = 0
 """The key of rows that are not stored."""
-
-
-def count(study: Study) -> int:
-    """The subtopics to write on."""
-    return int(study.writing_plan.subtopics.count())
 
 
 def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
@@ -121,6 +116,3 @@ def unstored_session(assignment: Assignment, *, started_at: datetime) -> Session
 
 def _nobody() -> Annotator:
     return Annotator(pk=NOBODY, label="")
-
-
-PREVIEW = Preview(count=count, page=page, act=act)

@@ -113,7 +113,7 @@ def _linking(study: Study) -> Answers:
             is_unsure = dice.random() < SHARE_UNSURE
             yield Said(LINK, LinkingAnswer(coverage, tuple(lines[:1]), is_unsure), insight.uid)
         if reasons := _reasons(summary, [line for line in known if line not in linked], dice):
-            yield Said(UNLINKED.answers, UnlinkedReasons(reasons))
+            yield Said(UNLINKED, UnlinkedReasons(reasons))
 
     return answers
 

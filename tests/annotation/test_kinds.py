@@ -26,8 +26,12 @@ def url(name: str, study: Study, *more: Any) -> str:
 
 
 def test_two_kinds_of_one_name_are_refused() -> None:
+    class Again(kinds.StudyKind):
+        value = "linking"
+        label = "again"
+
     with pytest.raises(ValueError, match="two kinds"):
-        kinds.register(kinds.StudyKind(value="linking", label="again"))
+        kinds.register(Again())
 
 
 @pytest.mark.usefixtures("grading")

@@ -11,7 +11,6 @@ from django.apps import apps
 from django.urls import reverse
 
 from annotation.models import Study
-from annotation.studies.kind import works
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make, make_judged
 from tests.makers import label_task, label_url, make_haystack, make_linking_study, make_writing_study
@@ -46,10 +45,6 @@ def stored() -> dict[str, int]:
 
 def item_url(study: Study, number: int = 1) -> str:
     return reverse("annotation:study-preview-item", args=[study.uid, number])
-
-
-def test_every_kind_of_work_has_a_preview() -> None:
-    assert [work.value for work in works() if work.preview is None] == []
 
 
 @pytest.mark.parametrize("kind", list(SHOWN))

@@ -16,12 +16,12 @@ from django.urls import reverse
 
 from annotation.labelling.handling import TaskRefused
 from annotation.models import Exposure, LabelTask, RatingLabel, Study
-from annotation.rating import planning
 from annotation.rating.overview import overview_of
 from annotation.rating.planning import NothingToRead
 from annotation.rating.results import results_of
 from annotation.removal.finding import going_of
 from annotation.removal.removing import remove_work
+from annotation.studies.kind import work_of
 from benchmarks.engine.scopes import studies
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document, JudgeCall, JudgeRun, Summary, SummaryRating
@@ -76,7 +76,7 @@ def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_
     study = make_rating_study(annotators=[ben, cleo, dot], summaries=[own, other], researcher=ada)
     given = {(each.item.summary_id, each.annotator.user) for each in study.label_tasks.all()}
     assert given == {(other.pk, ben), (other.pk, cleo), (own.pk, cleo)}
-    assert planning.n_short(study) == 1
+    assert work_of(study).n_short(study) == 1
 
 
 def test_without_documents_nobody_can_rate(ada: Any, ben: Any) -> None:

@@ -245,11 +245,11 @@ def test_a_strangers_task_takes_no_reason(study: Study, ben: Any, dot: Any) -> N
     task = label_task(study, ben)
     with pytest.raises(LabelTask.DoesNotExist):
         recording.record(
-            kind=UNLINKED.answers,
+            kind=UNLINKED,
             tasks=OwnTask(dot.pk, task.uid),
             answer=UnlinkedReasons(((3, "general"),)),
             op_id="1",
             now=NOW,
         )
     assert PAIR.counts(PairAnswer("no"))
-    assert not UNLINKED.answers.counts(UnlinkedReasons(((3, "general"),)))
+    assert not UNLINKED.counts(UnlinkedReasons(((3, "general"),)))

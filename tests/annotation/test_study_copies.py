@@ -9,7 +9,7 @@ from django.forms.models import model_to_dict
 from django.urls import reverse
 
 from annotation.models import CoverageLabel, LabelItem, Study
-from annotation.studies.kind import work_of, works
+from annotation.studies.kind import plan_of, works
 from benchmarks.models import RetrieverRanking, Summary, System
 from tests.annotation.labelled import make_labelled_study
 from tests.annotation.rated import make_rating_study
@@ -161,7 +161,7 @@ def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str,
     again = made_by(
         client, kind, {"name": "Again", **shown, **{name: posted[name] for name in not_kept & posted.keys()}}
     )
-    plans = [model_to_dict(getattr(one, work_of(one).plan), exclude=["id", "study"]) for one in (study, again)]
+    plans = [model_to_dict(plan_of(one), exclude=["id", "study"]) for one in (study, again)]
     assert plans[0] == plans[1]
     assert items_of(study) == items_of(again)
 

@@ -18,6 +18,7 @@ from annotation.labelling import recording
 from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.models import EntailmentLabel, LabelTask, Study
 from annotation.studies import lifecycle
+from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
 from annotation.validation import planning
 from annotation.validation.planning import NothingToValidate, ValidationValues
@@ -105,7 +106,7 @@ def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_r
         )
         blocks = [response for at, response in enumerate(way) if at == 0 or way[at - 1] != response]
         assert len(blocks) == len(set(blocks))
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
     assert list(study.label_items.values_list("response", "key_point")) == list(
         make([ben], judge, n=24).label_items.values_list("response", "key_point")
     )
@@ -115,7 +116,7 @@ def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben
     study = make([ben, cleo], make_judged(n=2), n=10)
     assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 6
     assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 0
-    planning.deal(study=study, by=None, now=NOW)
+    work_of(study).deal(study=study, by=None, now=NOW)
     assert study.label_tasks.count() == 32
     nobody = Judge.objects.create(name="silent", kind="imported", config_sha256="s", created_at=NOW)
     with pytest.raises(NothingToValidate):

@@ -16,6 +16,7 @@ from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import record
 from annotation.models import Annotator, LabelItem, LabelTask, Study
 from annotation.studies import lifecycle, members
+from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
 from annotation.verification import planning
 from annotation.verification.planning import NoRoomForChecks, VerificationValues
@@ -89,22 +90,22 @@ def test_a_late_joiner_takes_over_what_nobody_opened(ben: Any, cleo: Any, dot: A
     study = make([ben, cleo], make_questions(21, n_points=2), now)
     begun = begin(study, ben, now)
     members.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
-    planning.deal(study=study, by=None, now=now, rebalance=True)
+    work_of(study).deal(study=study, by=None, now=now, rebalance=True)
     held, work = holdings(study), Counter(study.label_tasks.values_list("annotator", flat=True))
     assert annotator_of(ben).pk in held[begun.item.question_id]
     assert max(work.values()) - min(work.values()) <= 2
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
 
 
 def test_without_rebalancing_a_late_joiner_gets_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben], make_questions(10), now)
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=None, now=now)
-    assert planning.n_short(study) == 1
-    planning.deal(study=study, by=None, now=now)
+    assert work_of(study).n_short(study) == 1
+    work_of(study).deal(study=study, by=None, now=now)
     own = study.label_tasks.filter(annotator__user=cleo)
     assert own.count() == 2
     assert all(task.item.is_overlap for task in own)
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
 
 
 def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cleo: Any, now: datetime) -> None:
@@ -112,23 +113,23 @@ def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cle
     task = begin(study, ben, now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=None, now=now)
     assert study.label_tasks.filter(annotator__user=ben).count() == 1
-    assert planning.n_short(study) > 0
-    planning.deal(study=study, by=None, now=now)
+    assert work_of(study).n_short(study) > 0
+    work_of(study).deal(study=study, by=None, now=now)
     assert study.label_tasks.filter(annotator__user=cleo).count() == 30
     assert study.label_tasks.filter(annotator__user=ben).get() == task
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
 
 
 def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben, cleo], make_questions(10, n_points=2), now, control_share=Decimal("0.2"))
     task = begin(study, ben, now)
     Annotator.objects.filter(user=ben).update(is_active=False)
-    planning.deal(study=study, by=None, now=now)
+    work_of(study).deal(study=study, by=None, now=now)
     own = study.label_tasks.filter(annotator__user=ben)
     assert set(own.values_list("item__question", flat=True)) == {task.item.question_id}
     others = set(study.label_tasks.filter(annotator__user=cleo).values_list("item__question", flat=True))
     assert others | {task.item.question_id} == set(study.label_items.values_list("question", flat=True))
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
 
 
 def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
@@ -136,10 +137,10 @@ def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, 
     begin(study, ben, now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="ill", by=None, now=now)
     members.add_annotators(study=study, annotators=[annotator_of(ben)], by=None, now=now)
-    planning.deal(study=study, by=None, now=now)
+    work_of(study).deal(study=study, by=None, now=now)
     places = study.label_tasks.filter(annotator__user=ben).order_by("position").values_list("position", flat=True)
     assert list(places) == list(range(1, 10))
-    assert planning.n_short(study) == 0
+    assert work_of(study).n_short(study) == 0
 
 
 def test_attention_checks_sit_in_the_control_group_and_look_alike(ben: Any, now: datetime) -> None:
@@ -174,7 +175,7 @@ def test_questions_are_added_once_and_questions_without_points_never(ben: Any, n
     questions[11].key_points.all().delete()
     assert planning.add_questions(study=study, questions=questions, by=None, now=now) == 1
     assert planning.add_questions(study=study, questions=questions, by=None, now=now) == 0
-    planning.deal(study=study, by=None, now=now)
+    work_of(study).deal(study=study, by=None, now=now)
     assert study.label_tasks.count() == 22
 
 
@@ -209,8 +210,8 @@ def test_whatever_happens_work_stays_and_questions_go_whole(
             record(kind=POINT, tasks=own, answer=Judgments("no"), op_id=str(row.uid), now=now)
             answered.add(row.pk)
         else:
-            planning.deal(study=study, by=None, now=now, rebalance=step == "rebalance")
-    planning.deal(study=study, by=None, now=now)
+            work_of(study).deal(study=study, by=None, now=now, rebalance=step == "rebalance")
+    work_of(study).deal(study=study, by=None, now=now)
     assert answered <= set(study.label_tasks.values_list("pk", flat=True))
     people = set(study.memberships.current().values_list("annotator", flat=True))
     shared = set(study.label_items.filter(is_overlap=True).values_list("question", flat=True))

@@ -79,7 +79,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind = kind_named(options["kind"])
-        if not isinstance(kind, LabelWork) or kind.task is None or kind.simulated is None:
+        if not isinstance(kind, LabelWork) or kind.simulated is None:
             raise CommandError(f"Nobody can be simulated in a study of {kind.label}.")
         careless = dict.fromkeys(options["careless"], kind.simulated.careless)
         people = dict(options["error_rate"]) | careless
@@ -89,7 +89,7 @@ class Command(BaseCommand):
             raise CommandError("The control share is from 0 to 1, and each item needs a person.")
         try:
             made = simulate(
-                kind=kind.task.answers,
+                kind=kind.answers,
                 simulated=kind.simulated,
                 chosen=_chosen(options),
                 name=options["study"],
