@@ -18,7 +18,8 @@ from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.engine.naming import judges_called
-from benchmarks.io.formats import File, Format
+from benchmarks.io.formats import Format
+from benchmarks.io.reading.files import File
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import (
     imported_verdict,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.plan import Plan
-from benchmarks.io.reading.files import Progress
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 
 if TYPE_CHECKING:
@@ -44,16 +43,6 @@ DATASET = Option(
     max_length=80,
     field=forms.SlugField,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file to read; `name` is what it was called where it came from."""
-
-    path: Path
-    name: str
-    limit_bytes: int
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)

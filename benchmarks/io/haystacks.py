@@ -10,10 +10,11 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.io.formats import DATASET, File, Format, Option
+from benchmarks.io.formats import DATASET, Format, Option
 from benchmarks.io.haystack_plan import HaystackPlan
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, import_rows
 from benchmarks.io.schemas import summhay

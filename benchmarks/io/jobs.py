@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 
 from benchmarks.data_folder import data_folder
 from benchmarks.engine.leases import Lease
-from benchmarks.io.formats import File, get_format
+from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.reading.files import megabytes
+from benchmarks.io.reading.files import File, megabytes
 from benchmarks.io.running import import_files
 from benchmarks.models import ImportJob
 

@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.io.formats import File, Format
+from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan, ImportRequest
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, import_rows
 from benchmarks.io.schemas import long2rag

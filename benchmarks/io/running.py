@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, transaction
 
 from benchmarks import audit
-from benchmarks.io.formats import File, Format
+from benchmarks.io.formats import Format
 from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 
 Rows = TypeVar("Rows")

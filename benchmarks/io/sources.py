@@ -14,8 +14,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io import published
-from benchmarks.io.formats import File, Format
+from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import sources
 from benchmarks.io.schemas.sources import SourceSummary, SourceText

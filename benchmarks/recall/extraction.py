@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benchmarks.engine import texts
+from benchmarks.io.reading import tables
 from benchmarks.io.reading.problems import Problems
-from benchmarks.io.schemas import named_points, plain_labels
+from benchmarks.io.schemas import named_points
 from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import lexical_config, offline_judge
@@ -65,7 +66,7 @@ Place = tuple[str, str]
 def named_in(source: Path | BinaryIO, *, name: str = "", limit_bytes: int) -> list[NamedPoint]:
     """The points of a CSV or JSONL file; raises `ImportFailed`."""
     problems = Problems()
-    with plain_labels.opened(
+    with tables.opened(
         source, problems, name=name, limit_bytes=limit_bytes, required=named_points.REQUIRED
     ) as rows:
         return named_points.read(rows, problems)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypedDict
 
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 
@@ -18,6 +19,28 @@ BOM = b"\xef\xbb\xbf"
 
 Progress = Callable[[int, int], None]
 """Gets bytes read and bytes in all (0: unknown)."""
+
+
+class Limits(TypedDict, total=False):
+    """How many bytes are read at most, and who is told how many were."""
+
+    limit_bytes: int | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to read; `name` is what it was called where it came from."""
+
+    path: Path
+    name: str
+    limit_bytes: int
+    progress: Progress | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much is read of it, and who is told."""
+        return {"limit_bytes": self.limit_bytes, "progress": self.progress}
 
 
 class _TooLarge(Exception):

@@ -1,106 +1,86 @@
-"""Files with a JSON object on each line: how lines are read, and what is wrong with them said by row and field."""
+"""JSON read strictly, whole or line by line; what is no JSON is reported, and a line that repeats an id."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
-
-from pydantic import ValidationError
+from typing import Any, BinaryIO, Protocol, TypeVar, Unpack, cast
 
 from benchmarks.io.reading import files, strict_json
 from benchmarks.io.reading.problems import Got, Problems, report_flaws
 
+Source = Path | BinaryIO | Iterable[dict[str, Any]]
+MISSING = object()
 
-def values(
-    source: Path | BinaryIO | Iterable[dict[str, Any]],
-    problems: Problems,
-    *,
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
-) -> Iterator[tuple[str, Any]]:
+
+class Keyed(Protocol):
+    """What a line holds: its id, and its name."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def where(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=Keyed)
+
+
+def loaded(data: bytes, problems: Problems, *, where: str = "", expected: str = "a JSON object") -> Any:
+    """The value of a JSON text, or `MISSING` after what is wrong with it was reported."""
+    try:
+        return strict_json.loads(data)
+    except strict_json.NotJson as error:
+        problems.error("no_json", where, "", expected=expected, got=Got(str(error)))
+    except strict_json.Flawed as error:
+        report_flaws(error, problems, where=where)
+    return MISSING
+
+
+def values(source: Source, problems: Problems, **limits: Unpack[files.Limits]) -> Iterator[tuple[str, Any]]:
     """Each line with its name, counted from 1, or each given object; a line that is no JSON is reported."""
     if not isinstance(source, Path) and not hasattr(source, "readline"):
         yield from ((f"line {number}", value) for number, value in enumerate(source, 1))
         return
-    with files.opened(
-        cast("Path | BinaryIO", source), problems, limit_bytes=limit_bytes, progress=progress
-    ) as stream:
+    with files.opened(cast("Path | BinaryIO", source), problems, **limits) as stream:
         for number, line in enumerate(stream, 1):
             line = line.removeprefix(files.BOM) if number == 1 else line
-            if line.strip():
-                yield from _loaded(f"line {number}", line, problems)
+            where = f"line {number}"
+            if line.strip() and (value := loaded(line, problems, where=where)) is not MISSING:
+                yield where, value
 
 
-def _loaded(where: str, line: bytes, problems: Problems) -> Iterator[tuple[str, Any]]:
-    try:
-        value = strict_json.loads(line)
-    except strict_json.NotJson as error:
-        problems.error("no_json", where, "", expected="a JSON object", got=Got(str(error)))
-    except strict_json.Flawed as error:
-        report_flaws(error, problems, where=where, separator=", ")
-    else:
-        yield where, value
+def rows(
+    source: Source,
+    row_of: Callable[[str, Any, Problems], Row | None],
+    problems: Problems,
+    **limits: Unpack[files.Limits],
+) -> Iterator[Row]:
+    """Yield the good lines one by one; what is wrong with the others is in `problems`."""
+    seen: dict[str, str] = {}
+    for where, value in values(source, problems, **limits):
+        row = row_of(where, value, problems)
+        if row is None:
+            continue
+        if first := seen.get(row.key):
+            got = Got(f"“{row.key}”, as in {first}")
+            problems.error("duplicate_key", where, "key", expected="an id that no other line has", got=got)
+            continue
+        seen[row.key] = where
+        yield row
 
 
-def report_invalid(where: str, error: ValidationError, problems: Problems, *, expected: Mapping[str, str]) -> None:
-    """Say what a model expected of a line, with the row and the field; `expected` words it by field."""
-    for found in error.errors(include_url=False):
-        steps = [step for step in found["loc"] if isinstance(step, int) or step in expected]
-        names = [step for step in steps if isinstance(step, str)]
-        field = names[-1] if steps and isinstance(steps[-1], str) else ""
-        path = _path(steps[:-1] if field else steps)
-        is_missing = found["type"] == "missing"
-        problems.error(
-            "missing_field" if is_missing else "wrong_value",
-            f"{where}, {path}" if path else where,
-            field,
-            expected=expected[field] if field else "an object or a text",
-            got=Got("nothing") if is_missing else found["input"],
-        )
-
-
-def _path(steps: list[Any]) -> str:
-    path = ""
-    for step in steps:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-    return path
-
-
-def report_twice(where: str, name: str, field: str, keys: list[str], problems: Problems) -> None:
-    """Report the members of a list whose key another one has."""
-    seen: dict[str, int] = {}
-    for position, key in enumerate(keys):
-        if key in seen:
-            problems.error(
-                "duplicate_key",
-                f"{where}, {name}[{position}]",
-                field,
-                expected="one that no other has",
-                got=Got(f"“{key}”, as in {name}[{seen[key]}]"),
-            )
-        seen.setdefault(key, position)
-
-
-def members(where: str, value: Mapping[str, Any], lists: Iterable[str]) -> Iterator[tuple[str, str, Any]]:
-    """The members of the lists of a line: where each is, the name of its list, and itself."""
-    for name in lists:
-        for position, part in enumerate(value.get(name) or ()):
-            yield f"{where}, {name}[{position}]", name, part
-
-
-def report_unknown(
-    parts: Iterable[tuple[str, str, Any]], problems: Problems, *, known: Mapping[str, Collection[str]]
-) -> None:
-    """Warn of fields that nobody knows: a misspelt optional one would be lost in silence."""
-    for at, name, part in parts:
-        for field in part if isinstance(part, dict) else ():
-            if field not in known[name]:
-                problems.warning(
-                    "unknown_field",
-                    at,
-                    field,
-                    expected=f"one of {', '.join(sorted(known[name]))}",
-                    got=Got("another name"),
-                    message="It was left out.",
-                )
+def all_rows(
+    source: Source,
+    row_of: Callable[[str, Any, Problems], Row | None],
+    problems: Problems | None,
+    *,
+    expected: str,
+    **limits: Unpack[files.Limits],
+) -> tuple[Row, ...]:
+    """All lines of a file; raises `ImportFailed` if there is any error, or no line."""
+    problems = Problems() if problems is None else problems
+    good = tuple(rows(source, row_of, problems, **limits))
+    if not good and not problems.n_errors:
+        problems.error("empty_file", "", "", expected=expected, got=Got("none"))
+    problems.raise_errors()
+    return good

@@ -145,16 +145,22 @@ class Problems:
             raise ImportFailed(self)
 
 
-def report_flaws(error: Flawed, problems: Problems, *, where: str = "", separator: str = ".") -> None:
+def joined(where: str, path: str) -> str:
+    """A path inside the value at `where`: `documents[3].idx`; after the name of a line `line 2, documents[3]`."""
+    if not where or not path:
+        return where or path
+    return f"{where}, {path}" if " " in where else f"{where}{'' if path[0] == '[' else '.'}{path}"
+
+
+def report_flaws(error: Flawed, problems: Problems, *, where: str = "") -> None:
     """Record what can't be kept in the JSON value at `where`, each in its own row and field."""
     for path, flaw in error.flaws:
         row, _, name = path.rpartition(".")
         if "[" in name:
             row, name = path, ""
-        joint = separator if where and row and not row.startswith("[") else ""
         problems.error(
             flaw.kind,
-            f"{where}{joint}{row}",
+            joined(where, row),
             name,
             expected=flaw.expected,
             got=Got(flaw.got),

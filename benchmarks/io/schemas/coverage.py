@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.schemas.topics import TopicVerdict
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
 
 PUBLISHED = {
@@ -81,3 +84,38 @@ def probabilities_of(value: Any) -> Probabilities | None:
         return None
     none, partial, full = (one / sum(numbers) for one in numbers)
     return Probabilities(none, partial, full)
+
+
+def probabilities_in(value: Any, where: str, problems: Problems) -> Probabilities | None:
+    """Those of the verdict at `where`, if it has any; what is none is reported and left out."""
+    likely = probabilities_of(value)
+    if value is not None and likely is None:
+        expected = "numbers from 0 to 1 for none, partial and full that add up to 1"
+        problems.warning("unreadable_probabilities", where, PROBABILITIES, expected=expected, got=value)
+    return likely
+
+
+def as_published(
+    verdict: TopicVerdict,
+    link: str,
+    *,
+    words: Mapping[str, str],
+    none: str,
+    first: int = 1,
+    as_text: bool = False,
+    likely: bool = False,
+) -> dict[str, Any]:
+    """A label or verdict as files hold it: as it was published, else in the same spelling.
+
+    `link` is the field of lines, counted from `first`, `words` the spelling of coverage, `none` that of no line.
+    """
+    raw: dict[str, Any] = dict(verdict.raw)
+    if not {"coverage", link} <= raw.keys():
+        lines = [str(line - 1 + first) if as_text else line - 1 + first for line in verdict.lines]
+        raw = {
+            "coverage": words[verdict.coverage],
+            link: none if not lines else lines[0] if len(lines) == 1 else lines,
+        }
+    if likely and verdict.probabilities is not None:
+        raw[PROBABILITIES] = verdict.probabilities._asdict()
+    return {**raw, "insight_id": verdict.insight_key}

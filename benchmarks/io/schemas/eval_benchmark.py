@@ -10,15 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Unpack
 
 import orjson
+from pydantic import Field, TypeAdapter
 
 from benchmarks import system_names as systems
-from benchmarks.io.reading import files, strict_json
-from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
-from benchmarks.io.schemas import coverage as labels
-from benchmarks.io.schemas.rows import Row
+from benchmarks.io.reading import files, jsonlines
+from benchmarks.io.reading.problems import ImportFailed, Problems
+from benchmarks.io.schemas.coverage import PUBLISHED, as_published, coverage_of, lines_of, probabilities_in
+from benchmarks.io.schemas.fields import (
+    Expected,
+    Id,
+    OptionalText,
+    Part,
+    Text,
+    can_be_kept,
+    checked,
+    checked_as,
+    name_of,
+    null_as,
+)
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.system_names import TopicSystem
 
@@ -45,6 +57,44 @@ EXAMPLE = """[{
 """
 
 
+class InsightPart(Part):
+    """A reference insight."""
+
+    EXPECTED = "an insight"
+    insight_id: Id
+    insight: Text
+    insight_name: OptionalText = ""
+
+
+class EntryPart(Part):
+    """A summary, but for the fields whose names start with `annotation` and `predictions_`."""
+
+    EXPECTED = "an object"
+    topic_id: Id
+    topic: OptionalText = ""
+    subtopic_id: Id
+    subtopic: OptionalText = ""
+    summkey: Id
+    summary: Annotated[list[Annotated[str, Expected("a text")]], Expected("a list of lines")]
+    reference_insights: Annotated[list[InsightPart], Field(min_length=1), Expected("a list of insights")]
+    fitted_judges: Annotated[list[Any], null_as(list), Expected("a list of names of judges")] = Field(
+        default_factory=list
+    )
+
+
+class LabelPart(Part):
+    """A label or a prediction."""
+
+    EXPECTED = "a label"
+    insight_id: Id
+    coverage: Any = None
+    probabilities: Any = None
+
+
+Labels = Annotated[list[LabelPart], Expected("a list of labels")]
+LABELS = TypeAdapter(Labels)
+
+
 @dataclass(frozen=True, slots=True)
 class BenchmarkEntry:
     """One summary with its reference insights, labels and predictions; `people` are labels by name.
@@ -66,70 +116,104 @@ class BenchmarkEntry:
 
 
 def parse(
-    source: Path | BinaryIO,
-    *,
-    problems: Problems | None = None,
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
+    source: Path | BinaryIO, *, problems: Problems | None = None, **limits: Unpack[files.Limits]
 ) -> tuple[BenchmarkEntry, ...]:
     """Read a file; raises `ImportFailed` if there is any error: all or nothing."""
     problems = Problems() if problems is None else problems
-    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
-        rows = _loaded(stream.read().removeprefix(files.BOM), problems)
-    entries = [_entry(value, f"[{index}]", problems) for index, value in enumerate(rows)]
-    if problems.n_errors:
+    with files.opened(source, problems, **limits) as stream:
+        values = jsonlines.loaded(stream.read().removeprefix(files.BOM), problems, expected="JSON")
+    problems.raise_errors()
+    if not isinstance(values, list) or not values:
+        problems.error("wrong_type", "", "", expected=EXPECTED, got=values)
         raise ImportFailed(problems)
+    entries = [_entry(value, f"[{index}]", problems) for index, value in enumerate(values)]
+    problems.raise_errors()
     return tuple(entry for entry in entries if entry is not None)
 
 
-def _loaded(body: bytes, problems: Problems) -> list[Any]:
-    try:
-        rows = strict_json.loads(body)
-    except strict_json.NotJson as error:
-        problems.error("no_json", "", "", expected="JSON", got=Got(str(error)))
-        raise ImportFailed(problems) from None
-    except strict_json.Flawed as error:
-        report_flaws(error, problems)
-        raise ImportFailed(problems) from None
-    if not isinstance(rows, list) or not rows:
-        problems.error("wrong_type", "", "", expected=EXPECTED, got=rows)
-        raise ImportFailed(problems)
-    return rows
-
-
 def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
-    row = Row.of(value, where, problems, expected="an object")
-    if row is None:
+    # Some files name the haystack, some its file.
+    if isinstance(value, dict) and "topic_id" not in value and isinstance(name := value.get("topic_fn"), str):
+        value = {**value, "topic_id": PurePosixPath(name).stem.removeprefix("topic_")}
+    part = checked(EntryPart, value, where, problems)
+    if part is None:
         return None
-    before = problems.n_errors
-    insights = _insights(row)
-    lines = _lines(row)
-    subtopic_key, system_key = row.key("subtopic_id"), row.key("summkey")
-    haystack_key = _haystack_key(row)
-    places: dict[str, Any] = {"known": {insight.key for insight in insights}, "n_lines": len(lines)}
-    human = _verdicts(row, "annotation", "candidate_id", first=0, **places)
-    people = {
-        name: _verdicts(row, PERSON + name, "candidate_id", first=0, **places) for name in _named(row, PERSON)
-    }
-    predictions = {
-        name: _verdicts(row, PREDICTIONS + name, "bullet_id", first=1, **places)
-        for name in _named(row, PREDICTIONS)
-    }
-    if problems.n_errors > before or subtopic_key is None or system_key is None or haystack_key is None:
-        return None
+    known = {one.insight_id for one in part.reference_insights}
+    labels = _Labels(value, where, problems, known, len(part.summary))
+    predictions = labels.named(PREDICTIONS, "bullet_id", first=1)
     return BenchmarkEntry(
-        haystack_key=haystack_key,
-        haystack_title=row.label("topic") or haystack_key,
-        subtopic_key=subtopic_key,
-        subtopic=row.label("subtopic") or subtopic_key,
-        insights=insights,
-        system=systems.parse_system(system_key),
-        lines=lines,
-        human=human,
+        haystack_key=part.topic_id,
+        haystack_title=name_of(part.topic, where, "topic", problems) or part.topic_id,
+        subtopic_key=part.subtopic_id,
+        subtopic=name_of(part.subtopic, where, "subtopic", problems) or part.subtopic_id,
+        insights=tuple(
+            TopicInsight(
+                key=one.insight_id,
+                name=name_of(one.insight_name, f"{where}.reference_insights[{at}]", "insight_name", problems),
+                text=one.insight,
+            )
+            for at, one in enumerate(part.reference_insights)
+        ),
+        system=systems.parse_system(part.summkey),
+        # A line break inside a line would shift the numbers of all lines after it.
+        lines=tuple(" ".join(line.split("\n")) for line in part.summary),
+        human=labels.read("annotation", "candidate_id", first=0),
         predictions=predictions,
-        people=people,
-        fitted=_fitted(row) & predictions.keys(),
+        people=labels.named(PERSON, "candidate_id", first=0),
+        fitted=frozenset(one for one in part.fitted_judges if isinstance(one, str)) & predictions.keys(),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The labels and predictions of a summary with so many lines and these insights."""
+
+    value: Mapping[str, Any]
+    where: str
+    problems: Problems
+    insights: set[str]
+    n_lines: int
+
+    def named(self, prefix: str, link: str, *, first: int) -> dict[str, tuple[TopicVerdict, ...]]:
+        """Those of the fields that start with a prefix, by what follows it."""
+        fields = [name for name in self.value if name.startswith(prefix)]
+        for name in fields:
+            if not 1 <= len(name.removeprefix(prefix)) <= NAME_LENGTH:
+                expected = f"a name of 1 to {NAME_LENGTH} characters after {prefix}"
+                self.problems.error("wrong_value", self.where, name, expected=expected, got=name)
+        return {name.removeprefix(prefix): self.read(name, link, first=first) for name in fields}
+
+    def read(self, name: str, link: str, *, first: int) -> tuple[TopicVerdict, ...]:
+        """Those of a field; an insight nobody knows is an error, a line that is not there a warning."""
+        values, where = self.value.get(name) or [], f"{self.where}.{name}"
+        parts = checked_as(LABELS, Labels, values, where, self.problems)
+        verdicts = {}
+        for index, part in enumerate(parts or ()):
+            verdict = self._verdict(part, values[index], f"{where}[{index}]", link, first)
+            if verdict is not None:
+                verdicts[verdict.insight_key] = verdict
+        return tuple(verdicts.values())
+
+    def _verdict(
+        self, part: LabelPart, raw: dict[str, Any], where: str, link: str, first: int
+    ) -> TopicVerdict | None:
+        problems, key, coverage = self.problems, part.insight_id, coverage_of(part.coverage)
+        if not can_be_kept(raw, raw, where, problems):
+            return None
+        if key not in self.insights:
+            problems.error("unknown_insight", where, "insight_id", expected="a reference insight", got=key)
+        if coverage is None:
+            expected = "none, partial or full"
+            problems.error("unknown_coverage", where, "coverage", expected=expected, got=part.coverage)
+            return None
+        links = lines_of(raw.get(link))
+        lines = tuple(line + 1 - first for line in links or ())
+        inside = tuple(line for line in lines if 1 <= line <= self.n_lines)
+        if links is None or inside != lines:
+            expected = f"a line of the {self.n_lines} of the summary"
+            problems.warning("unknown_line", where, link, expected=expected, got=raw.get(link))
+        likely = probabilities_in(part.probabilities, where, problems)
+        return TopicVerdict(key, coverage, inside, raw=raw, probabilities=likely)
 
 
 def dump(entries: Iterable[BenchmarkEntry]) -> Iterator[bytes]:
@@ -153,115 +237,21 @@ def _entry_json(entry: BenchmarkEntry) -> dict[str, Any]:
             {"insight_id": insight.key, "insight_name": insight.name, "insight": insight.text}
             for insight in entry.insights
         ],
-        **({"annotation": [_label_json(label) for label in entry.human]} if not entry.people else {}),
-        **{PERSON + name: [_label_json(label) for label in given] for name, given in entry.people.items()},
-        **{
-            PREDICTIONS + name: [_prediction_json(verdict) for verdict in verdicts]
-            for name, verdicts in entry.predictions.items()
-        },
+        **({"annotation": _labels_json(entry.human)} if not entry.people else {}),
+        **{PERSON + name: _labels_json(given) for name, given in entry.people.items()},
+        **{PREDICTIONS + name: _predictions_json(verdicts) for name, verdicts in entry.predictions.items()},
         **({FITTED: sorted(entry.fitted)} if entry.fitted else {}),
     }
 
 
-def _label_json(label: TopicVerdict) -> dict[str, Any]:
-    """A label as people's are published; what was published stays as it was."""
-    if {"coverage", "candidate_id"} <= label.raw.keys():
-        return {**label.raw, "insight_id": label.insight_key}
-    links = [str(line - 1) for line in label.lines]
-    link = (links[0] if len(links) == 1 else links) if links else "no_selection"
-    return {"insight_id": label.insight_key, "coverage": HUMAN[label.coverage], "candidate_id": link}
+def _labels_json(labels: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
+    """Labels as people's are published."""
+    return [
+        as_published(label, "candidate_id", words=HUMAN, none="no_selection", first=0, as_text=True)
+        for label in labels
+    ]
 
 
-def _prediction_json(verdict: TopicVerdict) -> dict[str, Any]:
-    """A prediction as judges' are published, likewise."""
-    if {"coverage", "bullet_id"} <= verdict.raw.keys():
-        return {**verdict.raw, "insight_id": verdict.insight_key}
-    lines = list(verdict.lines)
-    link = (lines[0] if len(lines) == 1 else lines) if lines else "NA"
-    return {
-        "insight_id": verdict.insight_key,
-        "coverage": labels.PUBLISHED[verdict.coverage],
-        "bullet_id": link,
-    }
-
-
-def _named(row: Row, prefix: str) -> list[str]:
-    """Whom the fields that start with a prefix name."""
-    names = [name.removeprefix(prefix) for name in row.value if name.startswith(prefix)]
-    for name in names:
-        if not 1 <= len(name) <= NAME_LENGTH:
-            expected = f"a name of 1 to {NAME_LENGTH} characters after {prefix}"
-            row.problems.error("wrong_value", row.where, prefix + name, expected=expected, got=name)
-    return names
-
-
-def _fitted(row: Row) -> frozenset[str]:
-    names = row.items(FITTED, expected="a list of names of judges", empty=True, missing=True)
-    return frozenset(name for name in names if isinstance(name, str))
-
-
-def _haystack_key(row: Row) -> str | None:
-    """Some entries have a `topic_id`, some the name of the haystack's file."""
-    if "topic_id" in row.value:
-        return row.key("topic_id")
-    name = row.key("topic_fn")
-    return None if name is None else PurePosixPath(name).stem.removeprefix("topic_")
-
-
-def _insights(row: Row) -> tuple[TopicInsight, ...]:
-    found = []
-    for index, value in enumerate(row.items("reference_insights", expected="a list of insights")):
-        one = Row.of(value, f"{row.where}.reference_insights[{index}]", row.problems, expected="an insight")
-        if one is None:
-            continue
-        key, text = one.key("insight_id"), one.text("insight")
-        if key is not None and text is not None:
-            found.append(TopicInsight(key=key, name=one.label("insight_name"), text=text))
-    return tuple(found)
-
-
-def _lines(row: Row) -> tuple[str, ...]:
-    lines = row.items("summary", expected="a list of lines", empty=True)
-    for index, line in enumerate(lines):
-        if not isinstance(line, str):
-            row.problems.error("wrong_type", f"{row.where}.summary[{index}]", "", expected="a text", got=line)
-    # A line break inside a line would shift the numbers of all lines after it.
-    return tuple(" ".join(line.split("\n")) for line in lines if isinstance(line, str))
-
-
-def _verdicts(
-    row: Row, name: str, link: str, *, known: set[str], n_lines: int, first: int
-) -> tuple[TopicVerdict, ...]:
-    """Read labels or predictions; an insight nobody knows is an error, a line that is not there a warning."""
-    found: dict[str, TopicVerdict] = {}
-    for index, value in enumerate(row.items(name, expected="a list of labels", empty=True, missing=True)):
-        one = Row.of(value, f"{row.where}.{name}[{index}]", row.problems, expected="a label")
-        if one is None or not one.can_be_kept():
-            continue
-        key, coverage = one.key("insight_id"), labels.coverage_of(value.get("coverage"))
-        if key is not None and key not in known:
-            one.problems.error("unknown_insight", one.where, "insight_id", expected="a reference insight", got=key)
-        if coverage is None:
-            one.problems.error(
-                "unknown_coverage",
-                one.where,
-                "coverage",
-                expected="none, partial or full",
-                got=value.get("coverage"),
-            )
-            continue
-        given = labels.lines_of(value.get(link))
-        lines = tuple(line + 1 - first for line in given or ())
-        inside = tuple(line for line in lines if 1 <= line <= n_lines)
-        if given is None or inside != lines:
-            one.problems.warning(
-                "unknown_line",
-                one.where,
-                link,
-                expected=f"a line of the {n_lines} of the summary",
-                got=value.get(link),
-            )
-        if key is not None:
-            likely = one.probabilities()
-            found[key] = TopicVerdict(key, coverage, inside, raw=value, probabilities=likely)
-    return tuple(found.values())
+def _predictions_json(verdicts: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
+    """Predictions as judges' are published."""
+    return [as_published(verdict, "bullet_id", words=PUBLISHED, none="NA") for verdict in verdicts]

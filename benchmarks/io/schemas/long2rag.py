@@ -1,24 +1,32 @@
-"""Questions as JSONL, one with all its parts on a line: forgiving about what is optional, strict about the rest.
-
-The shape of a line is in `long2rag_schema`; here are the rules between its parts, and the way in and out.
-"""
+"""Questions as JSONL, one with all its parts on a line: forgiving about what is optional, else strict."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, Unpack
 
 import orjson
-from pydantic import ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from benchmarks.io.reading import files, jsonlines
+from benchmarks.io.reading import jsonlines
+from benchmarks.io.reading.files import Limits
 from benchmarks.io.reading.problems import Got, Problems
-from benchmarks.io.schemas.long2rag_schema import EXPECTED, KNOWN, KeyPointPart, QuestionPart, SpanPart
+from benchmarks.io.schemas.fields import (
+    Expected,
+    Id,
+    Part,
+    Text,
+    as_object,
+    checked,
+    label,
+    no_nul,
+    null_as,
+    report_twice,
+)
 from benchmarks.io.schemas.questions import (
     CATEGORIES,
     DOMAINS,
-    DocumentText,
     KeyPointText,
     QuestionText,
     ResponseText,
@@ -26,8 +34,9 @@ from benchmarks.io.schemas.questions import (
     known_name,
 )
 from benchmarks.io.schemas.spans import locate
+from benchmarks.io.schemas.topics import TopicDocument
 
-LISTS = ("documents", "key_points", "responses")
+SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 EXAMPLE = """\
 {"key": "mole-cost", "question": "Why did the new mole cost more than planned?", "category": "causal", \
 "domain": "economics", "documents": [{"key": "council", "title": "Minutes of the council", "text": "The council \
@@ -42,47 +51,103 @@ ground was too soft, so stone had to be shipped in."}]}
 roof of the fish hall, twelve pairs this year."], "key_points": ["They may nest on other roofs too."]}
 """
 
+A_DOCUMENT = "the key of a document or its position from 0"
+Share = Annotated[float | None, Expected("a number from 0 to 1")]
+Name = Annotated[Id, Expected("a name of 1 to 120 characters")]
+Language = Annotated[str, Field(min_length=1, max_length=20), Expected("a language tag of 1 to 20 characters")]
+
+
+class SpanPart(Part):
+    """A verbatim passage of a document, or just its text."""
+
+    text: Text = Field(description="The passage, as quoted.")
+    document: Annotated[int | str | None, Expected(A_DOCUMENT)] = Field(
+        default=None, description="Key of the document, or its position from 0; without it all are searched."
+    )
+    start: Annotated[int | None, Expected("a whole number from 0")] = Field(
+        default=None, ge=0, description="Code points before it in the document's text; a hint that is checked."
+    )
+    end: Annotated[int | None, Expected("a whole number from 1")] = Field(
+        default=None, ge=1, description="Code points up to its end."
+    )
+    match: Share = Field(
+        default=None, ge=0, le=1, description="Likeness of quote and text, on export; computed anew on import."
+    )
+
+
+class DocumentPart(Part):
+    """A document, or just its text."""
+
+    text: Text = Field(description="The whole text.")
+    key: Id | None = Field(default=None, description="Unique in the question; by default its number from 1.")
+    title: label(300) = Field(default="", description="Title.")  # type: ignore[valid-type]
+
+
+class KeyPointPart(Part):
+    """A key point, or just its text."""
+
+    text: Text = Field(description="What a good answer says.")
+    key: Id | None = Field(default=None, description="Unique in the question; by default its number from 1.")
+    autods: Share = Field(
+        default=None, ge=0, le=1, description="Share of yes of a model that was asked whether this is a key point."
+    )
+    spans: Annotated[
+        list[Annotated[SpanPart, BeforeValidator(as_object, json_schema_input_type=str | SpanPart)]],
+        null_as(list, list[str | SpanPart] | None),
+        Expected("a list of spans"),
+    ] = Field(default_factory=list, description="Passages that it was taken from.")
+
+
+class ResponsePart(Part):
+    """What one system answered."""
+
+    system: Name = Field(description="Name of the system; unique in the question.")
+    text: Annotated[str, AfterValidator(no_nul), Expected("a text")] = Field(
+        description="The response; empty if the system gave none."
+    )
+
+
+class QuestionPart(Part):
+    """One line of the file."""
+
+    EXPECTED = "an object with a question"
+    key: Id = Field(description="Unique in the dataset.")
+    question: Text = Field(description="The question.")
+    documents: Annotated[
+        list[Annotated[DocumentPart, BeforeValidator(as_object, json_schema_input_type=str | DocumentPart)]],
+        Field(min_length=1),
+        Expected("a list of at least one document"),
+    ] = Field(description="In the order shown to the system; at least one.")
+    category: label(60) = Field(default="", description="Kind of question.")  # type: ignore[valid-type]
+    domain: label(60) = Field(default="", description="Subject.")  # type: ignore[valid-type]
+    language: Language = Field(default="en", description="Language tag of the texts.")
+    key_points: Annotated[
+        list[Annotated[KeyPointPart, BeforeValidator(as_object, json_schema_input_type=str | KeyPointPart)]],
+        null_as(list, list[str | KeyPointPart] | None),
+        Expected("a list of key points"),
+    ] = Field(default_factory=list, description="Reference key points; may be missing.")
+    responses: Annotated[
+        list[ResponsePart], null_as(list, list[ResponsePart] | None), Expected("a list of responses")
+    ] = Field(default_factory=list, description="Answers of systems; may be missing.")
+
 
 def parse(
-    source: Path | BinaryIO | Iterable[dict[str, Any]],
-    *,
-    problems: Problems | None = None,
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
+    source: jsonlines.Source, *, problems: Problems | None = None, **limits: Unpack[Limits]
 ) -> tuple[QuestionText, ...]:
     """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
-    problems = Problems() if problems is None else problems
-    found = tuple(read(source, problems=problems, limit_bytes=limit_bytes, progress=progress))
-    if not found and not problems.n_errors:
-        problems.error("empty_file", "", "", expected="a question on each line", got=Got("an empty file"))
-    problems.raise_errors()
-    return found
+    return jsonlines.all_rows(source, _question, problems, expected="a question on each line", **limits)
 
 
-def read(
-    source: Path | BinaryIO | Iterable[dict[str, Any]],
-    *,
-    problems: Problems,
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
-) -> Iterator[QuestionText]:
+def read(source: jsonlines.Source, *, problems: Problems, **limits: Unpack[Limits]) -> Iterator[QuestionText]:
     """Yield the good lines one by one; what is wrong with the others is in `problems`."""
-    seen: dict[str, str] = {}
-    for where, value in jsonlines.values(source, problems, limit_bytes=limit_bytes, progress=progress):
-        question = _question(where, value, problems)
-        if question is None:
-            continue
-        if first := seen.get(question.key):
-            problems.error(
-                "duplicate_key",
-                where,
-                "key",
-                expected="an id that no other line has",
-                got=Got(f"“{question.key}”, as in {first}"),
-            )
-            continue
-        seen[question.key] = where
-        yield question
+    return jsonlines.rows(source, _question, problems, **limits)
+
+
+def schema_text() -> str:
+    """The JSON Schema of a line, as the documentation holds it."""
+    schema = QuestionPart.model_json_schema(mode="validation")
+    schema_of_line = {"$schema": SCHEMA_ID, **schema, "title": "A line of a long2rag file"}
+    return json.dumps(schema_of_line, indent=2, ensure_ascii=False) + "\n"
 
 
 def dump(questions: Iterable[QuestionText]) -> Iterator[bytes]:
@@ -127,24 +192,18 @@ def _span_json(span: SpanText, keys: dict[int, str]) -> dict[str, Any]:
 
 
 def _question(where: str, value: Any, problems: Problems) -> QuestionText | None:
-    if not isinstance(value, dict):
-        problems.error("wrong_type", where, "", expected="an object with a question", got=value)
+    part = checked(QuestionPart, value, where, problems, warns=True)
+    if part is None:
         return None
-    try:
-        part = QuestionPart.model_validate(value)
-    except ValidationError as error:
-        jsonlines.report_invalid(where, error, problems, expected=EXPECTED)
-        return None
-    jsonlines.report_unknown(_parts(where, value), problems, known=KNOWN)
     before = problems.n_errors
     documents = tuple(
-        DocumentText(number=number, key=row.key or str(number), text=row.text, title=row.title)
+        TopicDocument(row.key or str(number), number, row.text, row.title)
         for number, row in enumerate(part.documents, 1)
     )
     points = [(row.key or str(number), row) for number, row in enumerate(part.key_points, 1)]
-    jsonlines.report_twice(where, "documents", "key", [row.key for row in documents], problems)
-    jsonlines.report_twice(where, "key_points", "key", [key for key, _ in points], problems)
-    jsonlines.report_twice(where, "responses", "system", [row.system for row in part.responses], problems)
+    report_twice(where, "documents", "key", [row.key for row in documents], problems)
+    report_twice(where, "key_points", "key", [key for key, _ in points], problems)
+    report_twice(where, "responses", "system", [row.system for row in part.responses], problems)
     key_points = tuple(
         KeyPointText(
             number=number,
@@ -171,18 +230,18 @@ def _question(where: str, value: Any, problems: Problems) -> QuestionText | None
 
 
 def _spans(
-    where: str, point: KeyPointPart, documents: tuple[DocumentText, ...], problems: Problems
+    where: str, point: KeyPointPart, documents: tuple[TopicDocument, ...], problems: Problems
 ) -> tuple[SpanText, ...]:
     return tuple(
         _span(f"{where}.spans[{position}]", part, documents, problems) for position, part in enumerate(point.spans)
     )
 
 
-def _span(where: str, part: SpanPart, documents: tuple[DocumentText, ...], problems: Problems) -> SpanText:
+def _span(where: str, part: SpanPart, documents: tuple[TopicDocument, ...], problems: Problems) -> SpanText:
     """Find a span; one that is not there stays, without a place, and is reported."""
     named = _named(part.document, documents)
     if part.document is not None and named is None:
-        problems.error("unknown_document", where, "document", expected=EXPECTED["document"], got=part.document)
+        problems.error("unknown_document", where, "document", expected=A_DOCUMENT, got=part.document)
         return SpanText(part.text)
     texts = {row.number: row.text for row in documents if named is None or row is named}
     place = locate(part.text, texts, start=part.start, end=part.end)
@@ -200,17 +259,7 @@ def _span(where: str, part: SpanPart, documents: tuple[DocumentText, ...], probl
     return SpanText(part.text, place.document, place.start, place.end, place.ratio)
 
 
-def _named(name: int | str | None, documents: tuple[DocumentText, ...]) -> DocumentText | None:
+def _named(name: int | str | None, documents: tuple[TopicDocument, ...]) -> TopicDocument | None:
     if isinstance(name, int):
         return documents[name] if 0 <= name < len(documents) else None
     return next((row for row in documents if row.key == name), None)
-
-
-def _parts(where: str, value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """A line and the objects in it: where each is, the list it is in, and the object."""
-    yield where, "", value
-    for at, name, part in jsonlines.members(where, value, LISTS):
-        yield at, name, part
-        if name == "key_points" and isinstance(part, dict):
-            spans = enumerate(part.get("spans") or ())
-            yield from ((f"{at}.spans[{number}]", "spans", span) for number, span in spans)

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
 
 from benchmarks.io.reading.problems import Problems
-from benchmarks.io.schemas.plain_labels import Numbered
+from benchmarks.io.reading.tables import Numbered
+from benchmarks.io.schemas.fields import AsText, Expected, Part, Text, checked, null_as
 
 REQUIRED = ("question", "point")
-FOUND = {"yes": True, "no": False, "": None}
 EXAMPLE = """question,point,system,found
 q17,The pier was rebuilt in 2019.,,yes
 q17,Fares rose by a tenth.,,no
 q17,The ferry leaves at six.,heron-128k,
 """
+ANSWERS = {"yes": True, "no": False, "": None}
+OneLine = AfterValidator(lambda text: " ".join(text.split()))
+
+
+def _as_answer(value: object) -> object:
+    return ANSWERS.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+class PointRow(Part):
+    """A row; `found` is yes, no or nothing."""
+
+    question: Annotated[Text, OneLine, AsText]
+    point: Annotated[Text, OneLine, AsText]
+    system: Annotated[str, OneLine, AsText, null_as(str), Expected("a text or nothing")] = ""
+    found: Annotated[bool | None, BeforeValidator(_as_answer), Expected("yes, no or nothing")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +51,13 @@ class NamedPoint:
 
 def read(rows: Iterable[Numbered], problems: Problems) -> list[NamedPoint]:
     """Check and collect rows; raises `ImportFailed` if there is any error. A point named twice counts once."""
-    found: dict[tuple[str, str, str], NamedPoint] = {}
+    points: dict[tuple[str, str, str], NamedPoint] = {}
     for where, row in rows:
-        question, point, system, label = (
-            _text(where, row, name, problems) for name in (*REQUIRED, "system", "found")
-        )
-        if label.lower() not in FOUND:
-            problems.error("unknown_label", where, "found", expected="yes, no or nothing", got=label)
-            continue
-        if question and point:
-            one = NamedPoint(where, question, system, point, FOUND[label.lower()])
-            found.setdefault((question, system, point), one)
-    if not found and not problems.n_errors:
+        part = checked(PointRow, row, where, problems)
+        if part is not None:
+            point = NamedPoint(where, part.question, part.system, part.point, part.found)
+            points.setdefault((part.question, part.system, part.point), point)
+    if not points and not problems.n_errors:
         problems.error("empty", "", "", expected="at least one point", got="none")
     problems.raise_errors()
-    return list(found.values())
-
-
-def _text(where: str, row: Mapping[str, Any], name: str, problems: Problems) -> str:
-    value = row.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if value is None and name not in REQUIRED:
-        return ""
-    if not isinstance(value, str) or (name in REQUIRED and not value.strip()):
-        problems.error("missing_field", where, name, expected="a text that is not empty", got=value)
-        return ""
-    return " ".join(value.split())
+    return list(points.values())

@@ -1,22 +1,23 @@
 """Plain labels made elsewhere: a CSV or JSONL with annotator, item, label and, where there are, links and cluster.
 
-Exports of this site say `lines` for links. Read row by row. A row without a label is a missing rating. What is
-wrong with a row is said by its number, the head being row 1 of a CSV.
+Exports of this site say `lines` for links. A row without a label is a missing rating.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Unpack
 
-from benchmarks.io.reading import files, strict_json
-from benchmarks.io.reading.problems import Got, Problems, report_flaws
+from pydantic import AfterValidator, BeforeValidator, StringConstraints
+
+from benchmarks.io.reading import files, tables
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.reading.tables import Numbered
+from benchmarks.io.schemas.fields import Expected, Part, checked, no_nul
 from benchmarks.scoring.keypoints import ENTAILMENTS
 from benchmarks.scoring.likert import ASPECTS, LEVELS
 from benchmarks.scoring.summhay import COVERAGES
@@ -41,10 +42,34 @@ anna,summary-1/costs,partial,2,summary-1
 ben,summary-1/costs,full,2;3,summary-1
 anna,summary-1/delay,none,,summary-1
 """
-ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
-"""A byte that is no UTF-8, as Python reads it past."""
-Numbered = tuple[str, Mapping[str, Any]]
-"""Where a row is, and its fields."""
+
+
+def _as_cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _cell(name: str) -> Any:
+    """A text of CSV, or a number that stands for it, without the space around it."""
+    least, most = int(name in REQUIRED), LENGTHS[name]
+    return Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=least, max_length=most),
+        AfterValidator(no_nul),
+        BeforeValidator(_as_cell),
+        Expected("a text that is not empty" if least else "a text or nothing"),
+    ]
+
+
+class LabelRow(Part):
+    """A row, but for its links."""
+
+    annotator: _cell("annotator")  # type: ignore[valid-type]
+    item: _cell("item")  # type: ignore[valid-type]
+    label: _cell("label")  # type: ignore[valid-type]
+    cluster: _cell("cluster") = ""  # type: ignore[valid-type]
+    task: _cell("task") = ""  # type: ignore[valid-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +101,11 @@ def split_categories(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def opened(
-    source: Path | BinaryIO,
-    problems: Problems,
-    *,
-    name: str = "",
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
-    required: Sequence[str] = REQUIRED,
+    source: Path | BinaryIO, problems: Problems, *, name: str = "", **limits: Unpack[files.Limits]
 ) -> Iterator[Iterator[Numbered]]:
-    """Open a file, or read on in one, and give its rows as they are asked for; JSONL by its `name`, else CSV.
-
-    A CSV without a column of the `required` is an error.
-    """
-    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
-        wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        text = _in_utf8(wrapped, problems)
-        is_jsonl = Path(name or str(source)).suffix.lower() in {".jsonl", ".ndjson"}
-        yield _jsonl_rows(text, problems) if is_jsonl else _csv_rows(text, problems, required)
+    """Open a file, or read on in one, and give its rows as they are asked for; JSONL by its `name`, else CSV."""
+    with tables.opened(source, problems, required=REQUIRED, name=name, **limits) as rows:
+        yield rows
 
 
 def read(
@@ -105,37 +118,25 @@ def read(
     where they are found, since an unused category changes figures.
     """
     problems = Problems() if problems is None else problems
-    labels: list[Label] = []
-    seen: dict[tuple[str, str, str], str] = {}
+    labels: dict[tuple[str, str, str], Label] = {}
     n_missing = 0
-    try:
-        for where, row in rows:
-            label = _label(where, row, categories, task, problems)
-            if label is None:
-                n_missing += _is_missing(row)
-                continue
-            key = (label.annotator, label.task, label.item)
-            if key in seen:
-                problems.error(
-                    "labelled_twice",
-                    where,
-                    "item",
-                    expected=f"one label of {label.annotator} for {label.item}",
-                    got=Got(f"another one after {seen[key]}"),
-                )
-                continue
-            seen[key] = where
-            labels.append(label)
-    except csv.Error as error:
-        problems.error("unreadable", "", "", expected="rows as CSV has them", got=Got(str(error)))
+    for where, row in rows:
+        if _is_missing(row):
+            n_missing += 1
+        elif (label := _label(where, row, categories, task, problems)) is not None:
+            first = labels.setdefault((label.annotator, label.task, label.item), label)
+            if first is not label:
+                expected = f"one label of {label.annotator} for {label.item}"
+                got = Got(f"another one after {first.where}")
+                problems.error("labelled_twice", where, "item", expected=expected, got=got)
     if not problems.n_errors and not labels:
         problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
     problems.raise_errors()
-    known = _known_categories(labels, task)
-    if known == POINT_CATEGORIES:
-        return PlainLabels(tuple(labels), known, n_missing)
-    found = tuple(categories) or known or _found_categories(labels, problems)
-    return PlainLabels(tuple(labels), found, n_missing)
+    good = tuple(labels.values())
+    known = _known_categories(good, task)
+    if known != POINT_CATEGORIES:
+        known = tuple(categories) or known or _found_categories(good, problems)
+    return PlainLabels(good, known, n_missing)
 
 
 def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:
@@ -151,92 +152,26 @@ def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
     return tuple(categories) or POINT_TASKS.get(task, ())
 
 
-def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
-    """The lines up to the first that holds a byte which is no text."""
-    for number, line in enumerate(text, 1):
-        if found := ESCAPED_BYTE.search(line):
-            got = Got(f"the byte 0x{ord(found[0]) - 0xDC00:02x}")
-            problems.error("unreadable", f"line {number}", "", expected="text in UTF-8", got=got)
-            problems.raise_errors()
-        yield line
-
-
-def _csv_rows(text: Iterable[str], problems: Problems, required: Sequence[str]) -> Iterator[Numbered]:
-    reader = csv.DictReader(text, strict=True)
-    head = [name.strip().lower() for name in reader.fieldnames or ()]
-    missing = [name for name in required if name not in head]
-    if "summary" in head and "insight" in head and "item" in missing:
-        missing.remove("item")
-    if missing:
-        columns = ", ".join(required)
-        got = Got(f"a head without {', '.join(missing)}")
-        problems.error("missing_column", "row 1", "", expected=f"the columns {columns}", got=got)
-        return
-    reader.fieldnames = head
-    for number, row in enumerate(reader, 2):
-        yield f"row {number}", row
-
-
-def _jsonl_rows(text: Iterable[str], problems: Problems) -> Iterator[Numbered]:
-    for number, line in enumerate(text, 1):
-        if not line.strip():
-            continue
-        try:
-            row = strict_json.loads(line.encode())
-        except strict_json.NotJson as error:
-            problems.error("no_json", f"line {number}", "", expected="a JSON object", got=Got(str(error)))
-            continue
-        except strict_json.Flawed as error:
-            report_flaws(error, problems, where=f"line {number}")
-            continue
-        if not isinstance(row, dict):
-            problems.error("wrong_type", f"line {number}", "", expected="a JSON object", got=row)
-            continue
-        yield f"line {number}", row
-
-
 def _label(
     where: str, row: Mapping[str, Any], categories: Sequence[str], task: str, problems: Problems
 ) -> Label | None:
     before = problems.n_errors
-    if _is_missing(row):
-        return None
-    values = {name: _text(where, row, name, problems, required=name in REQUIRED) for name in LENGTHS}
+    if row.get("item") in (None, "") and row.get("summary") and row.get("insight"):
+        row = {**row, "item": f"{row['summary']}/{row['insight']}"}
+    part = checked(LabelRow, row, where, problems)
     links = _links(row["links"] if row.get("links") is not None else row.get("lines"))
     if links is None:
         problems.error(
             "unreadable_link", where, "links", expected="numbers or names, as 2;3", got=row.get("links")
         )
-    allowed = allowed_in(task or values["task"], categories)
-    if allowed and values["label"] and values["label"] not in allowed:
-        problems.error(
-            "unknown_label", where, "label", expected=f"one of {', '.join(allowed)}", got=values["label"]
-        )
-    if None in row:
-        problems.error("too_many_cells", where, "", expected="as many cells as the head has", got=row[None])  # type: ignore[index]
-    if problems.n_errors > before or links is None:
+    if part is not None:
+        allowed = allowed_in(task or part.task, categories)
+        if allowed and part.label not in allowed:
+            expected = f"one of {', '.join(allowed)}"
+            problems.error("unknown_label", where, "label", expected=expected, got=part.label)
+    if part is None or links is None or problems.n_errors > before:
         return None
-    return Label(where=where, links=links, **values)
-
-
-def _text(where: str, row: Mapping[str, Any], name: str, problems: Problems, *, required: bool) -> str:
-    value = row.get(name)
-    if name == "item" and value in (None, "") and row.get("summary") and row.get("insight"):
-        value = f"{row['summary']}/{row['insight']}"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        value = str(value)
-    if value is None:
-        value = ""
-    if not isinstance(value, str) or "\x00" in value:
-        problems.error("wrong_type", where, name, expected="a text", got=value)
-        return ""
-    value = value.strip()
-    if required and not value:
-        problems.error("missing_field", where, name, expected="a text that is not empty", got=value)
-    elif len(value) > LENGTHS[name]:
-        got = Got(f"{len(value)} characters")
-        problems.error("wrong_value", where, name, expected=f"at most {LENGTHS[name]} characters", got=got)
-    return value
+    return Label(where=where, links=links, **part.model_dump())
 
 
 def _is_missing(row: Mapping[str, Any]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from benchmarks.io.schemas.topics import TopicDocument
+
 CATEGORIES = (
     "factual",
     "explanatory",
@@ -31,21 +33,6 @@ DOMAINS = (
 """The ten domains of Long²RAG (Figure 10); a dataset may have others."""
 
 _OTHER_NAMES = {"ai": "artificial intelligence", "other": "others"}
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """One document; `number` is its position from 1."""
-
-    number: int
-    key: str
-    text: str
-    title: str = ""
-
-    @property
-    def n_words(self) -> int:
-        """Words between white space."""
-        return len(self.text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +83,10 @@ class QuestionText:
     category: str = ""
     domain: str = ""
     language: str = "en"
-    documents: tuple[DocumentText, ...] = ()
+    documents: tuple[TopicDocument, ...] = ()
     key_points: tuple[KeyPointText, ...] = ()
     responses: tuple[ResponseText, ...] = ()
     where: str = field(default="", compare=False)
-
-    def counts(self) -> dict[str, int]:
-        """Rows of each kind."""
-        return {
-            "questions": 1,
-            "documents": len(self.documents),
-            "key_points": len(self.key_points),
-            "spans": sum(len(point.spans) for point in self.key_points),
-            "responses": len(self.responses),
-        }
 
 
 def known_name(name: str, known: tuple[str, ...]) -> str:

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, Unpack
 
 import orjson
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from benchmarks.io.reading import files, jsonlines
-from benchmarks.io.reading.problems import Got, Problems
-from benchmarks.io.schemas.fields import Id, Part, Text, as_object, label, nothing_is_none
-from benchmarks.io.schemas.long2rag_schema import DocumentPart
+from benchmarks.io.reading import jsonlines
+from benchmarks.io.reading.files import Limits
+from benchmarks.io.reading.problems import Got, Problems, joined
+from benchmarks.io.schemas.fields import (
+    Expected,
+    Id,
+    Part,
+    Text,
+    as_object,
+    checked,
+    label,
+    null_as,
+    report_twice,
+)
+from benchmarks.io.schemas.long2rag import DocumentPart, Language, Name
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.scoring.position.source import sentences
 
-LISTS = ("documents", "summaries")
 SUBTOPIC = "reference"
 """The id of the one subtopic that a source has."""
 OWN_SCORES = frozenset({"coverage", "citation", "joint", "rouge1", "rouge2", "rougeL"})
@@ -35,8 +44,12 @@ crack was found in its shaft."}, {"title": "Radio", "text": "Islanders get a bus
 """
 
 
-def _text_is_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+A_REFERENCE = "a text that is not empty, or a list of such texts"
+SCORES = (
+    "an object of numbers by the names of metrics, none of which is computed here "
+    f"({', '.join(sorted(OWN_SCORES))})"
+)
+TextIsList = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
 def _named(value: dict[str, float]) -> dict[str, float]:
@@ -45,60 +58,38 @@ def _named(value: dict[str, float]) -> dict[str, float]:
     return value
 
 
-def _nothing_is_mapping(value: Any) -> Any:
-    return {} if value is None else value
-
-
 class SummaryPart(Part):
     """What one system or person wrote."""
 
-    system: Id | None = None
-    person: Id | None = None
+    EXPECTED = "an object with a text, and a system or a person"
+    system: Name | None = None
+    person: Name | None = None
     text: Text
-    visible_words: int | None = Field(default=None, ge=1, le=2_000_000_000)
-    scores: Annotated[dict[str, float], AfterValidator(_named), BeforeValidator(_nothing_is_mapping)] = Field(
-        default_factory=dict
-    )
+    visible_words: Annotated[int | None, Field(ge=1, le=2_000_000_000), Expected("a whole number from 1")] = None
+    scores: Annotated[
+        dict[str, Annotated[float, Expected(SCORES)]], AfterValidator(_named), null_as(dict), Expected(SCORES)
+    ] = Field(default_factory=dict)
 
 
 class SourcePart(Part):
     """One line of the file."""
 
+    EXPECTED = "an object with documents and a reference"
     key: Id
     title: label(300) = ""  # type: ignore[valid-type]
     domain: label(60) = ""  # type: ignore[valid-type]
-    language: Annotated[str, Field(min_length=1, max_length=20)] = "en"
+    language: Language = "en"
     documents: Annotated[
         list[Annotated[DocumentPart, BeforeValidator(as_object)]],
         Field(min_length=1),
-        BeforeValidator(_text_is_list),
+        TextIsList,
+        Expected("a text, or a list of at least one document"),
     ]
-    reference: Annotated[list[Text], Field(min_length=1), BeforeValidator(_text_is_list)]
+    reference: Annotated[list[Text], Field(min_length=1), TextIsList, Expected(A_REFERENCE)]
     query: label(2000) = ""  # type: ignore[valid-type]
-    summaries: Annotated[list[SummaryPart], BeforeValidator(nothing_is_none)] = Field(default_factory=list)
-
-
-EXPECTED = {
-    "key": "an id of 1 to 120 characters",
-    "title": "a text of at most 300 characters",
-    "domain": "a text of at most 60 characters",
-    "language": "a language tag of 1 to 20 characters",
-    "documents": "a text, or a list of at least one document",
-    "reference": "a text that is not empty, or a list of such texts",
-    "query": "a text of at most 2,000 characters",
-    "summaries": "a list of summaries",
-    "system": "a name of 1 to 120 characters",
-    "person": "a name of 1 to 120 characters",
-    "text": "a text that is not empty",
-    "visible_words": "a whole number from 1",
-    "scores": "an object of numbers by the names of metrics, none of which is computed here "
-    f"({', '.join(sorted(OWN_SCORES))})",
-}
-KNOWN = {
-    "": frozenset(SourcePart.model_fields),
-    "documents": frozenset(DocumentPart.model_fields),
-    "summaries": frozenset(SummaryPart.model_fields),
-}
+    summaries: Annotated[list[SummaryPart], null_as(list), Expected("a list of summaries")] = Field(
+        default_factory=list
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,28 +132,11 @@ class SourceText:
 
 
 def parse(
-    source: Path | BinaryIO | Iterable[dict[str, Any]],
-    *,
-    problems: Problems | None = None,
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
+    source: jsonlines.Source, *, problems: Problems | None = None, **limits: Unpack[Limits]
 ) -> tuple[SourceText, ...]:
     """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
-    problems = Problems() if problems is None else problems
-    found: dict[str, SourceText] = {}
-    for where, value in jsonlines.values(source, problems, limit_bytes=limit_bytes, progress=progress):
-        row = _source(where, value, problems)
-        if row is None:
-            continue
-        if (first := found.setdefault(row.topic.key, row)) is not row:
-            got = Got(f"“{row.topic.key}”, as in {first.where}")
-            problems.error("duplicate_key", where, "key", expected="an id that no other line has", got=got)
-    if not found and not problems.n_errors:
-        problems.error(
-            "empty_file", "", "", expected="a document with its reference on each line", got=Got("none")
-        )
-    problems.raise_errors()
-    return tuple(found.values())
+    expected = "a document with its reference on each line"
+    return jsonlines.all_rows(source, _source, problems, expected=expected, **limits)
 
 
 def dump(sources: Iterable[SourceText]) -> Iterator[bytes]:
@@ -193,48 +167,37 @@ def _summary_json(row: SourceSummary) -> dict[str, Any]:
 
 
 def _source(where: str, value: Any, problems: Problems) -> SourceText | None:
-    if not isinstance(value, dict):
-        problems.error("wrong_type", where, "", expected="an object with documents and a reference", got=value)
+    part = checked(SourcePart, value, where, problems, warns=True)
+    if part is None:
         return None
-    try:
-        part = SourcePart.model_validate(value)
-    except ValidationError as error:
-        jsonlines.report_invalid(where, error, problems, expected=EXPECTED)
-        return None
-    lists = [name for name in LISTS if isinstance(value.get(name), list)]
-    parts = [(where, "", value), *jsonlines.members(where, value, lists)]
-    jsonlines.report_unknown(parts, problems, known=KNOWN)
     before = problems.n_errors
     documents = tuple(
-        TopicDocument(key=row.key or str(number), number=number, text=row.text, title=row.title)
+        TopicDocument(row.key or str(number), number, row.text, row.title)
         for number, row in enumerate(part.documents, 1)
     )
-    jsonlines.report_twice(where, "documents", "key", [row.key for row in documents], problems)
+    report_twice(where, "documents", "key", [row.key for row in documents], problems)
     summaries = _summaries(where, part.summaries, problems)
-    is_whole = isinstance(value["reference"], str)
-    reference = sentences(part.reference[0]) if is_whole else part.reference
+    reference = sentences(part.reference[0]) if isinstance(value["reference"], str) else part.reference
     if not reference:
-        problems.error(
-            "wrong_value", where, "reference", expected=EXPECTED["reference"], got=Got("one without a word")
-        )
+        problems.error("wrong_value", where, "reference", expected=A_REFERENCE, got=Got("one without a word"))
     if problems.n_errors > before:
         return None
     return SourceText(_topic(part, documents, reference), part.language, summaries, where)
 
 
 def _summaries(where: str, parts: list[SummaryPart], problems: Problems) -> tuple[SourceSummary, ...]:
-    found = []
+    rows = []
     for position, part in enumerate(parts):
         if (part.system is None) == (part.person is None):
             got = Got("neither" if part.system is None else "both")
-            at = f"{where}, summaries[{position}]"
+            at = joined(where, f"summaries[{position}]")
             problems.error("wrong_value", at, "", expected="either a system or a person", got=got)
         writer = part.system or part.person or ""
         row = SourceSummary(writer, part.system is None, part.text.strip(), part.visible_words, part.scores)
-        found.append(row)
-    writers = [f"{'person' if row.is_person else 'system'} {row.writer}" for row in found]
-    jsonlines.report_twice(where, "summaries", "", writers, problems)
-    return tuple(found)
+        rows.append(row)
+    writers = [f"{'person' if row.is_person else 'system'} {row.writer}" for row in rows]
+    report_twice(where, "summaries", "", writers, problems)
+    return tuple(rows)
 
 
 def _topic(part: SourcePart, documents: tuple[TopicDocument, ...], reference: list[str]) -> TopicFile:

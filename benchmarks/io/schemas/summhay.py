@@ -7,24 +7,27 @@ end. Names of fields are those of the files; what our rows mean is in `topics`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 import orjson
 
 from benchmarks import system_names as systems
 from benchmarks.io.reading import files
-from benchmarks.io.reading.jsonstream import (
-    FlawedFile,
-    NotAnObject,
-    UnreadableFile,
-    read_object,
-)
+from benchmarks.io.reading.jsonstream import FlawedFile, NotAnObject, UnreadableFile, read_object
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
-from benchmarks.io.schemas import coverage as labels
-from benchmarks.io.schemas.rows import Row, small_metadata
-from benchmarks.io.schemas.summhay_rows import Draft, SubtopicDraft, read_document, read_subtopic, shortened
-from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic, TopicVerdict
+from benchmarks.io.schemas.coverage import PUBLISHED, as_published
+from benchmarks.io.schemas.fields import checked, shortened, small_metadata
+from benchmarks.io.schemas.summhay_parts import (
+    Draft,
+    Scores,
+    TopPart,
+    read_document,
+    read_subtopic,
+    scores_by_number,
+)
+from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicSubtopic, TopicSummary
 from benchmarks.system_names import TopicSystem
 
 LISTS = frozenset({"subtopics", "documents"})
@@ -53,22 +56,16 @@ EXAMPLE = """{
 
 
 def parse(
-    source: Path | BinaryIO,
-    *,
-    problems: Problems | None = None,
-    name: str = "",
-    limit_bytes: int | None = None,
-    progress: files.Progress | None = None,
+    source: Path | BinaryIO, *, problems: Problems | None = None, name: str = "", **limits: Unpack[files.Limits]
 ) -> TopicFile:
     """Read one haystack file.
 
     Warnings and errors go into `problems`. Raises `ImportFailed` if there is any error: all or nothing.
     """
-    problems = Problems() if problems is None else problems
-    draft = Draft(problems)
-    with files.opened(source, problems, limit_bytes=limit_bytes, progress=progress) as stream:
+    draft = Draft(Problems() if problems is None else problems)
+    with files.opened(source, draft.problems, **limits) as stream:
         if not _read(stream, draft):
-            raise ImportFailed(problems)
+            raise ImportFailed(draft.problems)
     return _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
 
 
@@ -111,22 +108,18 @@ def _hint(first: Any) -> str:
 
 
 def _assemble(draft: Draft, name: str) -> TopicFile:
-    top = Row(draft.fields, "", draft.problems)
-    key, title = top.key("topic_id"), top.text("topic")
-    for field_name, rows in (("documents", draft.documents), ("subtopics", draft.subtopics)):
-        if not rows and not draft.n_read[field_name]:
-            top.items(field_name, expected=f"a list of {field_name}, at least one")
+    not_empty = {key: [n] for key, n in draft.n_read.items() if n}
+    top = checked(TopPart, draft.fields | not_empty, "", draft.problems)
     _report_dangling(draft)
-    draft.problems.raise_errors()  # what follows would only warn of what these errors caused
+    if top is None or draft.problems.n_errors:  # what follows would only warn of what these errors caused
+        raise ImportFailed(draft.problems)
     metadata = draft.fields.get("topic_metadata")
     numbers = {document.key: document.number for document in draft.documents}
     return TopicFile(
-        key=key or "",
-        title=shortened(title or ""),
+        key=top.topic_id,
+        title=shortened(top.topic),
         documents=tuple(draft.documents),
-        subtopics=tuple(
-            _finished(draft, subtopic, position, numbers) for position, subtopic in enumerate(draft.subtopics)
-        ),
+        subtopics=tuple(_finished(draft, subtopic, scores, numbers) for subtopic, scores in draft.subtopics),
         systems=_systems(draft),
         domain=_domain(metadata, name),
         metadata=small_metadata(metadata, leave_out=LEFT_OUT_OF_TOPICS),
@@ -160,7 +153,7 @@ def _domain(metadata: Any, name: str) -> str:
 def _report_dangling(draft: Draft) -> None:
     if draft.problems.n_errors:  # a row that was not read would make all that names it seem to dangle
         return
-    known = {insight.key for subtopic in draft.subtopics for insight in subtopic.insights}
+    known = {insight.key for subtopic, _ in draft.subtopics for insight in subtopic.insights}
     for where, key in draft.held:
         if key not in known:
             draft.problems.error(
@@ -168,50 +161,24 @@ def _report_dangling(draft: Draft) -> None:
             )
 
 
-def _finished(draft: Draft, subtopic: SubtopicDraft, position: int, numbers: Mapping[str, int]) -> TopicSubtopic:
-    scores: dict[str, dict[int, float]] = {}
-    for published, by_document in subtopic.scores.items():
-        unknown = [key for key in by_document if key not in numbers]
-        if unknown:
-            draft.problems.warning(
-                "unknown_document",
-                f"{subtopic.where}.retriever",
-                published,
-                expected="ids of documents of this haystack",
-                got=unknown[0],
-                message=f"{len(unknown):,} of {len(by_document):,} scores are left out.",
-                count=len(unknown),
-            )
-        kept = {numbers[key]: score for key, score in by_document.items() if key in numbers}
-        scores[systems.retriever_name(published)] = dict(sorted(kept.items()))
+def _finished(draft: Draft, subtopic: TopicSubtopic, scores: Scores, numbers: Mapping[str, int]) -> TopicSubtopic:
+    where = f"subtopics[{subtopic.number - 1}]"
+    by_number = scores_by_number(scores, numbers, f"{where}.retriever", draft.problems)
     insights = tuple(
-        TopicInsight(
-            key=insight.key,
-            name=insight.name,
-            text=insight.text,
-            gold_documents=tuple(sorted(set(draft.gold.get(insight.key, ())))),
-        )
+        replace(insight, gold_documents=tuple(sorted(set(draft.gold.get(insight.key, ())))))
         for insight in subtopic.insights
     )
     for at, insight in enumerate(insights):
         if not insight.gold_documents:
             draft.problems.warning(
                 "insight_in_no_document",
-                f"{subtopic.where}.insights[{at}]",
+                f"{where}.insights[{at}]",
                 "insight_id",
                 expected="an insight that some document includes",
                 got=insight.key,
             )
-    return TopicSubtopic(
-        key=subtopic.key,
-        number=position + 1,
-        name=subtopic.name,
-        description=subtopic.description,
-        query=subtopic.query,
-        insights=insights,
-        summaries=tuple(subtopic.summaries),
-        scores=scores,
-    )
+    renamed = {systems.retriever_name(published): kept for published, kept in by_number.items()}
+    return replace(subtopic, insights=insights, scores=renamed)
 
 
 def dump(topic: TopicFile) -> Iterator[bytes]:
@@ -226,17 +193,13 @@ def dump(topic: TopicFile) -> Iterator[bytes]:
                 held.setdefault(number, []).append(insight.key)
     keys = {document.number: document.key for document in topic.documents}
     head = {"topic_id": topic.key, "topic_metadata": dict(topic.metadata), "topic": topic.title}
-    yield _json(head)[:-1] + b',"subtopics":['
+    yield orjson.dumps(head)[:-1] + b',"subtopics":['
     for position, subtopic in enumerate(topic.subtopics):
-        yield (b"," if position else b"") + _json(_subtopic_json(subtopic, keys))
+        yield (b"," if position else b"") + orjson.dumps(_subtopic_json(subtopic, keys))
     yield b'],"documents":['
     for position, document in enumerate(topic.documents):
-        yield (b"," if position else b"") + _json(_document_json(document, held.get(document.number, [])))
+        yield (b"," if position else b"") + orjson.dumps(_document_json(document, held.get(document.number, [])))
     yield b"]}\n"
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value)
 
 
 def _document_json(document: TopicDocument, held: list[str]) -> dict[str, Any]:
@@ -268,18 +231,14 @@ def _subtopic_json(subtopic: TopicSubtopic, keys: Mapping[int, str]) -> dict[str
         },
         "summaries": {systems.PREFIX + summary.system_key: list(summary.lines) for summary in subtopic.summaries},
         "eval_summaries": {
-            systems.PREFIX + summary.system_key: [_verdict_json(verdict) for verdict in summary.verdicts]
+            systems.PREFIX + summary.system_key: _verdicts_json(summary)
             for summary in subtopic.summaries
             if summary.verdicts
         },
     }
 
 
-def _verdict_json(verdict: TopicVerdict) -> dict[str, Any]:
-    lines = list(verdict.lines)
-    ours = {
-        "coverage": labels.PUBLISHED[verdict.coverage],
-        "bullet_id": "NA" if not lines else lines[0] if len(lines) == 1 else lines,
-    }
-    likely = {} if verdict.probabilities is None else {labels.PROBABILITIES: verdict.probabilities._asdict()}
-    return {**(dict(verdict.raw) or ours), **likely, "insight_id": verdict.insight_key}
+def _verdicts_json(summary: TopicSummary) -> list[dict[str, Any]]:
+    return [
+        as_published(verdict, "bullet_id", words=PUBLISHED, none="NA", likely=True) for verdict in summary.verdicts
+    ]

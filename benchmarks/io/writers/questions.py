@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from django.db.models import Prefetch
 
-from benchmarks.io.schemas.questions import DocumentText, KeyPointText, QuestionText, ResponseText, SpanText
+from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText, SpanText
+from benchmarks.io.schemas.topics import TopicDocument
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.querysets import QuestionQuerySet
 
@@ -36,7 +37,7 @@ def text_of(row: Question) -> QuestionText:
         domain=row.domain,
         language=row.language,
         documents=tuple(
-            DocumentText(number=document.number, key=document.key, text=document.text, title=document.title)
+            TopicDocument(number=document.number, key=document.key, text=document.text, title=document.title)
             for document in documents
         ),
         key_points=tuple(

@@ -13,8 +13,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks.io.formats import FORMATS, File, Format, Option, get_format
+from benchmarks.io.formats import FORMATS, Format, Option, get_format
 from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.files import File
 from benchmarks.io.running import Report, import_files
 
 EXIT_REFUSED = 1

@@ -15,8 +15,9 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks.io import formats
-from benchmarks.io.formats import File, Format, Option
+from benchmarks.io.formats import Format, Option
 from benchmarks.io.plan import Plan, Result
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.models import AuditEvent, ImportJob, System
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.io.formats import FORMATS, File, UnknownFormat, get_format
+from benchmarks.io.formats import FORMATS, UnknownFormat, get_format
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import summhay
 from benchmarks.io.schemas.topics import TopicFile

@@ -1,0 +1,342 @@
+"""The schema of haystack files, and their parts as frozen rows, each checked by itself.
+
+What refers to something further down the file is collected in the `Draft` and settled by `summhay`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
+
+from benchmarks.io.reading.problems import Got, Problems, describe
+from benchmarks.io.schemas.coverage import PUBLISHED, coverage_of, lines_of, probabilities_in
+from benchmarks.io.schemas.fields import (
+    KEY_LENGTH,
+    AsText,
+    Expected,
+    Id,
+    Number,
+    OptionalText,
+    Part,
+    Text,
+    can_be_kept,
+    checked,
+    checked_as,
+    name_of,
+    no_nul,
+    null_as,
+    shortened,
+    small_metadata,
+)
+from benchmarks.io.schemas.topics import TopicDocument, TopicInsight, TopicSubtopic, TopicSummary, TopicVerdict
+from benchmarks.scoring.summhay import Coverage
+from benchmarks.system_names import PREFIX
+
+PUBLISHED_COVERAGES = " or ".join(PUBLISHED.values())
+# These hold the reference insights in words, and must not travel with a document.
+LEFT_OUT_OF_DOCUMENTS = frozenset({"plan", "subtopics_input_final", "subtopics_input"})
+Scores = dict[str, dict[str, float]]
+"""Scores by retriever as published and document id; whether the documents exist is seen later."""
+
+
+def _is_name(value: str) -> str:
+    if not 0 < len(value.removeprefix(PREFIX).strip()) <= KEY_LENGTH:
+        raise ValueError("no name")
+    return value
+
+
+def _as_lines(value: Any) -> Any:
+    return [line.strip() for line in value.split("\n") if line.strip()] if isinstance(value, str) else value
+
+
+Name = Annotated[str, AfterValidator(_is_name), Expected(f"a name of 1 to {KEY_LENGTH} characters")]
+InsightId = Annotated[str, AfterValidator(str.strip), AsText, Expected("an insight id")]
+Line = Annotated[str, AfterValidator(no_nul), Expected("a line of text")]
+Lines = Annotated[list[Line], BeforeValidator(_as_lines), Expected("a list of lines")]
+DocumentScores = Annotated[dict[str, Number | None], Expected("an object of {document id: score}")]
+
+
+class DocumentPart(Part):
+    """A document; `insights_included` names the insights that it holds."""
+
+    EXPECTED = "an object with document_id and document_text"
+    document_id: Id
+    document_text: Text
+    title: OptionalText = ""
+    insights_included: Annotated[list[InsightId], null_as(list), Expected("a list of insight ids")] = Field(
+        default_factory=list
+    )
+    idx: Any = None
+    document_metadata: Any = None
+
+
+class InsightPart(Part):
+    """A reference fact."""
+
+    EXPECTED = "an object with insight_id and insight"
+    insight_id: Id
+    insight: Text
+    insight_name: OptionalText = ""
+
+
+class VerdictPart(Part):
+    """What a judge says of an insight in a summary; a verdict on an unknown insight may hold anything."""
+
+    EXPECTED = "an object with insight_id, coverage, bullet_id"
+    insight_id: Id
+    coverage: Any = None
+    bullet_id: Any = None
+    probabilities: Any = None
+
+
+class SubtopicPart(Part):
+    """A subtopic with its insights, scores, summaries and their verdicts."""
+
+    EXPECTED = "an object with subtopic_id, subtopic and insights"
+    subtopic_id: Id
+    subtopic: Text
+    subtopic_name: OptionalText = ""
+    query: OptionalText = ""
+    insights: Annotated[list[InsightPart], Field(min_length=1), Expected("a list of at least one insight")]
+    retriever: Annotated[
+        dict[Name, DocumentScores | None],
+        null_as(dict),
+        Expected("an object of {retriever: {document id: score}}"),
+    ] = Field(default_factory=dict)
+    summaries: Annotated[
+        dict[Name, Lines | None], null_as(dict), Expected("an object of {system: list of lines}")
+    ] = Field(default_factory=dict)
+    eval_summaries: Annotated[
+        dict[str, Any], null_as(dict), Expected("an object of {system: list of verdicts}")
+    ] = Field(default_factory=dict)
+
+
+class TopPart(Part):
+    """The file but for its big lists, of which it is known whether they are empty."""
+
+    topic_id: Id
+    topic: Text
+    documents: Annotated[list[Any], Field(min_length=1), Expected("a list of documents, at least one")]
+    subtopics: Annotated[list[Any], Field(min_length=1), Expected("a list of subtopics, at least one")]
+
+
+Verdicts = Annotated[list[VerdictPart], Expected("a list of verdicts")]
+VERDICTS = TypeAdapter(Verdicts)
+
+
+@dataclass(slots=True)
+class Draft:
+    """What was read so far, by the ids of the file."""
+
+    problems: Problems
+    fields: dict[str, Any] = field(default_factory=dict)
+    n_read: Counter[str] = field(default_factory=Counter)
+    subtopics: list[tuple[TopicSubtopic, Scores]] = field(default_factory=list)
+    documents: list[TopicDocument] = field(default_factory=list)
+    gold: dict[str, list[int]] = field(default_factory=dict)
+    held: list[tuple[str, str]] = field(default_factory=list)
+    systems: dict[str, str] = field(default_factory=dict)
+    retrievers: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def is_new(self, kind: str, key: str, where: str, name: str) -> bool:
+        """Report an id that was there before."""
+        if (kind, key) in self.seen:
+            self.problems.error("duplicate_id", where, name, expected=f"an id that no other {kind} has", got=key)
+            return False
+        self.seen.add((kind, key))
+        return True
+
+
+def read_document(draft: Draft, value: Any, position: int) -> None:
+    """Take a document in, and what it holds."""
+    where = f"documents[{position}]"
+    part = checked(DocumentPart, value, where, draft.problems)
+    if part is None:
+        return
+    if isinstance(part.idx, int) and part.idx != position:
+        draft.problems.warning(
+            "document_order",
+            where,
+            "idx",
+            expected=f"{position}, its position from 0",
+            got=part.idx,
+            message="Documents are numbered by their position in the file.",
+        )
+    if not draft.is_new("document", part.document_id, where, "document_id"):
+        return
+    number = position + 1
+    metadata = small_metadata(part.document_metadata, leave_out=LEFT_OUT_OF_DOCUMENTS)
+    title = name_of(part.title, where, "title", draft.problems) or str(metadata.get("title", ""))
+    draft.documents.append(TopicDocument(part.document_id, number, part.document_text, title, metadata))
+    for at, insight in enumerate(part.insights_included):
+        draft.gold.setdefault(insight, []).append(number)
+        draft.held.append((f"{where}.insights_included[{at}]", insight))
+
+
+def read_subtopic(draft: Draft, value: Any, position: int) -> None:
+    """Take a subtopic in, with its insights, scores, summaries and verdicts."""
+    where = f"subtopics[{position}]"
+    part = checked(SubtopicPart, value, where, draft.problems)
+    if part is None:
+        return
+    insights = _insights(draft, part.insights, f"{where}.insights")
+    draft.retrievers.update(name for name, scores in part.retriever.items() if scores is not None)
+    summaries = _summaries(draft, part, where, {insight.key for insight in insights})
+    if not draft.is_new("subtopic", part.subtopic_id, where, "subtopic_id"):
+        return
+    subtopic = TopicSubtopic(
+        key=part.subtopic_id,
+        number=position + 1,
+        name=name_of(part.subtopic_name, where, "subtopic_name", draft.problems) or shortened(part.subtopic),
+        description=part.subtopic,
+        query=part.query.strip() or part.subtopic,
+        insights=insights,
+        summaries=summaries,
+    )
+    scores = {
+        retriever: {document: score for document, score in by_document.items() if score is not None}
+        for retriever, by_document in part.retriever.items()
+        if by_document is not None
+    }
+    draft.subtopics.append((subtopic, scores))
+
+
+def _insights(draft: Draft, parts: list[InsightPart], where: str) -> tuple[TopicInsight, ...]:
+    insights = []
+    for position, part in enumerate(parts):
+        at = f"{where}[{position}]"
+        if draft.is_new("insight", part.insight_id, at, "insight_id"):
+            name = name_of(part.insight_name, at, "insight_name", draft.problems)
+            insights.append(TopicInsight(key=part.insight_id, name=name, text=part.insight))
+    return tuple(insights)
+
+
+def _summaries(draft: Draft, part: SubtopicPart, where: str, known: set[str]) -> tuple[TopicSummary, ...]:
+    summaries = []
+    for key, value in part.summaries.items():
+        if value is not None:
+            lines = _lines(draft, value, f"{where}.summaries.{key}")
+            system = key.removeprefix(PREFIX).strip()
+            draft.systems.setdefault(system, f"{where}.summaries")
+            verdicts = _verdicts(
+                draft,
+                part.eval_summaries.get(key),
+                f"{where}.eval_summaries.{key}",
+                known=known,
+                n_lines=len(lines),
+            )
+            summaries.append(TopicSummary(system_key=system, lines=lines, verdicts=verdicts))
+    for key, judged in part.eval_summaries.items():
+        if judged is not None and key not in part.summaries:
+            draft.problems.warning(
+                "verdicts_without_summary",
+                f"{where}.eval_summaries",
+                key,
+                expected="a summary of the same name",
+                got=None,
+                message="Its verdicts are left out.",
+                count=len(judged) if isinstance(judged, list) else 1,
+            )
+    return tuple(summaries)
+
+
+def _lines(draft: Draft, value: list[str], where: str) -> tuple[str, ...]:
+    """Lines of a summary; a line break inside a line would shift the numbers, so it becomes a space."""
+    for position, line in enumerate(value):
+        if "\n" in line:
+            draft.problems.warning(
+                "line_break",
+                f"{where}[{position}]",
+                "",
+                expected="one line",
+                got=line.replace("\n", "⏎"),
+                message="The line breaks in it became spaces.",
+            )
+    if not any(line.strip() for line in value):
+        draft.problems.warning("empty_summary", where, "", expected="at least one line", got=value)
+        return ()
+    return tuple(" ".join(line.split("\n")) for line in value)
+
+
+def _verdicts(draft: Draft, value: Any, where: str, *, known: set[str], n_lines: int) -> tuple[TopicVerdict, ...]:
+    verdicts: dict[str, TopicVerdict] = {}
+    parts = [] if value is None else checked_as(VERDICTS, Verdicts, value, where, draft.problems)
+    for position, part in enumerate(parts or ()):
+        key, at = part.insight_id, f"{where}[{position}]"
+        if key not in known:
+            draft.problems.warning(
+                "verdict_of_unknown_insight",
+                at,
+                "insight_id",
+                expected="an insight of this subtopic",
+                got=key,
+                message="The verdict is left out.",
+            )
+        elif key in verdicts:
+            draft.problems.error(
+                "duplicate_id", at, "insight_id", expected="one verdict for each insight", got=key
+            )
+        elif (verdict := _verdict(part, at, n_lines, draft.problems)) is not None:
+            verdicts[key] = verdict
+    return tuple(verdicts.values())
+
+
+def _verdict(part: VerdictPart, where: str, n_lines: int, problems: Problems) -> TopicVerdict | None:
+    coverage = coverage_of(part.coverage)
+    if coverage is None:
+        problems.error("unknown_coverage", where, "coverage", expected=PUBLISHED_COVERAGES, got=part.coverage)
+        return None
+    raw = {"coverage": part.coverage, "bullet_id": part.bullet_id}
+    if not can_be_kept(raw, raw, where, problems):
+        return None
+    lines = lines_of(part.bullet_id)
+    if lines is None:
+        expected = "a line number, a list of them or “NA”"
+        problems.warning("unreadable_link", where, "bullet_id", expected=expected, got=part.bullet_id)
+    elif any(not 1 <= line <= n_lines for line in lines):
+        expected = f"a line from 1 to {n_lines}"
+        problems.warning("link_out_of_range", where, "bullet_id", expected=expected, got=part.bullet_id)
+    verdict = TopicVerdict(
+        insight_key=part.insight_id,
+        coverage=coverage,
+        lines=tuple(line for line in lines or () if 1 <= line <= n_lines),
+        raw=raw,
+        probabilities=probabilities_in(part.probabilities, where, problems),
+    )
+    if verdict.breaks_rule:
+        problems.warning(
+            "covered_without_line" if coverage != Coverage.NONE else "line_without_coverage",
+            where,
+            "bullet_id",
+            expected="a line exactly when the insight is covered",
+            got=Got(f"{part.coverage} with {describe(part.bullet_id)}"),
+            message="Kept as published.",
+        )
+    return verdict
+
+
+def scores_by_number(
+    scores: Scores, numbers: Mapping[str, int], where: str, problems: Problems
+) -> dict[str, dict[int, float]]:
+    """Scores by the numbers of documents; those of documents that are not there are left out, with a warning."""
+    by_number = {}
+    for retriever, by_document in scores.items():
+        unknown = [key for key in by_document if key not in numbers]
+        if unknown:
+            problems.warning(
+                "unknown_document",
+                where,
+                retriever,
+                expected="ids of documents of this haystack",
+                got=unknown[0],
+                message=f"{len(unknown):,} of {len(by_document):,} scores are left out.",
+                count=len(unknown),
+            )
+        kept = {numbers[key]: score for key, score in by_document.items() if key in numbers}
+        by_number[retriever] = dict(sorted(kept.items()))
+    return by_number
