@@ -9,8 +9,9 @@ from django.conf import settings
 
 from annotation.models import Annotator
 from annotation.studies import consent
-from benchmarks.io.formats import File, get_format
+from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.files import File
 from benchmarks.io.running import import_files
 from benchmarks.models import Haystack
 from summhay_site import accounts
