@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from annotation.linking import planning
-from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
 from bench.scene import cookies, people_named
@@ -30,7 +30,7 @@ def prepare(name: str, n_people: int, n_earlier: int) -> list[dict[str, Any]]:
     n_insights = subtopic.insights.count()
     study = planning.create_study(
         details=lifecycle.Details(name=f"Measured, {name}", contact="bench@example.org"),
-        plan=planning.LinkingValues(people_per_item=n_people),
+        plan=LinkingPlan(people_per_item=n_people),
         summaries=_summaries(subtopic, name, N_OPEN + -(-n_earlier // n_insights), now=now),
         guidelines=default_guidelines(Study.Kind.LINKING),
         by=None,

@@ -13,7 +13,7 @@ from django.middleware.csrf import _get_new_csrf_string
 from django.utils import timezone
 
 from annotation import clock
-from annotation.models import Assignment, Session, Study
+from annotation.models import Assignment, Session, Study, WritingPlan
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.writing import planning
@@ -54,7 +54,7 @@ def _sessions(
     people = people_named(name, count, now=now)
     study = planning.create_study(
         details=lifecycle.Details(name=f"Measured, {len(shown)} documents", contact="bench@example.org"),
-        plan=planning.PlanValues(),
+        plan=WritingPlan(),
         subtopics=haystack.subtopics.all(),
         guidelines=default_guidelines(Study.Kind.WRITING),
         by=None,

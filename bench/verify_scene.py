@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from annotation.models import LabelTask, Study
+from annotation.models import LabelTask, Study, VerificationPlan
 from annotation.studies import consent, lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.verification import planning
@@ -36,7 +36,7 @@ def prepare(name: str, n_people: int, n_long: int) -> list[dict[str, Any]]:
     short = _questions(f"{name}-short", N_QUESTIONS - n_long, 200, now=now)
     study = planning.create_study(
         details=lifecycle.Details(name=f"Measured, {name}", contact="bench@example.org"),
-        plan=planning.VerificationValues(control_share=Decimal(1)),
+        plan=VerificationPlan(control_share=Decimal(1)),
         questions=[*long, *short],
         guidelines=default_guidelines(Study.Kind.VERIFICATION),
         by=None,

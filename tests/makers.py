@@ -23,6 +23,7 @@ from annotation.models import (
     DraftRevision,
     Guideline,
     LabelTask,
+    LinkingPlan,
     Membership,
     Session,
     Snapshot,
@@ -346,7 +347,7 @@ def make_linking_study(
     give_consent(*people, now=now)
     study = planning.create_study(
         details=Details(name=name, contact="study@example.org"),
-        plan=planning.LinkingValues(**plan),
+        plan=LinkingPlan(**plan),
         summaries=summaries,
         guidelines="Full means nothing is lost.",
         annotators=people,

@@ -7,13 +7,12 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
-from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.summary_forms import SummariesForm, choice_of
-from annotation.linking.planning import Checks, LinkingValues
-from annotation.models import LabelItem, Study
-from annotation.studies.forms import NewStudyForm, short
+from annotation.labelling.summary_forms import SummariesForm
+from annotation.linking.planning import Checks
+from annotation.models import LabelItem, LinkingPlan, Study
+from annotation.studies.forms import NewStudyForm, PlanForm, percent
 
 
 class ChecksForm(SummariesForm):
@@ -80,13 +79,13 @@ class MoreSummariesForm(ChecksForm):
         self.is_first = study is not None and not study.label_items.exists()
         self.takes_checks = self.is_first and bool(self.fields["checks_source"].queryset)  # type: ignore[attr-defined]
         if study is not None and self.takes_checks:
-            self.fields["pass_mark"].initial = _percent(study.linking_plan.pass_mark)
+            self.fields["pass_mark"].initial = percent(study.linking_plan.pass_mark)
         else:
             for name in self.CHECKS:
                 del self.fields[name]
 
 
-class LinkingStudyForm(NewStudyForm, ChecksForm):
+class LinkingStudyForm(NewStudyForm, ChecksForm, PlanForm):
     """All settings of a new linking study."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -94,31 +93,32 @@ class LinkingStudyForm(NewStudyForm, ChecksForm):
         "checks": ("allow_several_lines", "asks_unlinked", "n_training", "n_gold", "pass_mark", "checks_source"),
     }
 
-    people_per_item = forms.IntegerField(label=_("Annotators per summary"), min_value=1, max_value=50, initial=1)
+    people_per_item = forms.IntegerField(label=_("Annotators per summary"), min_value=1, max_value=50)
     overlap = forms.DecimalField(
         label=_("Labelled by everyone"),
         min_value=0,
         max_value=100_000,
         decimal_places=2,
         required=False,
-        initial=10,
         help_text=_("Agreement is measured on summaries that several annotators label."),
     )
     overlap_unit = forms.ChoiceField(
         label=_("in"),
         choices=[("percent", _("percent")), ("number", _("summaries"))],
-        initial="percent",
     )
-    allow_several_lines = forms.BooleanField(
-        label=_("Several bullets may cover one insight together"), required=False
-    )
-    asks_unlinked = forms.BooleanField(
-        label=_("Ask why bullets cover no insight"),
-        required=False,
-        help_text=_(
-            "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
-        ),
-    )
+
+    class Meta:
+        model = LinkingPlan
+        fields = ("people_per_item", "allow_several_lines", "asks_unlinked")
+        labels = {
+            "allow_several_lines": _("Several bullets may cover one insight together"),
+            "asks_unlinked": _("Ask why bullets cover no insight"),
+        }
+        help_texts = {
+            "asks_unlinked": _(
+                "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
+            )
+        }
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         self.user = user  # needed before the fields are made
@@ -134,36 +134,30 @@ class LinkingStudyForm(NewStudyForm, ChecksForm):
             self.add_error("overlap", _("A whole number of summaries."))
         return data
 
-    def plan(self) -> LinkingValues:
-        """The settings for the verbs."""
-        data = self.cleaned_data
-        overlap = data["overlap"] or Decimal(0)
-        is_share = data["overlap_unit"] == "percent"
-        return LinkingValues(
-            people_per_item=data["people_per_item"],
-            overlap_share=overlap / 100 if is_share else None,
-            overlap_number=None if is_share else int(overlap),
-            allow_several_lines=data["allow_several_lines"],
-            asks_unlinked=data["asks_unlinked"],
-            pass_mark=self.pass_share(),
-        )
+    @classmethod
+    def usual_plan(cls) -> LinkingPlan:
+        return LinkingPlan(overlap_share=Decimal("0.1"))
+
+    @classmethod
+    def shown(cls, plan: LinkingPlan) -> dict[str, Any]:
+        """Shares as percent; the overlap as a number with its unit."""
+        is_number = plan.overlap_number is not None
+        return super().shown(plan) | {
+            "overlap": plan.overlap_number if is_number else percent(plan.overlap_share or Decimal(0)),
+            "overlap_unit": "number" if is_number else "percent",
+            "pass_mark": percent(plan.pass_mark),
+        }
+
+    def plan(self) -> Any:
+        """The settings as a row, with an overlap of one kind."""
+        overlap, plan = self.cleaned_data["overlap"] or Decimal(0), self.instance
+        is_share = self.cleaned_data["overlap_unit"] == "percent"
+        plan.overlap_share, plan.overlap_number = (overlap / 100, None) if is_share else (None, int(overlap))
+        plan.pass_mark = self.pass_share()
+        return plan
 
 
-def initial_of(study: Study, user: Any) -> dict[str, Any]:
-    """What the form of a new study shows of another; where agreed answers are from no study keeps."""
-    plan = study.linking_plan
+def checks_in(study: Study) -> dict[str, Any]:
+    """How many training and gold items another study has; where agreed answers are from no study keeps."""
     n_of = Counter(study.label_items.values_list("role", flat=True))
-    is_number = plan.overlap_number is not None
-    return {
-        **model_to_dict(plan),
-        "overlap": plan.overlap_number if is_number else _percent(plan.overlap_share or Decimal(0)),
-        "overlap_unit": "number" if is_number else "percent",
-        "pass_mark": _percent(plan.pass_mark),
-        "n_training": n_of[LabelItem.Role.TRAINING] or None,
-        "n_gold": n_of[LabelItem.Role.GOLD] or None,
-        **choice_of(study, user=user),
-    }
-
-
-def _percent(share: Decimal | None) -> Decimal | None:
-    return None if share is None else short(100 * share)
+    return {"n_training": n_of[LabelItem.Role.TRAINING] or None, "n_gold": n_of[LabelItem.Role.GOLD] or None}

@@ -16,12 +16,12 @@ from annotation.kinds import Headline, StudyFile, Waiting, Words, register, resu
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.recording import Outcome
 from annotation.labelling.summaries import ABOUT_ROWS, about
-from annotation.labelling.summary_forms import add_from, create_from
+from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.views import barred
 from annotation.linking import exports, planning
 from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
-from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, initial_of
+from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
 from annotation.linking.overview import checks_of, page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, question_in_words
@@ -86,7 +86,7 @@ class Linking(LabelWork):
         return create_from(planning.create_study, form=form, by=by, now=now, checks=form.checks())
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return initial_of(study, user)
+        return super().initial_of(study, user) | checks_in(study) | choice_of(study, user=user)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
         return {"haystacks": [haystack.pk]}

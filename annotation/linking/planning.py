@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Unpack
@@ -33,18 +33,6 @@ from benchmarks.models import Insight, Summary
 
 
 @dataclass(frozen=True, slots=True)
-class LinkingValues:
-    """The settings of a linking study, named as in `LinkingPlan`; at most one of the two overlaps."""
-
-    people_per_item: int = 1
-    overlap_share: Decimal | None = None
-    overlap_number: int | None = None
-    allow_several_lines: bool = False
-    asks_unlinked: bool = False
-    pass_mark: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Checks:
     """How many training and hidden gold items, and the study on whose agreed or decided answers they stand."""
 
@@ -62,7 +50,7 @@ class TooFewAgreed(NotPossible):
 @transaction.atomic
 def create_study(
     *,
-    plan: LinkingValues,
+    plan: LinkingPlan,
     summaries: Iterable[Summary],
     checks: Checks | None = None,
     at_random: bool = False,
@@ -76,8 +64,7 @@ def create_study(
         TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
     """
     by, now = values["by"], values["now"]
-    study = new_study(Study.Kind.LINKING, **values)
-    LinkingPlan.objects.create(study=study, **asdict(plan))
+    study = new_study(Study.Kind.LINKING, plan=plan, **values)
     if checks is not None:
         _add_checks(study, checks, now=now)
     add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)

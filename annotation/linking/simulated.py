@@ -12,7 +12,7 @@ from annotation.labelling.summaries import chosen_summaries
 from annotation.linking import planning
 from annotation.linking.bullets import linkable_numbers
 from annotation.linking.recording import LinkingAnswer
-from annotation.models import LabelItem, Study
+from annotation.models import LabelItem, LinkingPlan, Study
 from annotation.studies.guidelines import default_guidelines
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
@@ -42,9 +42,7 @@ class SimulatedLinking(Simulated[Truth]):
 
     def make(self, chosen: Chosen, **values: Any) -> Study:
         return planning.create_study(
-            plan=planning.LinkingValues(
-                people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None
-            ),
+            plan=LinkingPlan(people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None),
             summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
             at_random=chosen.n_items is not None,
             guidelines=default_guidelines(Study.Kind.LINKING),

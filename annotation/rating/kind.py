@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from annotation.kinds import Headline, Words, register, results_tab
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.summaries import ABOUT_ROWS, about, barred_pairs
-from annotation.labelling.summary_forms import SummariesForm, add_from, create_from
+from annotation.labelling.summary_forms import SummariesForm, add_from, choice_of, create_from
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.pane import Pane
 from annotation.querysets import LabelTaskQuerySet
 from annotation.rating import exports, planning
-from annotation.rating.forms import RatingStudyForm, initial_of
+from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
@@ -72,7 +72,7 @@ class Rating(LabelWork):
         return create_from(planning.create_study, form=form, by=by, now=now)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return initial_of(study, user)
+        return super().initial_of(study, user) | choice_of(study, user=user)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
         return {"haystacks": [haystack.pk]}

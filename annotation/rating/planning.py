@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -17,13 +16,6 @@ from annotation.studies.lifecycle import NewStudy, new_study
 from benchmarks.models import Document, Summary
 
 
-@dataclass(frozen=True, slots=True)
-class RatingValues:
-    """The settings of a rating study, named as in `RatingPlan`."""
-
-    people_per_item: int = 2
-
-
 class NothingToRead(NotPossible):
     """The haystack of a summary has no documents, so nobody can tell what the summary should say."""
 
@@ -32,7 +24,7 @@ class NothingToRead(NotPossible):
 
 @transaction.atomic
 def create_study(
-    *, plan: RatingValues, summaries: Iterable[Summary], at_random: bool = False, **values: Unpack[NewStudy]
+    *, plan: RatingPlan, summaries: Iterable[Summary], at_random: bool = False, **values: Unpack[NewStudy]
 ) -> Study:
     """Make a rating study with its items and tasks, not yet open.
 
@@ -40,8 +32,7 @@ def create_study(
         NothingToRead: a summary is on a haystack without documents.
     """
     by, now = values["by"], values["now"]
-    study = new_study(Study.Kind.RATING, **values)
-    RatingPlan.objects.create(study=study, **asdict(plan))
+    study = new_study(Study.Kind.RATING, plan=plan, **values)
     add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)
     work_of(study).deal(study=study, by=by, now=now)
     return study

@@ -9,7 +9,7 @@ from typing import Any
 from annotation.labelling.simulating import Chosen, Simulated
 from annotation.labelling.simulation import Rates, mistaken
 from annotation.labelling.summaries import chosen_summaries
-from annotation.models import LabelItem, Study
+from annotation.models import LabelItem, RatingPlan, Study
 from annotation.rating import planning
 from annotation.rating.recording import Rated
 from annotation.studies.guidelines import default_guidelines
@@ -36,7 +36,7 @@ class SimulatedRating(Simulated[Rated]):
 
     def make(self, chosen: Chosen, **values: Any) -> Study:
         return planning.create_study(
-            plan=planning.RatingValues(people_per_item=chosen.people_per_item),
+            plan=RatingPlan(people_per_item=chosen.people_per_item),
             summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
             at_random=chosen.n_items is not None,
             guidelines=default_guidelines(Study.Kind.RATING),

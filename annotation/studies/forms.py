@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +22,7 @@ from benchmarks.web.folds import FoldedForm
 
 
 class DetailsForm(FoldedForm):
-    """What a study is called and pays; `instance` fills it."""
+    """What a study is called and pays; `study` fills it."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "details": ("contact", "due_at", "hourly_rate", "currency"),
@@ -53,15 +55,15 @@ class DetailsForm(FoldedForm):
         error_messages={"invalid": _("Three capital letters, like USD or EUR.")},
     )
 
-    def __init__(self, *args: Any, user: Any = None, instance: Study | None = None, **kwargs: Any) -> None:
-        self.instance = instance
-        if instance is not None:
-            kwargs.setdefault("initial", details_of(instance))
+    def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
+        self.study = study
+        if study is not None:
+            kwargs.setdefault("initial", details_of(study))
         super().__init__(*args, **kwargs)
 
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""
-        return unique_name(self.cleaned_data["name"], but=self.instance)
+        return unique_name(self.cleaned_data["name"], but=self.study)
 
     def details(self) -> Details:
         """The values for the verbs."""
@@ -120,6 +122,34 @@ class NewStudyForm(DetailsForm):
     def clean_guidelines(self) -> str:
         """Browsers send line breaks their own way; stored texts have one."""
         return plain_breaks(self.cleaned_data["guidelines"])
+
+
+class PlanForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The settings of a kind of study: a form of their model, beside `NewStudyForm`.
+
+    Where settings are shown in other units than stored, `shown` and `plan` convert them.
+    """
+
+    def __init__(
+        self, *args: Any, instance: Any = None, initial: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        plan = self.usual_plan() if instance is None else instance
+        kwargs |= {"instance": plan, "initial": {**self.shown(plan), **(initial or {})}}
+        super().__init__(*args, **kwargs)
+
+    @classmethod
+    def usual_plan(cls) -> Any:
+        """The settings that a new study starts with: the defaults of the model."""
+        return cls._meta.model()
+
+    @classmethod
+    def shown(cls, plan: Any) -> dict[str, Any]:
+        """What the form shows of settings."""
+        return model_to_dict(plan, fields=cls._meta.fields)
+
+    def plan(self) -> Any:
+        """The settings as a row, not stored."""
+        return self.instance
 
 
 class PeopleForm(forms.Form):
@@ -224,6 +254,11 @@ def short(number: Decimal) -> Decimal:
     """A number with two digits after the point, or none where they are zeros."""
     value = Decimal(number).quantize(Decimal("0.01"))
     return value.to_integral() if value == value.to_integral() else value
+
+
+def percent(share: Decimal | None) -> Decimal | None:
+    """A share as percent, None where there is none."""
+    return None if share is None else short(100 * Decimal(share))
 
 
 def plain_breaks(text: str) -> str:

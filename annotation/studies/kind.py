@@ -13,7 +13,6 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -117,9 +116,9 @@ class Work(StudyKind, ABC):
     """The model of the settings of a study, with a field `study`; None where there are none."""
 
     new_form: type[Any]
-    """The form of a new study, of data and files, `user` and `initial`."""
+    """The form of a new study, of data and files, `user` and `initial`; a `PlanForm` where there are settings."""
     settings_form: type[Any]
-    """The form of the settings of a study, of data, `user` and `instance`."""
+    """The form of the settings of a study, of data, `user` and `study`."""
     items_form: type[Any] | None = None
     """The form that chooses more items, of data, files, `user` and `study`; None where the settings name them."""
     form_template = "annotation/study_form.html"
@@ -158,7 +157,7 @@ class Work(StudyKind, ABC):
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         """What the form of a new study shows of another study, whose settings it starts from: plan and items."""
         plan = plan_of(study)
-        return {} if plan is None else model_to_dict(plan, exclude=["id", "study"])
+        return {} if plan is None else self.new_form.shown(plan)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
         """What that form shows where one comes from the page of a haystack, if it can be about one."""

@@ -58,8 +58,11 @@ class NewStudy(TypedDict, total=False):
 
 
 @transaction.atomic
-def new_study(kind: str, **values: Unpack[NewStudy]) -> Study:
-    """Make a study with its people and guidelines, not yet open; its maker is one of its researchers."""
+def new_study(kind: str, *, plan: Any = None, **values: Unpack[NewStudy]) -> Study:
+    """Make a study with its people, guidelines and the settings of its kind: `plan`, which is not stored yet.
+
+    It is not yet open; its maker is one of its researchers.
+    """
     details, by, now, seed = values["details"], values["by"], values["now"], values.get("seed")
     study = Study.objects.create(
         kind=kind,
@@ -68,6 +71,9 @@ def new_study(kind: str, **values: Unpack[NewStudy]) -> Study:
         created_by=by,
         **asdict(details),
     )
+    if plan is not None:
+        plan.study = study
+        plan.save()
     study.researchers.set([*values.get("researchers", ()), *([by] if by is not None else [])])
     publish_guideline(study=study, body=values["guidelines"], by=by, now=now)
     add_annotators(study=study, annotators=values.get("annotators", ()), by=by, now=now)

@@ -92,7 +92,7 @@ def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Change a study; what is frozen is shown and cannot be changed."""
     study = study_of(request, uid)
     work = work_of(study)
-    form = work.settings_form(request.POST or None, user=request.user, instance=study)
+    form = work.settings_form(request.POST or None, user=request.user, study=study)
     if request.method == "POST" and form.is_valid():
         try:
             work.update(form=form, study=study, by=request.user, now=timezone.now())

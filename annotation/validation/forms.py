@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.forms.models import model_to_dict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Study
-from annotation.studies.forms import NewStudyForm
+from annotation.models import Study, ValidationPlan
+from annotation.studies.forms import NewStudyForm, PlanForm
 from annotation.studies.narrowing import seed_of_draw
-from annotation.validation.planning import ValidationValues
 from benchmarks.models import Judge, PointVerdict, Question
 
 
@@ -34,7 +32,7 @@ class PairsForm(forms.Form):
         self.fields["dataset"].choices = [("", _("all")), *((name, name) for name in names)]  # type: ignore[attr-defined]
 
 
-class ValidationStudyForm(NewStudyForm, PairsForm):
+class ValidationStudyForm(NewStudyForm, PairsForm, PlanForm):
     """All settings of a new validation study."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -49,44 +47,39 @@ class ValidationStudyForm(NewStudyForm, PairsForm):
         label=_("Annotators per response"),
         min_value=1,
         max_value=50,
-        initial=2,
         help_text=_("With two or more you see how far annotators agree; no judge can be expected to do better."),
     )
-    shows_verdict = forms.BooleanField(
-        label=_("Show the judge's verdict to annotators"),
-        required=False,
-        help_text=_("People tend to follow what they see. Figures of such a study are marked and never pooled."),
-    )
-    asks_why_not = forms.BooleanField(
-        label=_("Ask why a point is not entailed"),
-        required=False,
-        help_text=_("Incomplete, too general or missing: an optional choice after neutral and no."),
-    )
     seed = seed_of_draw(_("The same seed draws and assigns the same. Blank: taken from the name of the study."))
+
+    class Meta:
+        model = ValidationPlan
+        fields = ("judge", "people_per_item", "shows_verdict", "asks_why_not")
+        labels = {
+            "shows_verdict": _("Show the judge's verdict to annotators"),
+            "asks_why_not": _("Ask why a point is not entailed"),
+        }
+        help_texts = {
+            "shows_verdict": _(
+                "People tend to follow what they see. Figures of such a study are marked and never pooled."
+            ),
+            "asks_why_not": _("Incomplete, too general or missing: an optional choice after neutral and no."),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         judged = PointVerdict.objects.filter(premise=PointVerdict.Premise.RESPONSE, repeat=0, is_valid=True)
         judges = Judge.objects.filter(archived_at=None, pk__in=judged.values("judge")).order_by("name", "-version")
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        if len(judges) == 1:
-            self.fields["judge"].initial = judges[0]
+        if len(judges) == 1 and self.initial["judge"] is None:
+            self.initial["judge"] = judges[0].pk
 
     @property
     def has_judges(self) -> bool:
         """Whether any judge has verdicts to draw from."""
         return bool(self.fields["judge"].queryset)  # type: ignore[attr-defined]
 
-    def plan(self) -> ValidationValues:
-        """The settings for the verbs."""
-        data = self.cleaned_data
-        return ValidationValues(
-            **{name: data[name] for name in ("people_per_item", "shows_verdict", "asks_why_not")}
-        )
 
-
-def initial_of(study: Study, user: Any) -> dict[str, Any]:
-    """What the form of a new study shows of the plan and the verdicts of another."""
+def choice_of(study: Study) -> dict[str, Any]:
+    """What draws as many verdicts again from the same question set."""
     sets = list(study.label_items.order_by().values_list("response__question__dataset", flat=True))
-    drawn = {"n_sample": len(sets), "dataset": sets[0] if len(set(sets)) == 1 else ""} if sets else {}
-    return model_to_dict(study.validation_plan) | drawn
+    return {"n_sample": len(sets), "dataset": sets[0] if len(set(sets)) == 1 else ""} if sets else {}

@@ -16,7 +16,7 @@ from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
 from annotation.validation import exports, planning
-from annotation.validation.forms import PairsForm, ValidationStudyForm, initial_of
+from annotation.validation.forms import PairsForm, ValidationStudyForm, choice_of
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
@@ -65,7 +65,6 @@ class Validation(LabelWork):
         data = form.cleaned_data
         return planning.create_study(
             plan=form.plan(),
-            judge=data["judge"],
             n=data["n_sample"],
             dataset=data["dataset"],
             seed=form.chosen_seed,
@@ -75,7 +74,7 @@ class Validation(LabelWork):
         )
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return initial_of(study, user)
+        return super().initial_of(study, user) | choice_of(study)
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         """Draw more of the judge's verdicts into the study; returns how many."""

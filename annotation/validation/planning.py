@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -20,15 +19,6 @@ from benchmarks.models import Judge, PointVerdict
 IN_A_QUERY = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationValues:
-    """The settings of a validation study, named as in `ValidationPlan`."""
-
-    people_per_item: int = 2
-    shows_verdict: bool = False
-    asks_why_not: bool = False
-
-
 class NothingToValidate(NotPossible):
     """The judge has given no verdict on what was chosen."""
 
@@ -38,20 +28,18 @@ class NothingToValidate(NotPossible):
 @transaction.atomic
 def create_study(
     *,
-    plan: ValidationValues,
-    judge: Judge,
+    plan: ValidationPlan,
     n: int,
     dataset: str = "",
     **values: Unpack[NewStudy],
 ) -> Study:
-    """Make a validation study on `n` verdicts of a judge, assigned and not yet open.
+    """Make a validation study on `n` verdicts of the judge of `plan`, assigned and not yet open.
 
     Raises:
         NothingToValidate: there is no verdict to sample.
     """
     by, now = values["by"], values["now"]
-    study = new_study(Study.Kind.VALIDATION, **values)
-    ValidationPlan.objects.create(study=study, judge=judge, **asdict(plan))
+    study = new_study(Study.Kind.VALIDATION, plan=plan, **values)
     if not add_pairs(study=study, n=n, dataset=dataset, by=by, now=now):
         raise NothingToValidate(_("This judge has no verdicts on that question set."))
     work_of(study).deal(study=study, by=by, now=now)

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.labelling.simulating import Chosen, Simulated
 from annotation.labelling.simulation import Rates, mistaken
-from annotation.models import LabelItem, Study
+from annotation.models import LabelItem, Study, ValidationPlan
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.validation import planning
@@ -30,8 +30,7 @@ class SimulatedValidation(Simulated[str]):
             raise NotPossible("Name the judge whose verdicts are checked with --judge.")
         n_verdicts = planning.verdicts_of(chosen.judge, dataset=chosen.dataset).count()
         return planning.create_study(
-            plan=planning.ValidationValues(people_per_item=chosen.people_per_item),
-            judge=chosen.judge,
+            plan=ValidationPlan(judge=chosen.judge, people_per_item=chosen.people_per_item),
             n=n_verdicts if chosen.n_items is None else chosen.n_items,
             dataset=chosen.dataset,
             guidelines=default_guidelines(Study.Kind.VALIDATION),

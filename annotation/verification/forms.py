@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Study
-from annotation.studies.forms import NewStudyForm, short
+from annotation.models import Study, VerificationPlan
+from annotation.studies.forms import NewStudyForm, PlanForm, percent
 from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
-from annotation.verification.planning import VerificationValues, draw_questions
+from annotation.verification.planning import draw_questions
 from benchmarks.models import Question
 
 WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
@@ -73,7 +72,7 @@ class QuestionsForm(NarrowedForm):
         return _matching(self.cleaned_data)
 
 
-class VerificationStudyForm(NewStudyForm, QuestionsForm):
+class VerificationStudyForm(NewStudyForm, QuestionsForm, PlanForm):
     """All settings of a new verification study; shares in percent."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -86,19 +85,15 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
         min_value=0,
         max_value=100,
         decimal_places=2,
-        initial=10,
         help_text=_(
             "The control group, on which agreement is measured. Annotators cannot tell which questions are in it."
         ),
     )
-    people_per_question = forms.IntegerField(
-        label=_("Annotators per other question"), min_value=1, max_value=50, initial=1
-    )
+    people_per_question = forms.IntegerField(label=_("Annotators per other question"), min_value=1, max_value=50)
     n_attention_checks = forms.IntegerField(
         label=_("Attention checks"),
         min_value=0,
         max_value=200,
-        initial=0,
         help_text=_("Key points of other questions, among those that everyone gets. They count in no figure."),
     )
     plain_percent = forms.DecimalField(
@@ -106,9 +101,12 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
         min_value=0,
         max_value=100,
         decimal_places=2,
-        initial=0,
         help_text=_("To measure how much the highlight influences answers."),
     )
+
+    class Meta:
+        model = VerificationPlan
+        fields = ("people_per_question", "n_attention_checks")
 
     def clean(self) -> dict[str, Any]:
         """Attention checks sit among questions that everyone gets."""
@@ -122,30 +120,20 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm):
         """Whether there is any question set to choose."""
         return bool(self.fields["dataset"].choices)  # type: ignore[attr-defined]
 
-    def plan(self) -> VerificationValues:
-        """The settings for the verbs."""
-        data = self.cleaned_data
-        return VerificationValues(
-            control_share=data["control_percent"] / 100,
-            people_per_question=data["people_per_question"],
-            share_without_highlight=data["plain_percent"] / 100,
-            n_attention_checks=data["n_attention_checks"],
-        )
+    @classmethod
+    def shown(cls, plan: VerificationPlan) -> dict[str, Any]:
+        """Shares as percent."""
+        shares = {"control_percent": plan.control_share, "plain_percent": plan.share_without_highlight}
+        return super().shown(plan) | {name: percent(share) for name, share in shares.items()}
+
+    def plan(self) -> Any:
+        """The settings as a row, with shares from 0 to 1."""
+        self.instance.control_share = self.cleaned_data["control_percent"] / 100
+        self.instance.share_without_highlight = self.cleaned_data["plain_percent"] / 100
+        return self.instance
 
 
-def initial_of(study: Study, user: Any) -> dict[str, Any]:
-    """What the form of a new study shows of the plan and the questions of another."""
-    plan = study.verification_plan
-    return {
-        "control_percent": short(100 * Decimal(plan.control_share)),
-        "people_per_question": plan.people_per_question,
-        "plain_percent": short(100 * Decimal(plan.share_without_highlight)),
-        "n_attention_checks": plan.n_attention_checks,
-        **_choice_of(study),
-    }
-
-
-def _choice_of(study: Study) -> dict[str, Any]:
+def choice_of(study: Study) -> dict[str, Any]:
     """What chooses its questions again: all that match, or a sample of as many; nothing where it has none."""
     chosen = Question.objects.filter(label_items__study=study).distinct()
     first = chosen.first()

@@ -20,7 +20,7 @@ from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
 from annotation.verification import exports, planning
 from annotation.verification.adjudicating import undecided
-from annotation.verification.forms import QuestionsForm, VerificationStudyForm, initial_of
+from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
 from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
 from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT
@@ -94,7 +94,7 @@ class Verification(LabelWork):
         )
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return initial_of(study, user)
+        return super().initial_of(study, user) | choice_of(study)
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         """Add the questions that the form chooses; returns how many of them are new."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -24,16 +22,6 @@ from benchmarks.models import KeyPoint, Question
 IN_A_QUERY = 500
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationValues:
-    """The settings of a verification study, named as in `VerificationPlan`; shares from 0 to 1."""
-
-    control_share: Decimal = Decimal("0.1")
-    people_per_question: int = 1
-    share_without_highlight: Decimal = Decimal(0)
-    n_attention_checks: int = 0
-
-
 class NoRoomForChecks(NotPossible):
     """Attention checks sit among the questions that everyone gets, and there is no such question."""
 
@@ -43,7 +31,7 @@ class NoRoomForChecks(NotPossible):
 @transaction.atomic
 def create_study(
     *,
-    plan: VerificationValues,
+    plan: VerificationPlan,
     questions: Iterable[Question],
     **values: Unpack[NewStudy],
 ) -> Study:
@@ -53,8 +41,7 @@ def create_study(
         NoRoomForChecks: attention checks are wanted and nothing is given to everyone.
     """
     by, now = values["by"], values["now"]
-    study = new_study(Study.Kind.VERIFICATION, **values)
-    VerificationPlan.objects.create(study=study, **asdict(plan))
+    study = new_study(Study.Kind.VERIFICATION, plan=plan, **values)
     add_questions(study=study, questions=questions, by=by, now=now)
     work_of(study).deal(study=study, by=by, now=now)
     return study

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from annotation.labelling.simulating import Chosen, Simulated
 from annotation.labelling.simulation import Rates, dice_of, mistaken
-from annotation.models import LabelItem, Study
+from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.verification import planning
@@ -72,7 +72,7 @@ class SimulatedVerification(Simulated[Truth]):
         if chosen.n_items is not None:
             questions = planning.draw_questions(questions, chosen.n_items, seed=values["seed"])
         return planning.create_study(
-            plan=planning.VerificationValues(
+            plan=VerificationPlan(
                 control_share=chosen.control_share,
                 people_per_question=chosen.people_per_item,
                 n_attention_checks=chosen.n_attention_checks,

@@ -21,7 +21,7 @@ from annotation.writing import assigning, late, overview, planning, preview
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
 from annotation.writing.latest import small_plot
-from annotation.writing.study_forms import StudyForm, initial_of
+from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
 from benchmarks.web.plots import Plot
@@ -74,9 +74,6 @@ class Writing(Work):
             by=by,
             now=now,
         )
-
-    def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return initial_of(study)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
         return {"haystacks": [haystack.pk]}

@@ -7,7 +7,7 @@ has a copy of its own. Names, dates, the number of sessions and further subtopic
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -25,48 +25,26 @@ from annotation.writing.documentsets import NoDocuments, choose, load_material, 
 from benchmarks import audit
 from benchmarks.models import Subtopic
 
-
-@dataclass(frozen=True, slots=True)
-class PlanValues:
-    """The settings of a writing study, named as in `WritingPlan`; times in milliseconds."""
-
-    setting: str = WritingPlan.Setting.ORACLE
-    retriever: str = ""
-    token_budget: int = 15_000
-    include_zero_insight: bool = False
-    limit_ms: int = 7_200_000
-    mark_every_ms: int = 600_000
-    paste_policy: str = WritingPlan.PastePolicy.BLOCK
-    disconnect_policy: str = WritingPlan.DisconnectPolicy.KEEP_RUNNING
-    preset: str = WritingPlan.Preset.ASSISTED
-    show_hit_counts: bool = True
-    click_to_cite: bool = True
-    live_citation_check: bool = True
-    show_counters: bool = True
-    sessions_per_subtopic: int = 2
-    allow_second_on_haystack: bool = False
-
-
 AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
-FROZEN_PLAN = tuple(
-    item.name
-    for item in fields(PlanValues)
-    if item.name not in {"sessions_per_subtopic", "allow_second_on_haystack"}
+SETTINGS = tuple(
+    field.name
+    for field in WritingPlan._meta.concrete_fields
+    if field.name not in {"id", "study", "grace_ms", "lease_ms"}
 )
+FROZEN_PLAN = tuple(name for name in SETTINGS if name not in {"sessions_per_subtopic", "allow_second_on_haystack"})
 FROZEN_FIELDS = (*FROZEN_PLAN, *FROZEN_DETAILS)
 
 
 @transaction.atomic
 def create_study(
     *,
-    plan: PlanValues,
+    plan: WritingPlan,
     subtopics: Iterable[Subtopic],
     **values: Unpack[NewStudy],
 ) -> Study:
     """Make a writing study, not yet open; its maker is one of its researchers."""
-    study = new_study(Study.Kind.WRITING, **values)
-    row = WritingPlan.objects.create(study=study, **asdict(_by_preset(plan)))
-    row.subtopics.set(subtopics)
+    study = new_study(Study.Kind.WRITING, plan=_by_preset(plan), **values)
+    plan.subtopics.set(subtopics)
     return study
 
 
@@ -75,7 +53,7 @@ def update_study(
     *,
     study: Study,
     details: Details,
-    plan: PlanValues,
+    plan: WritingPlan,
     subtopics: Iterable[Subtopic],
     by: Any,
     now: datetime,
@@ -89,11 +67,15 @@ def update_study(
     row = study.writing_plan
     old_rule = rule_of(row)
     plan = _by_preset(plan)
-    changed = _changes(study, details) + _changes(row, plan)
+    new = {**asdict(details), **{name: getattr(plan, name) for name in SETTINGS}}
+    old = {name: getattr(row if name in SETTINGS else study, name) for name in new}
+    changed = [name for name in new if new[name] != old[name]]
     if is_frozen(study) and (frozen := [name for name in changed if name in FROZEN_FIELDS]):
         raise Frozen(frozen)
-    _apply(study, details)
-    _apply(row, plan)
+    for name in changed:
+        setattr(row if name in SETTINGS else study, name, new[name])
+    study.save()
+    row.save()
     wanted = list(subtopics)
     _keep_subtopics_with_tasks(study, wanted)
     row.subtopics.set(wanted)
@@ -198,21 +180,12 @@ def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     return n_waiting, own.filter(state=Assignment.State.STARTED).count()
 
 
-def _by_preset(plan: PlanValues) -> PlanValues:
+def _by_preset(plan: WritingPlan) -> WritingPlan:
     """The paper protocol has no aids."""
-    if plan.preset != WritingPlan.Preset.PAPER:
-        return plan
-    return replace(plan, **dict.fromkeys(AIDS, False))  # type: ignore[arg-type]
-
-
-def _changes(row: Study | WritingPlan, values: Details | PlanValues) -> list[str]:
-    return [item.name for item in fields(values) if getattr(row, item.name) != getattr(values, item.name)]
-
-
-def _apply(row: Study | WritingPlan, values: Details | PlanValues) -> None:
-    for name, value in asdict(values).items():
-        setattr(row, name, value)
-    row.save()
+    if plan.preset == WritingPlan.Preset.PAPER:
+        for name in AIDS:
+            setattr(plan, name, False)
+    return plan
 
 
 def _keep_subtopics_with_tasks(study: Study, wanted: list[Subtopic]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -12,9 +12,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Membership, Study, WritingPlan
-from annotation.studies.forms import NewStudyForm, ReasonForm, short
+from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
-from annotation.writing.planning import FROZEN_PLAN, PlanValues, is_frozen
+from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from annotation.writing.previews import MS_PER_MINUTE
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 from benchmarks.retrieval_words import names_of
@@ -28,8 +28,8 @@ PRESETS = [
 ]
 
 
-class StudyForm(NewStudyForm):
-    """All settings of a writing study; `instance` fills it and marks what is frozen.
+class StudyForm(NewStudyForm, PlanForm):
+    """All settings of a writing study; `study` fills it and marks what is frozen.
 
     A new study starts with the settings of the Summary of a Haystack paper.
     """
@@ -46,9 +46,6 @@ class StudyForm(NewStudyForm):
     subtopics = forms.ModelMultipleChoiceField(
         queryset=Subtopic.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
     )
-    setting = forms.ChoiceField(
-        label=_("Documents shown"), choices=WritingPlan.Setting.choices, initial=WritingPlan.Setting.ORACLE
-    )
     retriever = forms.ChoiceField(
         label=_("Retriever"),
         required=False,
@@ -58,20 +55,13 @@ class StudyForm(NewStudyForm):
         label=_("Token budget"),
         min_value=1,
         max_value=10_000_000,
-        initial=15_000,
         help_text=_("1.25 tokens per word; the document that crosses the budget is shown too."),
-    )
-    include_zero_insight = forms.BooleanField(
-        label=_("Fill the budget with documents without an insight"),
-        required=False,
-        help_text=_("The published systems got them where there was room."),
     )
     limit_minutes = forms.DecimalField(
         label=_("Time limit, minutes"),
         min_value=1,
         max_value=1440,
         decimal_places=2,
-        initial=120,
         error_messages={
             "min_value": _("A session needs at least 1 minute."),
             "max_value": _("A session lasts at most 1,440 minutes, a day."),
@@ -82,39 +72,12 @@ class StudyForm(NewStudyForm):
         min_value=Decimal("0.17"),
         max_value=1440,
         decimal_places=2,
-        initial=10,
     )
-    sessions_per_subtopic = forms.IntegerField(
-        label=_("Sessions per subtopic"), min_value=1, max_value=1000, initial=2
-    )
-    allow_second_on_haystack = forms.BooleanField(
-        label=_("An annotator may write on several subtopics of one haystack"), required=False
-    )
+    sessions_per_subtopic = forms.IntegerField(label=_("Sessions per subtopic"), min_value=1, max_value=1000)
     preset = forms.ChoiceField(
         label=_("Protocol"),
         choices=PRESETS,
-        initial=WritingPlan.Preset.PAPER,
         widget=forms.RadioSelect,
-    )
-    show_hit_counts = forms.BooleanField(
-        label=_("Show the number of search hits per document"), required=False, initial=True
-    )
-    click_to_cite = forms.BooleanField(
-        label=_("Cite a document by clicking its number"), required=False, initial=True
-    )
-    live_citation_check = forms.BooleanField(
-        label=_("Mark citations of documents that are not shown"), required=False, initial=True
-    )
-    show_counters = forms.BooleanField(label=_("Count bullets and words"), required=False, initial=True)
-    paste_policy = forms.ChoiceField(
-        label=_("Text pasted from elsewhere"),
-        choices=WritingPlan.PastePolicy.choices,
-        initial=WritingPlan.PastePolicy.BLOCK,
-    )
-    disconnect_policy = forms.ChoiceField(
-        label=_("When the page is closed"),
-        choices=WritingPlan.DisconnectPolicy.choices,
-        initial=WritingPlan.DisconnectPolicy.KEEP_RUNNING,
     )
     assign_now = forms.BooleanField(
         label=_("Assign the sessions to them at once"),
@@ -125,30 +88,56 @@ class StudyForm(NewStudyForm):
         ),
     )
 
-    def __init__(self, *args: Any, user: Any, instance: Study | None = None, **kwargs: Any) -> None:
-        self.frozen = instance is not None and is_frozen(instance)
-        if instance is not None:
-            researchers = list(instance.researchers.values_list("pk", flat=True))
-            initial = details_of(instance) | {"researchers": researchers} | initial_of(instance)
-            kwargs.setdefault("initial", initial)
-        super().__init__(*args, user=user, instance=instance, **kwargs)
-        if instance is not None:
+    class Meta:
+        model = WritingPlan
+        fields = tuple(name for name in SETTINGS if name not in {"limit_ms", "mark_every_ms"})
+        labels = {
+            "setting": _("Documents shown"),
+            "include_zero_insight": _("Fill the budget with documents without an insight"),
+            "allow_second_on_haystack": _("An annotator may write on several subtopics of one haystack"),
+            "show_hit_counts": _("Show the number of search hits per document"),
+            "click_to_cite": _("Cite a document by clicking its number"),
+            "live_citation_check": _("Mark citations of documents that are not shown"),
+            "show_counters": _("Count bullets and words"),
+            "paste_policy": _("Text pasted from elsewhere"),
+            "disconnect_policy": _("When the page is closed"),
+        }
+        help_texts = {"include_zero_insight": _("The published systems got them where there was room.")}
+
+    def __init__(self, *args: Any, user: Any, study: Study | None = None, **kwargs: Any) -> None:
+        self.frozen = study is not None and is_frozen(study)
+        if study is not None:
+            kwargs["instance"] = copy(study.writing_plan)
+            researchers = list(study.researchers.values_list("pk", flat=True))
+            kwargs.setdefault("initial", details_of(study) | {"researchers": researchers})
+        super().__init__(*args, user=user, study=study, **kwargs)
+        if study is not None:
             del self.fields["guidelines"], self.fields["annotators"], self.fields["assign_now"]
-        self._offer_corpora(instance)
+        self._offer_corpora(study)
         if self.frozen:
             self._freeze()
 
-    def _offer_corpora(self, instance: Study | None) -> None:
+    @classmethod
+    def usual_plan(cls) -> WritingPlan:
+        """As in the paper."""
+        return WritingPlan(preset=WritingPlan.Preset.PAPER)
+
+    @classmethod
+    def shown(cls, plan: WritingPlan) -> dict[str, Any]:
+        """Times in minutes, and the subtopics of a stored plan."""
+        subtopics = list(plan.subtopics.values_list("pk", flat=True)) if plan.pk else []
+        times = {"limit_minutes": minutes(plan.limit_ms), "mark_minutes": minutes(plan.mark_every_ms)}
+        return super().shown(plan) | times | ({"subtopics": subtopics} if subtopics else {})
+
+    def _offer_corpora(self, study: Study | None) -> None:
         haystacks = Haystack.objects.for_work().with_documents() | self._sources()
-        if instance is not None:
-            haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=instance)
+        if study is not None:
+            haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=study)
         haystacks = haystacks.distinct()
         self.fields["haystacks"].queryset = haystacks  # type: ignore[attr-defined]
         subtopics = Subtopic.objects.filter(haystack__in=haystacks).select_related("haystack")
         self.fields["subtopics"].queryset = subtopics.order_by("haystack__title", "haystack", "number")  # type: ignore[attr-defined]
-        self._offer_retrievers(
-            kept=instance.writing_plan.retriever if instance is not None and self.frozen else ""
-        )
+        self._offer_retrievers(kept=study.writing_plan.retriever if study is not None and self.frozen else "")
 
     def _sources(self) -> QuerySet[Haystack]:
         """The chosen documents with reference summaries: a dataset has hundreds, so no others are offered."""
@@ -214,6 +203,8 @@ class StudyForm(NewStudyForm):
         data = super().clean() or {}
         if data.get("setting") == WritingPlan.Setting.RANKING:
             self._check_ranking(data)
+        else:
+            data["retriever"] = ""
         limit, mark = data.get("limit_minutes"), data.get("mark_minutes")
         if limit and mark and mark > limit:
             self.add_error("mark_minutes", _("The interval is longer than the time limit."))
@@ -248,24 +239,11 @@ class StudyForm(NewStudyForm):
             if subtopic.pk in single or subtopic.haystack_id in selected
         ]
 
-    def plan(self) -> PlanValues:
-        """The part about the work, minutes as milliseconds."""
-        data = dict(self.cleaned_data)
-        data["limit_ms"] = int(data["limit_minutes"] * MS_PER_MINUTE)
-        data["mark_every_ms"] = int(data["mark_minutes"] * MS_PER_MINUTE)
-        if data["setting"] != WritingPlan.Setting.RANKING:
-            data["retriever"] = ""
-        return PlanValues(**{item.name: data[item.name] for item in fields(PlanValues)})
-
-
-def initial_of(study: Study, user: Any = None) -> dict[str, Any]:
-    """What the form shows of a stored plan."""
-    plan = study.writing_plan
-    values = {item.name: getattr(plan, item.name) for item in fields(PlanValues)}
-    values["limit_minutes"] = minutes(plan.limit_ms)
-    values["mark_minutes"] = minutes(plan.mark_every_ms)
-    values["subtopics"] = list(plan.subtopics.values_list("pk", flat=True))
-    return values
+    def plan(self) -> Any:
+        """The settings as a row, with times in milliseconds."""
+        self.instance.limit_ms = int(self.cleaned_data["limit_minutes"] * MS_PER_MINUTE)
+        self.instance.mark_every_ms = int(self.cleaned_data["mark_minutes"] * MS_PER_MINUTE)
+        return self.instance
 
 
 class MemberLimitForm(forms.Form):

@@ -39,7 +39,7 @@ RULE_FIELDS = {
 def study_preview(request: HtmxHttpRequest) -> HttpResponse:
     """Say what the settings of a form that is being filled in would show, and what reading it takes."""
     study = _study_of_form(request)
-    form = StudyForm(request.POST, user=request.user, instance=study)
+    form = StudyForm(request.POST, user=request.user, study=study)
     form.is_valid()
     if wants_fragment(request):
         return page(request, "annotation/_study_preview.html", {"preview": preview_of(form)})
@@ -52,13 +52,13 @@ def study_retrievers(request: HtmxHttpRequest) -> HttpResponse:
     """The retrievers to choose from for the subtopics that are chosen in a form that is being filled in."""
     study = _study_of_form(request)
     if not wants_fragment(request):
-        form = StudyForm(request.POST, user=request.user, instance=study)
+        form = StudyForm(request.POST, user=request.user, study=study)
         return form_page(request, work_named(Study.Kind.WRITING), form, study=study, status=200)
     initial = {name: request.POST.getlist(name) for name in ("haystacks", "subtopics")}
     kept = study.writing_plan.retriever if study is not None else ""  # a frozen field is not posted
     form = StudyForm(
         user=request.user,
-        instance=study,
+        study=study,
         initial={**initial, "retriever": request.POST.get("retriever", kept)},
     )
     return page(request, "_field.html", {"field": form["retriever"]})

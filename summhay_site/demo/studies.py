@@ -13,7 +13,7 @@ import annotation.validation.planning as validation
 import annotation.verification.planning as verification
 import annotation.writing.planning as writing
 from annotation.labelling.summaries import candidates, draw
-from annotation.models import Study
+from annotation.models import LinkingPlan, RatingPlan, Study, ValidationPlan, VerificationPlan, WritingPlan
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
 from benchmarks.engine.judging import default_judge
@@ -48,27 +48,27 @@ def set_up(
 
 def _writing(plan: dict[str, Any], *, dataset: str, **values: Any) -> Study:
     subtopics = haystack_of(dataset).subtopics.all()
-    return writing.create_study(plan=writing.PlanValues(**plan), subtopics=subtopics, **values)
+    return writing.create_study(plan=WritingPlan(**plan), subtopics=subtopics, **values)
 
 
 def _linking(plan: dict[str, Any], *, dataset: str, n: Sequence[int], seed: int, **values: Any) -> Study:
     summaries = _drawn(dataset, n, seed=seed)
-    return linking.create_study(plan=linking.LinkingValues(**plan), summaries=summaries, **values)
+    return linking.create_study(plan=LinkingPlan(**plan), summaries=summaries, **values)
 
 
 def _rating(plan: dict[str, Any], *, dataset: str, n: Sequence[int], seed: int, **values: Any) -> Study:
     summaries = _drawn(dataset, n, seed=seed)
-    return rating.create_study(plan=rating.RatingValues(**plan), summaries=summaries, **values)
+    return rating.create_study(plan=RatingPlan(**plan), summaries=summaries, **values)
 
 
 def _validation(plan: dict[str, Any], *, dataset: str, n: int, **values: Any) -> Study:
     judge = default_judge(now=values["now"])
-    settings = validation.ValidationValues(**plan)
-    return validation.create_study(plan=settings, judge=judge, n=n, dataset=dataset, **values)
+    settings = ValidationPlan(judge=judge, **plan)
+    return validation.create_study(plan=settings, n=n, dataset=dataset, **values)
 
 
 def _verification(plan: dict[str, Any], *, dataset: str, **values: Any) -> Study:
-    settings = verification.VerificationValues(**{**plan, "control_share": Decimal(plan["control_share"])})
+    settings = VerificationPlan(**{**plan, "control_share": Decimal(plan["control_share"])})
     questions = Question.objects.of(dataset=dataset)
     return verification.create_study(plan=settings, questions=questions, **values)
 

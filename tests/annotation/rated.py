@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from annotation.labelling.recording import record
-from annotation.models import LabelTask, Study
+from annotation.models import LabelTask, RatingPlan, Study
 from annotation.rating import planning
 from annotation.rating.recording import RATED, Rated
 from annotation.studies.lifecycle import Details, open_study
@@ -35,7 +35,7 @@ def make_rating_study(
     give_consent(*people)
     study = planning.create_study(
         details=Details(name=name, contact="study@example.org"),
-        plan=planning.RatingValues(**plan),
+        plan=RatingPlan(**plan),
         summaries=summaries,
         guidelines="Use the whole scale.",
         annotators=people,

@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.linking.planning import LinkingValues, add_summaries, create_study
-from annotation.models import Study
+from annotation.linking.planning import add_summaries, create_study
+from annotation.models import LinkingPlan, Study
 from annotation.studies.lifecycle import Details
 from benchmarks.models import AuditEvent, Insight, Judge, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -123,7 +123,7 @@ def test_by_subtopic_intervals_are_not_those_by_summary(study: Study) -> None:
 def test_a_study_that_draws_its_sample_knows_that_it_is_random(ada: Any, summaries: list[Summary]) -> None:
     def made(name: str, *, at_random: bool) -> Study:
         return create_study(
-            plan=LinkingValues(),
+            plan=LinkingPlan(),
             summaries=summaries[:4],
             at_random=at_random,
             details=Details(name),

@@ -23,7 +23,7 @@ from annotation.linking import planning
 from annotation.linking.bullets import bullets_of
 from annotation.linking.overview import overview_of
 from annotation.linking.recording import LINK, LinkingAnswer, feedback
-from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies import consent, lifecycle, members
 from annotation.studies.kind import NotReady, work_of
 from annotation.writing import scoring
@@ -333,7 +333,7 @@ def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now
 def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
     study = planning.create_study(
         details=lifecycle.Details(name="With checks"),
-        plan=planning.LinkingValues(pass_mark=Decimal("0.8")),
+        plan=LinkingPlan(pass_mark=Decimal("0.8")),
         summaries=Summary.objects.filter(label_items__study=source),
         guidelines="Look closely.",
         annotators=[annotator_of(person) for person in people],

@@ -16,12 +16,12 @@ from django.urls import reverse
 
 from annotation.labelling import recording
 from annotation.labelling.handling import OwnTask, TaskRefused
-from annotation.models import EntailmentLabel, LabelTask, Study
+from annotation.models import EntailmentLabel, LabelTask, Study, ValidationPlan
 from annotation.studies import lifecycle
 from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
 from annotation.validation import planning
-from annotation.validation.planning import NothingToValidate, ValidationValues
+from annotation.validation.planning import NothingToValidate
 from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from benchmarks.models import Judge, PointVerdict, Response, System
@@ -61,8 +61,7 @@ def make_judged(
 def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any) -> Study:
     study = planning.create_study(
         details=Details(name=f"Validate {Study.objects.count()}"),
-        plan=ValidationValues(**plan),
-        judge=judge,
+        plan=ValidationPlan(judge=judge, **plan),
         n=n,
         guidelines="Read.",
         annotators=[annotator_of(person) for person in people],
@@ -295,6 +294,7 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
     assert b"No judge has verdicts on responses yet" in client.get(new).content
     judge = make_judged()
     form = client.get(new).context["form"]
+    assert form["judge"].value() == judge.pk, "there is no other to choose"
     data = {name: value for name, value in form.initial.items() if value is not None} | {
         "name": "Trust?",
         "hourly_rate": "25",

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import record
-from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.models import Annotator, LabelItem, LabelTask, Study, VerificationPlan
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
 from annotation.verification import planning
-from annotation.verification.planning import NoRoomForChecks, VerificationValues
+from annotation.verification.planning import NoRoomForChecks
 from annotation.verification.recording import POINT, Judgments
 from benchmarks.models import KeyPoint, Question
 from tests.makers import annotator_of
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 def make(people: Any, questions: Any, now: datetime, *, by: Any = None, **plan: Any) -> Study:
     study = planning.create_study(
         details=Details(name=f"Verify {Study.objects.count()}"),
-        plan=VerificationValues(**plan),
+        plan=VerificationPlan(**plan),
         questions=questions,
         guidelines="Read.",
         annotators=[annotator_of(person) for person in people],

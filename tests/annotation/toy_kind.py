@@ -12,7 +12,7 @@ from annotation.kinds import Words
 from annotation.labelling.kind import LabelWork
 from annotation.linking.recording import LINK
 from annotation.models import LabelItem, LinkingPlan, Study
-from annotation.studies.forms import NewStudyForm
+from annotation.studies.forms import NewStudyForm, PlanForm
 from annotation.studies.lifecycle import new_study
 from annotation.studies.overview_page import Card, OverviewPage
 from annotation.studies.tasks import Dealing
@@ -26,8 +26,12 @@ class SummariesForm(forms.Form):
         super().__init__(*args, **kwargs)
 
 
-class GradingForm(NewStudyForm, SummariesForm):
-    people_per_item = forms.IntegerField(label="People for each summary", min_value=1, initial=1)
+class GradingForm(NewStudyForm, SummariesForm, PlanForm):
+    people_per_item = forms.IntegerField(label="People for each summary", min_value=1)
+
+    class Meta:
+        model = LinkingPlan
+        fields = ("people_per_item",)
 
 
 class Grading(LabelWork):
@@ -45,8 +49,7 @@ class Grading(LabelWork):
     label_files = (("current", "Grades"),)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        study = new_study("grading", by=by, now=now, **form.common())
-        LinkingPlan.objects.create(study=study, people_per_item=form.cleaned_data["people_per_item"])
+        study = new_study("grading", plan=form.plan(), by=by, now=now, **form.common())
         self.add_items(form=form, study=study, by=by, now=now)
         self.deal(study=study, by=by, now=now)
         return study

@@ -110,6 +110,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
     """A study of two questions of three key points each, dealt to everybody."""
     from decimal import Decimal
 
+    from annotation.models import VerificationPlan
     from annotation.studies import lifecycle
     from annotation.verification import planning
     from tests import makers
@@ -124,7 +125,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
     ]
     study = planning.create_study(
         details=lifecycle.Details(name="Study points", contact="study@example.org"),
-        plan=planning.VerificationValues(control_share=Decimal(1)),
+        plan=VerificationPlan(control_share=Decimal(1)),
         questions=questions,
         guidelines="A yes means that the text says it.",
         by=researcher,

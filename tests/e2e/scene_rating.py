@@ -17,7 +17,7 @@ def prepare() -> dict[str, str]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from annotation.models import Annotator
+    from annotation.models import Annotator, RatingPlan
     from annotation.rating import planning
     from annotation.studies import lifecycle
     from tests import makers
@@ -32,7 +32,7 @@ def prepare() -> dict[str, str]:
     subtopic = makers.make_haystack(key="rated", title="Rated", now=now).subtopics.get(number=1)
     study = planning.create_study(
         details=lifecycle.Details(name="Study rated", contact="study@example.org"),
-        plan=planning.RatingValues(people_per_item=1),
+        plan=RatingPlan(people_per_item=1),
         summaries=[
             makers.make_summary(subtopic=subtopic, system=name, now=now) for name in ("secret-a", "secret-b")
         ],

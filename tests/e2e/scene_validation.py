@@ -19,7 +19,7 @@ def prepare() -> dict[str, str]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from annotation.models import Annotator
+    from annotation.models import Annotator, ValidationPlan
     from annotation.studies import lifecycle
     from annotation.validation import planning
     from benchmarks.models import Judge, PointVerdict, Response, System
@@ -46,8 +46,7 @@ def prepare() -> dict[str, str]:
             )
     study = planning.create_study(
         details=lifecycle.Details(name="Study judged", contact="study@example.org"),
-        plan=planning.ValidationValues(),
-        judge=judge,
+        plan=ValidationPlan(judge=judge),
         n=6,
         guidelines="All of the point has to follow.",
         annotators=people,
