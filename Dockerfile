@@ -28,5 +28,5 @@ RUN ["summhay-manage", "collectstatic", "--no-input", "--verbosity", "0"]
 USER summhay
 WORKDIR /home/summhay
 EXPOSE 8000
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["python", "-m", "summhay_site.probe"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["python", "-m", "summhay_site.serving.probe"]
 CMD ["gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]

@@ -26,7 +26,7 @@ from annotation.models import CoverageLabel, Study
 from bench import label_world
 from bench.cases import Measurement, case, most, times_floor
 from bench.stage import Stage
-from summhay_site import accounts
+from summhay_site.accounts import accounts
 from summhay_site.models import User
 
 PUBLISHED = "summhay/eval_benchmark_conversations.json"

@@ -23,7 +23,7 @@ from bench import corpus
 from benchmarks.io.haystacks import import_topic
 from benchmarks.io.schemas import summhay
 from benchmarks.models import Haystack
-from summhay_site import accounts
+from summhay_site.accounts import accounts
 from summhay_site.models import User
 
 N_SHOWN = 15

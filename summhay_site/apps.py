@@ -16,13 +16,13 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         """Load the system checks, and keep the role groups equal to their definition."""
-        from summhay_site import checks  # noqa: F401
+        from summhay_site.operations import checks  # noqa: F401
 
         # Permissions exist only after migrate, so the groups that hold them are made there too.
         post_migrate.connect(_sync_roles, sender=self)
 
 
 def _sync_roles(**_: Any) -> None:
-    from summhay_site.roles import sync_roles
+    from summhay_site.accounts.roles import sync_roles
 
     sync_roles()

@@ -1,6 +1,7 @@
 """Who is asking: the web session and the account behind each request, read by queries that are compiled once.
 
 They mean what Django's own do; a role given, an account switched off or a log-out counts from the next request.
+Log-ins that are stored name this module by its path.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from django.utils import timezone
 
 from annotation.studies.consent import withdrawn_by
 from benchmarks.prepared import PreparedRows, PreparedValues
-from summhay_site.languages import research_role_of
-from summhay_site.models import User
+from summhay_site.accounts.models import User
+from summhay_site.accounts.reader import research_role_of
 
 ID = User._meta.pk
 LIVE_SESSION = PreparedRows[Session](

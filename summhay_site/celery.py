@@ -14,7 +14,7 @@ from benchmarks.data_folder import data_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 
-TRANSPORT_ALIASES["filesystem"] = "summhay_site.folder_broker:Transport"
+TRANSPORT_ALIASES["filesystem"] = "summhay_site.operations.folder_broker:Transport"
 
 app = Celery("summhay")
 app.config_from_object("django.conf:settings", namespace="CELERY")

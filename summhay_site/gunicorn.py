@@ -9,12 +9,12 @@ import gc
 from typing import Any
 
 from summhay_site import env
-from summhay_site.web_worker import accept_with_data
+from summhay_site.serving.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
 workers = env.web_workers()
 threads = env.web_threads()
-worker_class = "summhay_site.web_worker.Worker"
+worker_class = "summhay_site.serving.web_worker.Worker"
 preload_app = True
 keepalive = 30
 timeout = 60

@@ -56,21 +56,21 @@ if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "summhay_site.middleware.PrivateMiddleware",
+    "summhay_site.serving.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
-    "summhay_site.middleware.HealthMiddleware",  # before anything that asks the database
+    "summhay_site.serving.middleware.HealthMiddleware",  # before anything that asks the database
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "summhay_site.middleware.WholeBodyMiddleware",
+    "summhay_site.serving.middleware.WholeBodyMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "summhay_site.middleware.PersonMiddleware",
+    "summhay_site.serving.middleware.PersonMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "annotation.studies.consent_gate.ConsentGate",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "summhay_site.middleware.BusyMiddleware",
+    "summhay_site.serving.middleware.BusyMiddleware",
 ]
 
 ROOT_URLCONF = "summhay_site.urls"
@@ -87,7 +87,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "summhay_site.context.site",
+                "summhay_site.serving.middleware.site",
             ],
         },
     }
@@ -110,7 +110,10 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "summhay_site.authentication.AccountBackend",
 ]
-PASSWORD_HASHERS = ["summhay_site.hashing.TakesTurns", "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher"]
+PASSWORD_HASHERS = [
+    "summhay_site.accounts.hashing.TakesTurns",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+]
 # Threads of a web process that passwords may take, and how many of these hash. Each process may use all
 # cores: connections are not spread evenly, and the system shares cores well between hashes and short saves.
 PASSWORD_PLACES = max(1, env.web_threads() // 2)
@@ -134,11 +137,11 @@ AXES_FAILURE_LIMIT = 8
 LOGIN_FAILURES_PER_ADDRESS = env.integer("LOGIN_FAILURES_PER_ADDRESS", 100, low=8, high=1_000_000)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait that the page names stays true
-AXES_CLIENT_IP_CALLABLE = "summhay_site.logins.client_ip"
+AXES_CLIENT_IP_CALLABLE = "summhay_site.accounts.logins.client_ip"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
-AXES_LOCKOUT_CALLABLE = "summhay_site.logins.locked"
+AXES_LOCKOUT_CALLABLE = "summhay_site.accounts.logins.locked"
 AXES_VERBOSE = False
 
 # Words and time
@@ -162,7 +165,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG or IS_TRIED_OUT
-        else "summhay_site.staticfiles.HashedStorage"
+        else "summhay_site.serving.staticfiles.HashedStorage"
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG or IS_TRIED_OUT
@@ -294,7 +297,7 @@ SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "summhay_site.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "summhay_site.serving.errors.csrf_failure"
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -303,7 +306,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "filters": {"refusals": {"()": "summhay_site.logs.NoTracebackForRefusals"}},
+    "filters": {"refusals": {"()": "summhay_site.serving.logs.NoTracebackForRefusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {

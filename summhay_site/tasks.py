@@ -6,9 +6,9 @@ from celery import shared_task
 from django.core.management import call_command
 from django.utils import timezone
 
-from summhay_site import heartbeat
-from summhay_site.links import mail_forgotten, mail_new_link
-from summhay_site.logins import purge_failed_logins
+from summhay_site.accounts.links import mail_forgotten, mail_new_link
+from summhay_site.accounts.logins import purge_failed_logins
+from summhay_site.operations import heartbeat
 
 __all__ = ["heartbeat"]
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from summhay_site.views.health import health
-from summhay_site.views.home import home
-from summhay_site.views.passwords import admin_login, admin_password
+from summhay_site.accounts.views import admin_login, admin_password
+from summhay_site.home.views import home
+from summhay_site.serving.health import health
 
-handler500 = "summhay_site.views.errors.server_error"
+handler500 = "summhay_site.serving.errors.server_error"
 
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
     path("", include("annotation.urls")),  # first: people at work send the most requests
-    path("", include("summhay_site.account_urls")),
+    path("", include("summhay_site.accounts.urls")),
+    path("", include("summhay_site.audit.urls")),
+    path("", include("summhay_site.operations.urls")),
     path("", include("benchmarks.urls")),
     path("admin/login/", admin_login),
     path("admin/password_change/", admin_password),

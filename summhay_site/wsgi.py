@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import DatabaseError, connections
 
+from summhay_site.operations.upgrading import ForeignDatabase, check_database
 from summhay_site.postgresql import limits
-from summhay_site.upgrading import ForeignDatabase, check_database
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 application = get_wsgi_application()

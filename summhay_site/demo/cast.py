@@ -14,10 +14,10 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File
 from benchmarks.io.running import import_files
 from benchmarks.models import Haystack
-from summhay_site import accounts
+from summhay_site.accounts import accounts
+from summhay_site.accounts.roles import ANNOTATOR
 from summhay_site.demo.material import FOLDER
 from summhay_site.models import User
-from summhay_site.roles import ANNOTATOR
 
 ADMIN, RESEARCHER = "eve", "ada"
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on

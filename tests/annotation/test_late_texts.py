@@ -18,7 +18,7 @@ from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
 from benchmarks.engine import judging
 from benchmarks.models import AuditEvent
-from summhay_site import erasing
+from summhay_site.operations import erasing
 from tests.annotation.test_session_endpoints import Browser
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW

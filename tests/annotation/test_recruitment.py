@@ -19,9 +19,10 @@ from annotation.recruitment.outcomes import endings
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import NotReady
 from annotation.writing import planning
-from summhay_site import accounts, erasing
-from summhay_site.links import may_make_link
+from summhay_site.accounts import accounts
+from summhay_site.accounts.links import may_make_link
 from summhay_site.models import User
+from summhay_site.operations import erasing
 from tests.makers import annotator_of, make_haystack, make_linking_study, make_writing_study
 
 CODE = "C0DE-42"

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.models import JoinedFrom, LabelTask, Participant, RecruitmentLink, Study, TurnedAway
 from annotation.recruitment.ids import BadPattern, check_pattern
-from summhay_site.logins import purge_failed_logins
+from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.models import User
 from tests.annotation.rated import make_rating_study
 from tests.annotation.test_recruitment import PID, address, make_link

@@ -39,7 +39,7 @@ from annotation.writing import scoring
 from annotation.writing.exports import manifest
 from benchmarks.models import Insight, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
 from benchmarks.tasks import run_judge
-from summhay_site import erasing, tombstones
+from summhay_site.operations import erasing, tombstones
 from tests.makers import annotator_of, make_assignment, make_linking_study, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
 

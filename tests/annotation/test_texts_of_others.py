@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.models import CoverageLabel, Study
 from annotation.writing import scoring
 from benchmarks.models import Summary
-from summhay_site import erasing
+from summhay_site.operations import erasing
 from tests.conftest import make_user
 from tests.makers import (
     annotator_of,

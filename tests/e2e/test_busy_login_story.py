@@ -21,7 +21,7 @@ PASSWORD = "correct horse battery"
 MAKE_BEN = f"""
 import django; django.setup()
 from django.utils import timezone
-from summhay_site import accounts
+from summhay_site.accounts import accounts
 from summhay_site.models import User
 rows = [accounts.NewAccount(username="ben", name="Ben")]
 [ben] = accounts.create_accounts(actor=None, rows=rows, role="annotator", now=timezone.now())

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from benchmarks.web.permissions import LOGGED_IN
-from summhay_site.roles import ADMIN, ANNOTATOR, PERMISSIONS, RESEARCHER
+from summhay_site.accounts.roles import ADMIN, ANNOTATOR, PERMISSIONS, RESEARCHER
 
 PUBLIC = "public"
 DJANGO_ADMIN = "admin"

@@ -12,10 +12,10 @@ from django.test import Client
 
 from annotation.models import Annotator
 from benchmarks.models import AuditEvent
-from summhay_site import accounts
-from summhay_site.links import mail_forgotten
+from summhay_site.accounts import accounts
+from summhay_site.accounts.links import mail_forgotten
+from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
 from summhay_site.models import User
-from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
 
 PASSWORD = "a much longer horse"
 NORA = {"username": "nora", "name": "Nora Lind", "email": "ada.private@example.org", "role": ANNOTATOR}

@@ -13,7 +13,7 @@ from annotation.models import DraftRevision, Study
 from annotation.studies.pace import Pace
 from benchmarks.engine import judging
 from benchmarks.models import JudgeRun
-from summhay_site.attention import everything
+from summhay_site.home.attention import everything
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_session
 

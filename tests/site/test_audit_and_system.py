@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
-from summhay_site import system
 from summhay_site.celery import app as celery_app
 from summhay_site.models import WorkerHeartbeat
+from summhay_site.operations import system
 from tests.makers import make_session
 
 

@@ -15,7 +15,8 @@ from annotation.models import Annotator, CoverageLabel, Session, Study
 from annotation.studies import consent
 from annotation.writing import amending, planning, scoring
 from benchmarks.models import Summary
-from summhay_site import accounts, erasing
+from summhay_site.accounts import accounts
+from summhay_site.operations import erasing
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all

@@ -12,7 +12,7 @@ import pytest
 from kombu import Connection
 
 import summhay_site.celery  # noqa: F401 - it names the transport
-from summhay_site import folder_broker
+from summhay_site.operations import folder_broker
 
 Open = Callable[[], Any]
 

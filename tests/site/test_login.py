@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from summhay_site.logins import client_ip, purge_failed_logins
+from summhay_site.accounts.logins import client_ip, purge_failed_logins
 
 
 def _log_in(client: Client, username: str, password: str) -> Any:

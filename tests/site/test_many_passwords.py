@@ -17,11 +17,11 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, ma
 from django.test import Client
 from django.utils import timezone
 
-from summhay_site import hashing, links
-from summhay_site.logins import purge_failed_logins
+from summhay_site.accounts import hashing, links
+from summhay_site.accounts.logins import purge_failed_logins
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|x-csrftoken": "\w+"')
-HASHER = "summhay_site.hashing.TakesTurns"
+HASHER = "summhay_site.accounts.hashing.TakesTurns"
 RIGHT = {"username": "ben", "password": "correct horse"}
 WRONG = {"username": "ben", "password": "wrong horse"}
 

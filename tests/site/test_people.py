@@ -15,10 +15,10 @@ from django.test import Client
 
 from annotation.models import Annotator
 from benchmarks.models import AuditEvent
-from summhay_site import accounts
-from summhay_site.accounts import NewAccount, create_account, create_accounts
+from summhay_site.accounts import accounts
+from summhay_site.accounts.accounts import NewAccount, create_account, create_accounts
+from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
 from summhay_site.models import User
-from summhay_site.roles import ADMIN, ANNOTATOR, RESEARCHER
 
 CSV = "username,name,email\nmira,Mira Olsen,mira@example.org\ntomas,Tomas Varga,\n"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summhay_site import people_csv
-from summhay_site.accounts import NewAccount
-from summhay_site.people_csv import RowError, decode, parse, taken_errors
+from summhay_site.accounts import people_csv
+from summhay_site.accounts.accounts import NewAccount
+from summhay_site.accounts.people_csv import RowError, decode, parse, taken_errors
 
 
 def _errors(text: str) -> list[tuple[int, str]]:

@@ -172,7 +172,7 @@ def test_the_folder_of_data_is_made_for_its_owner_alone_by_what_needs_it_first(t
 
 def test_settings_are_the_same_in_a_process_that_has_loaded_pytest(tmp_path: Path) -> None:
     program = "import pytest, importlib; importlib.reload(s); print(s.STORAGES['staticfiles']['BACKEND'])"
-    assert _start(tmp_path, program).stdout == "summhay_site.staticfiles.HashedStorage\n"
+    assert _start(tmp_path, program).stdout == "summhay_site.serving.staticfiles.HashedStorage\n"
 
 
 @pytest.mark.parametrize(("subdomains", "preload"), [(False, False), (True, False), (True, True)])

@@ -21,7 +21,7 @@ def test_everything_can_be_collected_and_pages_name_hashed_files(
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = {
         **settings.STORAGES,
-        "staticfiles": {"BACKEND": "summhay_site.staticfiles.HashedStorage"},
+        "staticfiles": {"BACKEND": "summhay_site.serving.staticfiles.HashedStorage"},
     }
     call_command("collectstatic", "--no-input", verbosity=0)
 

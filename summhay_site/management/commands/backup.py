@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from summhay_site.backups import BackupFailed, backup
+from summhay_site.operations.backups import BackupFailed, backup
 
 
 class Command(BaseCommand):

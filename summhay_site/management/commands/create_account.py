@@ -8,10 +8,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from summhay_site.accounts import NewAccount, UsernameTaken, create_account
-from summhay_site.links import make_link
+from summhay_site.accounts.accounts import NewAccount, UsernameTaken, create_account
+from summhay_site.accounts.links import make_link
+from summhay_site.accounts.roles import ANNOTATOR, BY_RANK
 from summhay_site.models import User
-from summhay_site.roles import ANNOTATOR, BY_RANK
 
 
 class Command(BaseCommand):

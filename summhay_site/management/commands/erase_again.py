@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from summhay_site import tombstones
-from summhay_site.erasing import erase_again
+from summhay_site.operations import tombstones
+from summhay_site.operations.erasing import erase_again
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DatabaseError
 
+from summhay_site.operations.upgrading import ForeignDatabase, check_database
 from summhay_site.postgresql import limits
-from summhay_site.upgrading import ForeignDatabase, check_database
 
 
 class Command(migrate.Command):

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from summhay_site.logins import purge_failed_logins
+from summhay_site.accounts.logins import purge_failed_logins
 
 
 class Command(BaseCommand):

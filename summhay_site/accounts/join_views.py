@@ -1,0 +1,176 @@
+"""The page of a recruitment link. A participant's id makes an account, and never opens one that exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Annotator, Recruitment, RecruitmentLink
+from annotation.recruitment import joining
+from annotation.recruitment.ids import WORD, has_form, panel_id_in
+from annotation.recruitment.links import references_in
+from annotation.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import public
+from summhay_site.accounts.logins import client_ip
+from summhay_site.accounts.models import User
+from summhay_site.accounts.reader import actor
+from summhay_site.accounts.recruits import AGE, give_cookie, recruit, user_of_cookie
+
+BACKEND = "summhay_site.authentication.AccountBackend"
+REFUSALS: dict[type[Exception], tuple[str, int]] = {
+    joining.NotOpen: ("closed", 410),
+    joining.NotAllowed: ("not_allowed", 403),
+    joining.IsSomebodyElse: ("other_browser", 409),
+    joining.Full: ("full", 410),
+    joining.NoTasks: ("no_tasks", 410),
+    joining.TooMany: ("busy", 429),
+    joining.TooManyHere: ("many_here", 429),
+}
+"""What each refusal is called on the page, and its status."""
+STATUS = {"no_id": 400, "bad_id": 400, "other_browser": 409, "other_id": 409, "own_account": 409}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody who follows a link: the panel's id, what else the panel gave, and the account of this browser."""
+
+    link: RecruitmentLink
+    panel_id: str
+    references: dict[str, str]
+    digest: str
+    user: User | None
+    row: Recruitment | None
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this person takes part, or did so to an end that stays."""
+        return self.row is not None and self.row.outcome not in joining.MAY_JOIN_AGAIN
+
+    def check(self, now: datetime) -> None:
+        """Raise what stands in the way of joining."""
+        joining.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
+        joining.check_room(self.link)
+
+    def enter(self, now: datetime) -> User:
+        """Join, and make the account where there is none."""
+        link, panel_id, references, digest = self.link, self.panel_id, self.references, self.digest
+        if self.user is None:
+            language = get_language() or ""
+            return recruit(
+                link=link, panel_id=panel_id, references=references, digest=digest, now=now, language=language
+            )
+        annotator = Annotator.objects.get(user=self.user)
+        joining.join(
+            link=link, annotator=annotator, panel_id=panel_id, references=references, digest=digest, now=now
+        )
+        return self.user
+
+
+@public
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
+    """Say what the study is; the button makes the account, or goes on with that of this browser.
+
+    Where there is nothing to do it says so, and the button gives the code for that.
+    """
+    link = get_object_or_404(RecruitmentLink.objects.select_related("study"), key=key)
+    parameters = {name: str(value) for name, value in request.GET.items()}
+    panel_id, user = panel_id_in(link, parameters), user_of_cookie(request)
+    if problem := _problem(request, link, panel_id, user):
+        return _show(request, link, problem, status=STATUS[problem])
+    visit = Visit(
+        link=link,
+        panel_id=panel_id,
+        references=references_in(link, parameters),
+        digest=joining.digest_of(link, client_ip(request)),
+        user=user,
+        row=link.recruitments.filter(participant__annotator__user=user).first() if user is not None else None,
+    )
+    return _answer(request, visit, timezone.now())
+
+
+def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
+    is_sent = request.method == "POST"
+    if visit.is_member and visit.user is not None:
+        return _enter(request, visit.user) if is_sent else _show(request, visit.link, "again")
+    try:
+        if is_sent:
+            return _enter(request, visit.enter(now))
+        visit.check(now)
+    except tuple(REFUSALS) as refusal:
+        return _refuse(request, visit, refusal, now)
+    return _show(request, visit.link, "")
+
+
+def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: datetime) -> HttpResponse:
+    """Say why nobody can join. Who took part before is let in; who finds nothing to do gets the code for that."""
+    link = visit.link
+    if visit.row is not None and visit.user is not None:
+        return _enter(request, visit.user) if request.method == "POST" else _show(request, link, "again")
+    what, status = REFUSALS[type(refusal)]
+    code = ""
+    if isinstance(refusal, joining.NoPlace):
+        if request.method == "POST":
+            try:
+                joining.turn_away(
+                    link=link, panel_id=visit.panel_id, references=visit.references, digest=visit.digest, now=now
+                )
+            except (joining.TooMany, joining.TooManyHere) as too_many:
+                what, status = REFUSALS[type(too_many)]
+        if joining.was_turned_away(link, visit.panel_id):
+            code = code_of(link, SCREENED_OUT)
+    response = _show(request, link, what, status=status, code=code)
+    if what == "busy":
+        response["Retry-After"] = "60"
+    return response
+
+
+def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: User | None) -> str:
+    """What stands in the way whatever the state of the link; empty if nothing does."""
+    if request.user.is_authenticated and not actor(request).is_recruited:
+        return "own_account"
+    if not panel_id:
+        return "no_id"
+    if not WORD.fullmatch(panel_id):
+        return "bad_id"
+    known = joining.participant_of(link, panel_id)
+    is_own = known is not None and user is not None and known.annotator.user_id == user.pk
+    if not has_form(link, panel_id) and not is_own:
+        return "bad_id"
+    if known is not None and not is_own:
+        return "other_browser"
+    if known is None and user is not None:
+        return "other_id"
+    return ""
+
+
+def _enter(request: HttpRequest, user: User) -> HttpResponse:
+    login(request, user, backend=BACKEND)
+    request.session.set_expiry(int(AGE.total_seconds()))
+    response = redirect("annotation:work")
+    give_cookie(response, user)
+    return response
+
+
+def _show(
+    request: HtmxHttpRequest, link: RecruitmentLink, what: str, *, status: int = 200, code: str = ""
+) -> HttpResponse:
+    context = {
+        "link": link,
+        "study": link.study,
+        "what": what,
+        "code": code,
+        "has_code": what in {"full", "no_tasks"} and link.screened_out_code and not code,
+        "return_url": return_url_of(link, SCREENED_OUT) if code else "",
+    }
+    return page(request, "site/join.html", context, status=status)

@@ -1,0 +1,177 @@
+"""People: list them, make accounts one by one or from a file, hand out links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.web.downloads import csv_download
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+from summhay_site.accounts import people_csv
+from summhay_site.accounts.accounts import UsernameTaken, create_account, create_accounts
+from summhay_site.accounts.forms import AccountForm, PeopleFileForm, PeopleFilter
+from summhay_site.accounts.links import NoMail, PasswordLink, hand_out_links, mail_link, make_link
+from summhay_site.accounts.models import User
+from summhay_site.accounts.reader import actor
+from summhay_site.accounts.roles import ANNOTATOR
+
+TO_DOWNLOAD = "links_to_download"
+PER_PAGE = 50
+
+
+@requires("annotation.view_annotator")
+@require_safe
+def people(request: HtmxHttpRequest) -> HttpResponse:
+    """List the people that one may see."""
+    form = PeopleFilter(request.GET)
+    wanted = form.cleaned_data if form.is_valid() else {"q": "", "role": "", "state": ""}
+    rows = User.objects.visible_to(request.user).with_role().search(wanted["q"]).in_state(wanted["state"])
+    if wanted["role"]:
+        rows = rows.of_role(wanted["role"])
+    found = Paginator(rows.order_by("username"), PER_PAGE).get_page(request.GET.get("page"))
+    return page(request, "site/people.html", {"form": form, "found": found, "query": _query(request)})
+
+
+@requires("annotation.add_annotator")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make one account and show its link, once."""
+    form = AccountForm(request.POST or None, actor=actor(request))
+    if request.method == "POST" and form.is_valid():
+        now = timezone.now()
+        try:
+            user = create_account(actor=actor(request), row=form.row(), role=form.cleaned_data["role"], now=now)
+        except UsernameTaken:
+            form.add_error("username", _("This user name exists already; choose another."))
+        else:
+            link = new_link(request, user)
+            if request.POST.get("mail"):
+                mail_now(request, link)
+            return show_links(request, [link], is_new=True)
+    context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
+    return page(request, "site/person_new.html", context, status=422 if form.errors else 200)
+
+
+@requires("annotation.add_annotator")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def people_import(request: HtmxHttpRequest) -> HttpResponse:
+    """Make many annotators from a file: look at it first, then all or none."""
+    if request.method != "POST":
+        return page(request, "site/people_import.html", {"form": PeopleFileForm()})
+    if "text" in request.POST:
+        return _confirmed(request, request.POST["text"])
+    form = PeopleFileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return page(request, "site/people_import.html", {"form": form}, status=422)
+    return _preview(request, form.cleaned_data["file"])
+
+
+def _preview(request: HtmxHttpRequest, text: str) -> HttpResponse:
+    parsed = people_csv.parse(text)
+    errors = parsed.errors or people_csv.taken_errors(parsed, User.objects.taken(r.username for r in parsed.rows))
+    context = {
+        "form": PeopleFileForm(),
+        "parsed": parsed,
+        "errors": errors,
+        "text": text,
+        "can_mail": settings.EMAIL_IS_SET and any(row.email for row in parsed.rows),
+    }
+    return page(request, "site/people_import.html", context, status=422 if errors else 200)
+
+
+def _confirmed(request: HtmxHttpRequest, text: str) -> HttpResponse:
+    parsed = people_csv.parse(text)
+    if parsed.errors or not parsed.rows:
+        return _preview(request, text)
+    now = timezone.now()
+    try:
+        users = create_accounts(actor=actor(request), rows=parsed.rows, role=ANNOTATOR, now=now)
+    except UsernameTaken:
+        return _preview(request, text)
+    base_url = request.build_absolute_uri("/")
+    if request.POST.get("mail"):
+        for user in users:
+            if user.email:
+                enqueue("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
+        messages.info(request, _("The links are being emailed to everyone with an address."))
+    links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
+    return show_links(request, links, is_new=True)
+
+
+@requires("annotation.add_annotator")
+@require_POST
+def people_links(request: HttpRequest) -> HttpResponseBase:
+    """The links that were shown last, as CSV, once; without the people who have set their password since."""
+    uids = request.session.pop(TO_DOWNLOAD, [])
+    users = User.objects.visible_to(request.user).filter(uid__in=uids)
+    base_url, now = request.build_absolute_uri("/"), timezone.now()
+    links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
+    if not links:
+        messages.warning(
+            request,
+            _("There is no link to download: each was downloaded already, or has been used. Nothing is lost."),
+        )
+        return redirect("people")
+    if left_out := len(uids) - len(links):
+        messages.info(
+            request,
+            ngettext(
+                "%(n)d person is not in the file: the password was set meanwhile, so no link is needed.",
+                "%(n)d people are not in the file: their passwords were set meanwhile, so no link is needed.",
+                left_out,
+            )
+            % {"n": left_out},
+        )
+    columns = ("username", "name", "email", "link", "expires_at")
+    rows = [(i.user.username, i.user.name, i.user.email, i.url, i.expires_at.isoformat()) for i in links]
+    return csv_download(request, columns, rows, name="links.csv")
+
+
+def show_links(request: HtmxHttpRequest, links: Iterable[PasswordLink], *, is_new: bool) -> HttpResponse:
+    """Answer a POST with links that will not be shown again."""
+    shown = list(links)
+    request.session[TO_DOWNLOAD] = [str(link.user.uid) for link in shown]
+    return page(request, "site/people_links.html", {"links": shown, "is_new": is_new})
+
+
+def new_link(request: HttpRequest, user: User) -> PasswordLink:
+    """A new password link for somebody; raises `NotAllowed`."""
+    base_url = request.build_absolute_uri("/")
+    return make_link(actor=actor(request), user=user, base_url=base_url, now=timezone.now())
+
+
+def mail_now(request: HttpRequest, link: PasswordLink) -> None:
+    """Mail one link while the person waits, and say how it went."""
+    if not (settings.EMAIL_IS_SET and link.user.email):
+        messages.warning(request, _("There is no email address; copy the link instead."))
+        return
+    try:
+        mail_link(link=link)
+    except NoMail as error:
+        messages.error(
+            request, _("The email could not be sent (%(why)s); copy the link instead.") % {"why": error}
+        )
+    else:
+        messages.success(request, _("The link was emailed to %(email)s.") % {"email": link.user.email})
+
+
+def _query(request: HttpRequest) -> str:
+    """The filter of the page, for the links of its pages."""
+    params: Any = request.GET.copy()
+    params.pop("page", None)
+    return str(params.urlencode())

@@ -1,0 +1,71 @@
+"""Named queries of accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from summhay_site.accounts import roles
+
+
+class UserQuerySet(models.QuerySet[Any]):
+    """Accounts; `role` of a row costs no query after `with_role`."""
+
+    def with_role(self) -> UserQuerySet:
+        """Fetch the groups too, so that the role of each row costs no query."""
+        return self.prefetch_related("groups")
+
+    def visible_to(self, user: Any) -> UserQuerySet:
+        """Admins see everybody; whoever may see annotators sees them; others nobody."""
+        if user.has_perm("summhay_site.view_user"):
+            return self
+        if user.has_perm("annotation.view_annotator"):
+            return self.of_role(roles.ANNOTATOR)
+        return self.none()
+
+    def of_role(self, role: str) -> UserQuerySet:
+        """Accounts whose highest role is this one."""
+        rows = self
+        for higher in roles.BY_RANK[: roles.BY_RANK.index(role)]:
+            rows = rows.exclude(groups__name=higher)
+            if higher == roles.ADMIN:
+                rows = rows.exclude(is_superuser=True)
+        if role == roles.ADMIN:
+            return rows.filter(Q(pk__in=self._in_group(role)) | Q(is_superuser=True))
+        return rows.filter(pk__in=self._in_group(role))
+
+    def _in_group(self, role: str) -> models.QuerySet[Any, Any]:
+        rows: models.QuerySet[Any, Any] = self.model._default_manager.filter(groups__name=role).values("pk")
+        return rows
+
+    def active_admins(self) -> UserQuerySet:
+        """Admins who can log in."""
+        return self.of_role(roles.ADMIN).filter(is_active=True)
+
+    def search(self, text: str) -> UserQuerySet:
+        """Accounts whose user name, name or address contains the text, whatever its case."""
+        if not text:
+            return self
+        return self.filter(Q(username__icontains=text) | Q(name__icontains=text) | Q(email__icontains=text))
+
+    def in_state(self, state: str) -> UserQuerySet:
+        """Accounts that are active (the default), `inactive`, `new` (active, never logged in), or `all`."""
+        if state == "all":
+            return self
+        if state == "inactive":
+            return self.filter(is_active=False)
+        return self.filter(is_active=True, last_login=None) if state == "new" else self.filter(is_active=True)
+
+    def taken(self, usernames: Iterable[str]) -> set[str]:
+        """The lower-cased user names among these that exist already, whatever their case."""
+        wanted = sorted({name.lower() for name in usernames})
+        found: set[str] = set()
+        rows = self.annotate(lower_username=Lower("username"))
+        for start in range(0, len(wanted), 500):  # SQLite limits the number of parameters
+            chunk = wanted[start : start + 500]
+            found.update(rows.filter(lower_username__in=chunk).values_list("lower_username", flat=True))
+        return found

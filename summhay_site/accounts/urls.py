@@ -1,0 +1,27 @@
+"""Addresses of login, passwords, people and their profiles."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from summhay_site.accounts import join_views, people_views, person_views, views
+
+urlpatterns = [
+    path("login/", views.login, name="login"),
+    path("logout/", views.logout, name="logout"),
+    path("password/", views.password_change, name="password-change"),
+    path("password/forgotten/", views.password_forgotten, name="password-forgotten"),
+    path("password/set/<str:uidb64>/<str:token>/", views.password_set, name="password-set"),
+    path("join/<str:key>/", join_views.join_study, name="join"),
+    path("profile/", views.profile, name="profile"),
+    path("people/", people_views.people, name="people"),
+    path("people/new/", people_views.person_new, name="person-new"),
+    path("people/import/", people_views.people_import, name="people-import"),
+    path("people/links.csv", people_views.people_links, name="people-links"),
+    path("people/<uuid:uid>/", person_views.person, name="person"),
+    path("people/<uuid:uid>/details/", person_views.person_details, name="person-details"),
+    path("people/<uuid:uid>/role/", person_views.person_role, name="person-role"),
+    path("people/<uuid:uid>/active/", person_views.person_active, name="person-active"),
+    path("people/<uuid:uid>/link/", person_views.person_link, name="person-link"),
+    path("people/<uuid:uid>/accommodation/", person_views.person_accommodation, name="person-accommodation"),
+]

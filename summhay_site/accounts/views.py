@@ -1,0 +1,202 @@
+"""Login, logout, one's own profile, and the ways to a password: change it, set it by a link, ask for a link."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login as log_in
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import views as auth
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
+from django.utils import timezone, translation
+from django.utils.http import urlencode
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import LOGGED_IN, public, requires
+from summhay_site.accounts.accounts import (
+    AccountChanged,
+    keep_language,
+    store_password,
+    update_details,
+    update_profile,
+)
+from summhay_site.accounts.forms import ForgottenForm, LoginForm, PasswordSetForm, ProfileForm
+from summhay_site.accounts.hashing import RETRY_AFTER_S, Busy, place
+from summhay_site.accounts.links import tokens
+from summhay_site.accounts.logins import address_wait_s, locked_address
+from summhay_site.accounts.models import User
+from summhay_site.accounts.reader import actor, language_of
+
+
+class _SendsAgain:
+    """A form of passwords: it takes a place before anything else is done, and is sent again where there is none.
+
+    A script that sends the form gets the address to go on to in a header; a redirect it would follow itself.
+    """
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Raises `Busy`, which is answered by `summhay_site.serving.middleware`."""
+        answer: Any = super().dispatch  # type: ignore[misc]
+        if request.method != "POST":
+            return answer(request, *args, **kwargs)
+        with place():
+            response = answer(request, *args, **kwargs)
+        return (
+            HttpResponseClientRedirect(response.url) if request.htmx and response.status_code == 302 else response
+        )
+
+
+class _Login(_SendsAgain, auth.LoginView):
+    authentication_form = LoginForm
+    redirect_authenticated_user = True
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Without a script, show the form again with the name in it."""
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except Busy:
+            if request.htmx:
+                raise
+        form = self.authentication_form(request, initial={"username": request.POST.get("username", "")[:150]})
+        response = self.render_to_response(self.get_context_data(form=form, is_busy=True), status=503)
+        response["Retry-After"] = str(RETRY_AFTER_S)
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Look at the address first, since a password takes long to check."""
+        if wait_s := address_wait_s(request):
+            return locked_address(request, wait_s=wait_s)
+        return super().post(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Without the host, which Django would show in the place of the site's name."""
+        context = super().get_context_data(**kwargs, can_mail=settings.EMAIL_IS_SET)
+        del context["site_name"]
+        return context
+
+
+class _Logout(auth.LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Log out, and have the browser forget its pages, so that Back does not show them to the next person."""
+        response = super().post(request, *args, **kwargs)
+        response["Clear-Site-Data"] = '"cache"'
+        return response
+
+
+class _PasswordChange(_SendsAgain, auth.PasswordChangeView):
+    template_name = "registration/password_change.html"
+    success_url = reverse_lazy("profile")
+
+    def form_valid(self, form: Any) -> Any:
+        """Keep the new password and this log-in; the hash is made before the transaction, since it takes long."""
+        replacing = form.user.password
+        user = form.save(commit=False)
+        try:
+            store_password(user=user, replacing=replacing, by="change", now=timezone.now())
+        except AccountChanged:
+            return redirect("login")
+        update_session_auth_hash(self.request, user)
+        messages.success(self.request, _("Your password was changed. Other devices are logged out."))
+        return redirect(self.get_success_url())
+
+
+class _PasswordSet(_SendsAgain, auth.PasswordResetConfirmView):
+    template_name = "registration/password_set.html"
+    form_class = PasswordSetForm
+    token_generator = tokens
+    success_url = reverse_lazy("home")
+
+    def get_user(self, uidb64: str) -> Any:
+        """The account of the link; its public id stands in for the encoded primary key."""
+        try:
+            return User.objects.filter(uid=uuid.UUID(uidb64), is_active=True).first()
+        except ValueError:
+            return None
+
+    def form_valid(self, form: Any) -> Any:
+        """Keep the password, and the mail address that the person gives, and log in."""
+        replacing, now = form.user.password, timezone.now()
+        user = form.save(commit=False)
+        try:
+            with transaction.atomic():
+                store_password(user=user, replacing=replacing, by="link", now=now)
+                update_details(actor=user, user=user, name=user.name, email=form.address(), now=now)
+                keep_language(user=user, language=get_language() or "")
+        except AccountChanged:
+            self.validlink = False
+            return self.render_to_response(self.get_context_data())
+        del self.request.session[auth.INTERNAL_RESET_SESSION_TOKEN]
+        log_in(self.request, user, "summhay_site.authentication.AccountBackend")
+        messages.success(self.request, _("Your password is set, and you are logged in."))
+        return redirect(self.get_success_url())
+
+    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> Any:
+        """A dead link is 410, a mistake in the form 422."""
+        if not self.validlink:
+            kwargs["status"] = 410
+        elif context["form"].errors:
+            kwargs["status"] = 422
+        return super().render_to_response(context, **kwargs)
+
+
+login = public(_Login.as_view())
+logout = public(_Logout.as_view())
+password_change = requires(LOGGED_IN)(_PasswordChange.as_view())
+password_set = public(_PasswordSet.as_view())
+
+
+@public
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_forgotten(request: HtmxHttpRequest) -> HttpResponse:
+    """Ask for a link by mail. The answer is the same whether the address is known or not."""
+    form = ForgottenForm(request.POST or None)
+    if settings.EMAIL_IS_SET and request.method == "POST" and form.is_valid():
+        address = form.cleaned_data["email"]
+        site = request.build_absolute_uri("/")
+        enqueue("summhay_site.tasks.mail_forgotten_task", address, site, get_language())
+        return page(request, "registration/password_forgotten_sent.html", {"email": address})
+    context = {"form": form, "can_mail": settings.EMAIL_IS_SET}
+    return page(request, "registration/password_forgotten.html", context, status=422 if form.errors else 200)
+
+
+@requires(LOGGED_IN)
+@require_safe
+def admin_password(request: HttpRequest) -> HttpResponse:
+    """The admin site has no password page of its own."""
+    return redirect("password-change")
+
+
+@public
+@require_safe
+def admin_login(request: HttpRequest) -> HttpResponse:
+    """The admin site has no login of its own: strangers use the one of the site, others are refused."""
+    if request.user.is_authenticated:
+        raise PermissionDenied
+    following = request.GET.get("next", reverse("admin:index"))
+    return redirect(f"{reverse('login')}?{urlencode({'next': following})}")
+
+
+@requires(LOGGED_IN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def profile(request: HtmxHttpRequest) -> HttpResponse:
+    """Change one's own name, time zone and language."""
+    person = actor(request)
+    form = ProfileForm(request.POST or None, person=person)
+    if request.method == "POST" and form.is_valid():
+        update_profile(user=person, now=timezone.now(), **form.cleaned_data)
+        with translation.override(language_of(request)):
+            messages.success(request, _("Saved."))
+        return redirect("profile")
+    return page(request, "site/profile.html", {"form": form}, status=422 if form.errors else 200)

@@ -1,0 +1,1 @@
+"""The audit log: its queries, its sentences, its page and download."""

@@ -1,0 +1,160 @@
+"""What researchers and admins find on their home page: how things stand and the next step. A few queries each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.db.models import Count, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.timezone import localdate
+
+from annotation.kinds import Waiting, kind_named
+from annotation.models import Annotator, CreditRequest, Session, Study
+from annotation.studies.pace import SHOWN_DAYS, Pace, paces
+from benchmarks import question_sets
+from benchmarks.models import Haystack, JudgeRun
+from summhay_site.accounts.models import User
+from summhay_site.home import attention
+
+RESULTS_SHOWN = 3
+BAR_STEP, BAR_HEIGHT = 14, 48
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """A study that is open or being set up, with its pace."""
+
+    study: Study
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class ResearcherHome:
+    """Corpora are shared, studies are one's own; admins see all."""
+
+    haystacks: int
+    question_sets: int
+    has_corpus: bool
+    annotators: int
+    studies: int
+    lines: list[StudyLine]
+    sessions_running: int
+    runs_waiting: int
+    time_requests: list[CreditRequest]
+    waiting: list[Waiting]
+    results: list[tuple[str, str]]
+    """The newest studies with something done: their names and where their results are."""
+
+    @property
+    def open_lines(self) -> list[StudyLine]:
+        """Studies under way, those due first on top."""
+        return [line for line in self.lines if line.study.state == Study.State.OPEN]
+
+    @property
+    def drafts(self) -> list[StudyLine]:
+        """Studies that are being set up."""
+        return [line for line in self.lines if line.study.state == Study.State.DRAFT]
+
+    @property
+    def tasks(self) -> int:
+        """Tasks in open studies."""
+        return sum(line.pace.n_tasks for line in self.open_lines)
+
+    @property
+    def tasks_done(self) -> int:
+        """Tasks done in open studies."""
+        return sum(line.pace.n_done for line in self.open_lines)
+
+    @property
+    def bars(self) -> list[Bar]:
+        """Tasks done in these studies on each of the last 14 days, as bars of a small plot."""
+        today = localdate()
+        days = [today - timedelta(days=ago) for ago in range(SHOWN_DAYS - 1, -1, -1)]
+        counts = [sum(line.pace.by_day.get(day, 0) for line in self.lines) for day in days]
+        most = max(counts) or 1
+        return [
+            Bar(day, n, x=at * BAR_STEP, y=BAR_HEIGHT - n * BAR_HEIGHT // most, height=n * BAR_HEIGHT // most)
+            for at, (day, n) in enumerate(zip(days, counts, strict=True))
+        ]
+
+    @property
+    def done_lately(self) -> int:
+        """Tasks done in the last 14 days."""
+        return sum(bar.n for bar in self.bars)
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is everything that work needs."""
+        return bool(self.has_corpus and self.annotators and self.open_lines)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A day of the small plot and the place of its bar, in pixels."""
+
+    day: date
+    n: int
+    x: int
+    y: int
+    height: int
+
+
+@dataclass(frozen=True)
+class AdminHome:
+    """Accounts at a glance."""
+
+    people: int
+    inactive: int
+    never_logged_in: int
+
+
+def read_researcher(user: Any) -> ResearcherHome:
+    """A fixed number of queries for any number of studies; counts are those of the lists that they lead to."""
+    own = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED).order_by("due_at", "-created_at")
+    studies = {study.pk: study for study in own}
+    worked = [study for study in studies.values() if study.kind != Study.Kind.EXTERNAL]
+    pace = paces(worked, timezone.now())
+    current = Haystack.objects.current().without_sources().order_by("-created_at", "-pk")
+    haystacks = list(current.values_list("uid", "is_practice"))
+    for_work = [uid for uid, is_practice in haystacks if not is_practice]
+    n_sets = sum(not one.is_archived for one in question_sets.sets())
+    under_way = (Study.State.OPEN, Study.State.DRAFT)
+    return ResearcherHome(
+        haystacks=len(haystacks),
+        question_sets=n_sets,
+        has_corpus=bool(n_sets or for_work),
+        annotators=Annotator.objects.active().count(),
+        studies=len(studies),
+        lines=[StudyLine(study, pace[study.pk]) for study in worked if study.state in under_way],
+        sessions_running=Session.objects.filter(
+            state__in=[Session.State.RUNNING, Session.State.PAUSED], assignment__study__in=studies
+        ).count(),
+        runs_waiting=JudgeRun.objects.filter(state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING]).count(),
+        time_requests=list(
+            CreditRequest.objects.unanswered()
+            .filter(session__assignment__study__in=studies)
+            .select_related("session__annotator", "session__assignment__study")
+            .order_by("at", "pk")
+        ),
+        waiting=attention.everything(user, studies),
+        results=_results([study for study in worked if pace[study.pk].n_done]),
+    )
+
+
+def _results(studies: list[Study]) -> list[tuple[str, str]]:
+    newest = sorted(studies, key=lambda study: study.created_at, reverse=True)[:RESULTS_SHOWN]
+    pages = [(study, kind_named(study.kind).results_page) for study in newest]
+    return [(study.name, reverse(place, args=[study.uid])) for study, place in pages if place]
+
+
+def read_admin() -> AdminHome:
+    """How many accounts there are, by state; one query."""
+    counts = User.objects.aggregate(
+        people=Count("pk", filter=Q(is_active=True)),
+        inactive=Count("pk", filter=Q(is_active=False)),
+        never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
+    )
+    return AdminHome(**counts)

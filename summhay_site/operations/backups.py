@@ -1,0 +1,206 @@
+"""A copy of the whole database in one file, and the way back. SQLite by its own online copy, so that nothing need
+stop for a backup; PostgreSQL by its own tools, which must be on the PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections, transaction
+
+from summhay_site.operations import tombstones
+from summhay_site.operations.erasing import erase_again
+from summhay_site.operations.tombstones import Tombstone
+from summhay_site.operations.upgrading import APPLIED, ForeignDatabase, Migration, check
+
+LEFT_OUT = (
+    "django_session",
+    "axes_accessattemptexpiration",
+    "axes_accessattempt",
+    "axes_accessfailurelog",
+    "axes_accesslog",
+    "annotation_joinedfrom",
+)
+"""Tables without rows in a backup: log-ins, which a thief of the file could use, and network addresses and
+their digests, which are kept for a day only."""
+
+
+class BackupFailed(Exception):
+    """The file could not be written or read; the message says why. Nothing was changed."""
+
+
+def backup(*, to: Path, overwrite: bool = False) -> int:
+    """Write the database to a file that only its owner can read; returns its size in bytes.
+
+    The file is written atomically. The list of erased people is brought up to date beside it, for all backups of
+    that folder. Raises `BackupFailed`.
+    """
+    if to.exists() and not overwrite:
+        raise BackupFailed(f"{to} exists; choose another name, or say --overwrite.")
+    if not to.parent.is_dir():
+        raise BackupFailed(f"There is no folder {to.parent}.")
+    partial = to.with_name(f".{to.name}.partial")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        if connection.vendor == "postgresql":
+            left_out = [f"--exclude-table-data={table}" for table in LEFT_OUT]
+            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={partial}", *left_out)
+        else:
+            _copy_sqlite(_database_file(), partial)
+            with closing(sqlite3.connect(partial)) as copy:
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a write-ahead log beside it
+                copy.execute("PRAGMA secure_delete=ON")
+                _empty(copy.cursor(), {name for (name,) in copy.execute("SELECT name FROM sqlite_master")})
+                copy.commit()
+        _sync(partial)
+        partial.replace(to)
+        beside = to.with_name(tombstones.FILE_NAME)
+        if known := _tombstones(tombstones.tombstone_file(), beside):
+            tombstones.write(known, to=beside)
+    finally:
+        partial.unlink(missing_ok=True)
+    return to.stat().st_size
+
+
+def restore(*, source: Path) -> int:
+    """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`.
+
+    Everybody has to log in again, and password links made before stop working: a link that was used or cancelled
+    after the backup would otherwise live again. The tables become those of this version, and whoever was erased
+    since the backup is erased from it again. Gives how many that are.
+    """
+    if not source.is_file():
+        raise BackupFailed(f"There is no file {source}.")
+    erased = _tombstones(tombstones.tombstone_file(), source.with_name(tombstones.FILE_NAME))
+    if connection.vendor == "postgresql":
+        _check_archive(source)
+        connections.close_all()
+        options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
+        _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+    else:
+        _check_sqlite(source)
+        connection.ensure_connection()  # makes folder and file if there are none yet
+        connections.close_all()
+        _copy_sqlite(source, _database_file())
+    with transaction.atomic(), connection.cursor() as cursor:
+        _empty(cursor, set(connection.introspection.table_names(cursor)))
+        many = 1_000 + secrets.randbelow(100_000)  # more than were made after the backup
+        cursor.execute("UPDATE summhay_site_user SET links_made = links_made + %s", [many])
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except DatabaseError as error:
+        raise BackupFailed(
+            f"The backup was restored, but its tables could not be updated ({error}). Restore it into an empty "
+            "database: until then, people erased since the backup are in it again."
+        ) from error
+    n_erased = erase_again(found=erased)
+    if erased:  # the file of this site may have been lost, and the one beside the backup not
+        tombstones.write(erased, to=tombstones.tombstone_file())
+    return n_erased
+
+
+def _tombstones(*files: Path) -> list[Tombstone]:
+    try:
+        return tombstones.merge(*(tombstones.read(file) for file in files))
+    except tombstones.Damaged as error:
+        raise BackupFailed(str(error)) from error
+
+
+def _empty(cursor: Any, present: set[str]) -> None:
+    for table in LEFT_OUT:
+        if table in present:  # an older backup may not have all of them
+            cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our own names
+
+
+def _database_file() -> Path:
+    return Path(str(connection.settings_dict["NAME"]))
+
+
+def _copy_sqlite(source: Path, to: Path) -> None:
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(to, timeout=20)) as new,
+        ):
+            old.backup(new)
+    except sqlite3.Error as error:
+        raise BackupFailed(f"SQLite could not copy {source} to {to}: {error}.") from error
+
+
+def _check_sqlite(source: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as file:
+            verdict = file.execute("PRAGMA integrity_check").fetchone()[0]
+            file.execute("SELECT 1 FROM summhay_site_user LIMIT 1")
+            applied = file.execute(APPLIED).fetchall()
+    except sqlite3.Error as error:
+        raise BackupFailed(f"{source} is not a backup of this program: {error}.") from error
+    if verdict != "ok":
+        raise BackupFailed(f"{source} is damaged: {verdict}.")
+    _check_version(source, applied)
+
+
+def _check_archive(source: Path) -> None:
+    """Read the migrations out of a file of `pg_dump`: lines of a COPY, with the columns that its head names."""
+    lines = _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(source)).splitlines()
+    heads = [number for number, line in enumerate(lines) if line.startswith("COPY ")]
+    if not heads:
+        raise BackupFailed(f"{source} is not a backup of this program: it has no table of migrations.")
+    names = lines[heads[0]].partition("(")[2].partition(")")[0].split(", ")
+    rows = [line.split("\t") for line in lines[heads[0] + 1 : lines.index("\\.", heads[0])]]
+    app, name = names.index("app"), names.index("name")
+    _check_version(source, [(row[app], row[name]) for row in rows])
+
+
+def _check_version(source: Path, applied: list[Migration]) -> None:
+    try:
+        check(applied, what=f"The backup {source}")
+    except ForeignDatabase as error:
+        raise BackupFailed(str(error)) from error
+
+
+def _run(tool: str, *arguments: str) -> str:
+    """Run one of PostgreSQL's tools to its end; returns what it printed."""
+    path = shutil.which(tool)
+    if path is None:
+        raise BackupFailed(f"{tool} was not found; install the PostgreSQL client tools.")
+    # The arguments are ours, and the password travels in the environment, where other users cannot see it.
+    done = subprocess.run(  # noqa: S603
+        [path, *arguments],
+        env={**os.environ, **_postgres_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BackupFailed(f"{tool} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _postgres_environment() -> dict[str, str]:
+    known: dict[str, Any] = connection.settings_dict
+    values = {
+        "PGHOST": known.get("HOST"),
+        "PGPORT": known.get("PORT"),
+        "PGUSER": known.get("USER"),
+        "PGPASSWORD": known.get("PASSWORD"),
+        "PGDATABASE": known.get("NAME"),
+    }
+    return {key: str(value) for key, value in values.items() if value}
+
+
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

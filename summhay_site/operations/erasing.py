@@ -1,0 +1,112 @@
+"""Erase a person, now or again after a restore: the account goes, the work is deleted or made anonymous."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from axes.models import AccessAttempt
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.cache import cache
+from django.db import transaction
+
+from annotation.models import Annotator, Removal
+from annotation.removal.removing import remove_work, totals
+from annotation.studies.lifecycle import hand_over
+from benchmarks.audit import record
+from benchmarks.models import AuditEvent
+from summhay_site.accounts.accounts import OwnAccount, keep_an_admin, lock
+from summhay_site.accounts.models import User
+from summhay_site.accounts.roles import ADMIN
+from summhay_site.operations import tombstones
+from summhay_site.operations.tombstones import Tombstone
+
+
+@transaction.atomic
+def erase(*, actor: User, user: User, now: datetime, mode: str = Removal.Mode.ANONYMOUS) -> Removal:
+    """Remove a person: account, name and address go, from the audit log too.
+
+    The work stays under a neutral label, or is deleted. Studies that nobody else could see any more pass to
+    whoever erases. The tombstone is in its file before anything is committed.
+
+    Raises `OwnAccount`, `LastAdmin`, and `OSError` where the file cannot be written; then nothing changed.
+    """
+    if actor.pk == user.pk:
+        raise OwnAccount
+    lock(user)
+    if user.role == ADMIN:
+        keep_an_admin(but=user)
+    annotator = Annotator.objects.filter(user=user).first()
+    tombstone = Tombstone(
+        uid=uuid4(),
+        at=now,
+        mode=str(mode),
+        user=user.uid,
+        annotator=annotator.uid if annotator else None,
+        by=actor.uid,
+    )
+    removal = _erase(tombstone, user=user, annotator=annotator, by=actor)
+    tombstones.append(tombstone)
+    transaction.on_commit(cache.clear)
+    return removal
+
+
+def erase_again(*, found: Iterable[Tombstone]) -> int:
+    """Erase those whom a restored database holds again, each in a transaction; gives how many."""
+    done, n = set(Removal.objects.values_list("uid", flat=True)), 0
+    for tombstone in found:
+        if tombstone.uid in done:
+            continue
+        with transaction.atomic():
+            user = User.objects.filter(uid=tombstone.user).first()
+            annotator = Annotator.objects.filter(uid__in=filter(None, [tombstone.annotator])).first()
+            by = User.objects.filter(uid__in=filter(None, [tombstone.by])).first()
+            if user is not None or annotator is not None:
+                _erase(tombstone, user=user, annotator=annotator, by=by or _any_admin(but=user))
+                n += 1
+    return n
+
+
+def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | None, by: Any) -> Removal:
+    now = tombstone.at
+    if user is not None and by is not None:
+        hand_over(user=user, to=by, now=now)
+    if annotator is not None:
+        annotator.label = f"Erased person {annotator.uid.hex[:6]}"
+        annotator.accommodation_note = ""
+        annotator.is_active = False
+        annotator.save(update_fields=["label", "accommodation_note", "is_active"])
+        _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
+    removal = remove_work(annotator=annotator, mode=tombstone.mode, by=by, now=now, uid=tombstone.uid)
+    _forget_in_audit("summhay_site.user", str(tombstone.user), "Erased person")
+    for row in filter(None, (user, annotator)):
+        content_type = ContentType.objects.get_for_model(row)
+        LogEntry.objects.filter(content_type=content_type, object_id=str(row.pk)).delete()
+    record(
+        actor=by,
+        action="account.erased",
+        target=annotator,
+        now=now,
+        uid=str(tombstone.user),
+        mode=tombstone.mode,
+        removed=totals(removal),
+    )
+    if user is not None:
+        for typed in filter(None, (user.username, user.email)):
+            AccessAttempt.objects.filter(username__iexact=typed).delete()
+        user.delete()
+    return removal
+
+
+def _any_admin(*, but: User | None) -> User | None:
+    """Somebody to whom studies can pass where the admin of then is not there."""
+    admins = User.objects.active_admins().exclude(pk__in=[but.pk] if but else [])
+    found: User | None = admins.order_by("pk").first()
+    return found
+
+
+def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
+    AuditEvent.objects.filter(object_type=object_type, object_uid=uid).update(object_name=name)

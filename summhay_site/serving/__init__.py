@@ -1,0 +1,1 @@
+"""How requests are served: middleware, errors, health, static files, what gunicorn runs."""

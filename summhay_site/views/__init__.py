@@ -1,1 +1,0 @@
-"""Pages that every role shares."""
