@@ -20,7 +20,7 @@ from django.utils import translation
 from django.utils.translation import trans_real
 
 from annotation.writing import page_context
-from summhay_site.models import known_time_zones
+from summhay_site.accounts.models import known_time_zones
 
 OPEN, CLOSE = "⟦", "⟧"
 WORD = re.compile(r"[^\W\d_]{2,}")
