@@ -19,7 +19,6 @@ from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.engine.naming import judges_called
 from benchmarks.io.formats import Format
-from benchmarks.io.reading.files import File
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import (
     imported_verdict,
@@ -29,6 +28,7 @@ from benchmarks.io.published import (
     source_title,
     version_said_by,
 )
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.io.schemas.eval_benchmark import PERSON, BenchmarkEntry

@@ -22,8 +22,8 @@ from annotation.importing.plain_labels import PlainLabelsPlan
 from annotation.importing.sessions import SessionsPlan, read_sessions
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.reading.files import File
 from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark, plain_labels
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.reading.files import File
 from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import plain_labels
 from benchmarks.io.schemas.plain_labels import Label, PlainLabels
