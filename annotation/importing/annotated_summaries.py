@@ -5,9 +5,8 @@ A label or prediction that differs from what was imported before is an error: la
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,18 +17,10 @@ from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.engine.naming import judges_called
+from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.published import (
-    imported_verdict,
-    new_judge,
-    new_system,
-    of_configuration,
-    source_title,
-    version_said_by,
-)
-from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.io.schemas.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
@@ -38,10 +29,6 @@ from benchmarks.scoring.text import without_emphasis
 
 IMPORTED = "imported"
 DEFAULT_DATASET = "summhay-eval-benchmark"
-Answer = tuple[str, tuple[int, ...]]
-"""Coverage, and the lines it is linked to."""
-Place = tuple[UUID, UUID]
-"""The public ids of a summary and of an insight."""
 
 
 class Said(NamedTuple):
@@ -53,12 +40,12 @@ class Said(NamedTuple):
     where: str
 
     @property
-    def place(self) -> Place:
+    def place(self) -> published.Place:
         """What it is about."""
         return self.summary.uid, self.insight.uid
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> tuple[str, tuple[int, ...]]:
         """What counts of it."""
         return self.verdict.coverage, self.verdict.lines
 
@@ -78,6 +65,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     """
 
     MODELS = (*LabelPlan.MODELS, Judge, System, Haystack, Subtopic, Insight, Summary, CoverageLabel, Verdict)
+    NEVER = "Texts and labels never change; give the file another dataset, or the judge another name."
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -85,14 +73,13 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.haystacks: dict[str, Haystack] = {}
         self.subtopics: dict[tuple[UUID, str], Subtopic] = {}
         self.insights: dict[tuple[UUID, str], Insight] = {}
-        self.systems: dict[str, System] = {}
         self.summaries: dict[tuple[UUID, str, str], Summary] = {}
         self.have_text: set[tuple[UUID, str]] = set()
         self.judges: dict[str, Judge] = {}
         self.fitted_on: dict[str, set[str]] = defaultdict(set)
         self.counted: set[UUID] = set()
-        self.labels: dict[str, dict[Place, Answer]] = defaultdict(dict)
-        self.verdicts: dict[tuple[UUID, UUID], dict[Place, Answer]] = {}
+        self.labels: dict[str, published.Answers] = defaultdict(dict)
+        self.verdicts: dict[str, published.Answers] = defaultdict(dict)
 
     def take(self, rows: Sequence[BenchmarkEntry]) -> None:
         """Compare the summaries of one file with their labels and predictions."""
@@ -110,12 +97,13 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         for entry in rows:
             for name in entry.fitted:
                 self.fitted_on[name].add(self._haystack(entry).key)
+        self.know({entry.system.key: published.new_system(entry.system) for entry in rows}, kind="")
         said: dict[str, list[Said]] = defaultdict(list)
         for index, entry in enumerate(rows):
             for name, given in self._take(entry, f"[{index}]"):
                 said[name].append(given)
         for name, predictions in said.items():
-            self._predictions(self._judge(name, predictions), predictions)
+            self._predictions(name, predictions)
 
     def _take(self, entry: BenchmarkEntry, where: str) -> Iterator[tuple[str, Said]]:
         """Take the texts and the labels of a summary; gives what judges say of it, by name."""
@@ -135,20 +123,20 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         key = entry.haystack_key
         if key not in self.haystacks:
             names = [key, f"topic_{key}"]
-            found = Haystack.objects.filter(Q(key=key) | Q(metadata__source_name__in=names)).first()
-            if found is None:
-                found = Haystack(
+            known = Haystack.objects.filter(Q(key=key) | Q(metadata__source_name__in=names)).first()
+            if known is None:
+                row = Haystack(
                     key=key,
                     title=without_emphasis(entry.haystack_title),
-                    metadata=source_title(entry.haystack_title),
+                    metadata=published.source_title(entry.haystack_title),
                     dataset=self.dataset,
                     created_at=self.now,
                 )
-                self.create(found, "haystacks")
+                self.create(row, "haystacks")
             else:
                 self.unchanged["haystacks"] += 1
-                self._load_texts(found)
-            self.haystacks[key] = found
+                self._load_texts(known)
+            self.haystacks[key] = known or row
         return self.haystacks[key]
 
     def _load_texts(self, haystack: Haystack) -> None:
@@ -179,9 +167,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             name=entry.subtopic,
             query=entry.subtopic,
         )
-        self.create(row, "subtopics")
         self.counted.add(row.uid)
-        self.subtopics[key] = row
+        self.subtopics[key] = self.create(row, "subtopics")
         return row
 
     def _insight(self, subtopic: Subtopic, one: TopicInsight, where: str) -> Insight:
@@ -189,15 +176,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         if key in self.insights:
             row = self.insights[key]
             self._known(row, "insights")
-            if row.text != one.text:
-                self.problems.error(
-                    "differs",
-                    where,
-                    "insight",
-                    expected=f"the text imported before, “{row.text[:60]}”",
-                    got=one.text,
-                    message="Texts that others may have judged never change.",
-                )
+            self.same(where, insight=(row.text, one.text))
             return row
         if subtopic.haystack.n_documents and subtopic.pk:
             self.problems.error(
@@ -209,44 +188,22 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 message="The insights of a haystack never change.",
             )
         others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
-        row = Insight(
-            subtopic=subtopic, key=one.key, number=max(others, default=0) + 1, name=one.name, text=one.text
-        )
-        self.create(row, "insights")
+        row = published.new_insight(subtopic, max(others, default=0) + 1, one)
         self.counted.add(row.uid)
-        self.insights[key] = row
+        self.insights[key] = self.create(row, "insights")
         return row
-
-    def _system(self, entry: BenchmarkEntry) -> System:
-        key = entry.system.key
-        if key not in self.systems:
-            found = System.objects.filter(key=key).first()
-            if found is None:
-                found = new_system(entry.system)
-                self.create(found)
-            self.systems[key] = found
-        return self.systems[key]
 
     def _summary(self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry) -> Summary:
         """Find it by its text, or make one; where the haystack's file is there, or another text, beside it."""
-        text = "\n".join(entry.lines)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        known = self.summaries.get((subtopic.uid, entry.system.key, digest))
+        text, system = "\n".join(entry.lines), entry.system.key
+        known = self.summaries.get((subtopic.uid, system, published.sha256_of(text)))
         if known is not None:
             self.unchanged["summaries"] += 1
             return known
-        stands_beside = haystack.n_documents or (subtopic.uid, entry.system.key) in self.have_text
-        row = Summary(
-            subtopic=subtopic,
-            haystack=haystack,
-            system=self._system(entry),
-            origin=Summary.Origin.ANNOTATED if stands_beside else Summary.Origin.IMPORTED,
-            text=text,
-            text_sha256=digest,
-            created_at=self.now,
-        )
-        self.create(row, "summaries")
-        self._remember(row)
+        stands_beside = haystack.n_documents or (subtopic.uid, system) in self.have_text
+        origin = Summary.Origin.ANNOTATED if stands_beside else Summary.Origin.IMPORTED
+        row = published.new_summary(subtopic, self.systems[system], text, now=self.now, origin=origin)
+        self._remember(self.create(row, "summaries"))
         return row
 
     def _remember(self, row: Summary) -> None:
@@ -254,112 +211,55 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.have_text.add((row.subtopic.uid, row.system.key))
 
     def _label(self, name: str, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
-        answer = (label.coverage, label.lines)
+        place, answer = (summary.uid, insight.uid), (label.coverage, label.lines)
         field = "annotation" if name == IMPORTED else PERSON + name
-        if self._is_known(self.labels[name], (summary.uid, insight.uid), answer, where, field):
-            self.unchanged["labels"] += 1
-            return
-        row = CoverageLabel(
-            study=self.study,
-            annotator=self.annotator(name),
-            summary=summary,
-            insight=insight,
-            coverage=label.coverage,
-            lines=list(label.lines),
-            is_linked=bool(label.lines),
-            is_complete=True,
-            is_imported=True,
-            breaks_rule=label.breaks_rule,
-            raw=dict(label.raw),
-            made_at=self.now,
-        )
-        self.create(row, "labels")
+        if self.is_new_answer(self.labels[name], place, answer, kind="labels", where=where, name=field):
+            raw = dict(label.raw)
+            self.create(self.coverage_label(name, summary, insight, label, raw=raw), "labels")
+
+    def _predictions(self, name: str, said: Sequence[Said]) -> None:
+        judge = self._judge(name, said)
+        known, field = self.verdicts[name], f"predictions_{judge}"
+        for one in said:
+            if self.is_new_answer(known, one.place, one.answer, kind="verdicts", where=one.where, name=field):
+                row = published.new_verdict(judge, one.summary, one.insight, one.verdict, now=self.now)
+                self.create(row, "verdicts")
 
     def _judge(self, name: str, said: Sequence[Said]) -> Judge:
         """The judge of this name (or “NAME vN”) that says the same; one that contradicts it gets a next version.
 
         A version that came with such a file before stays the one: what it contradicts is an error.
         """
-        if name not in self.judges:
-            versions = list(Judge.objects.filter(name=name)) or judges_called(name)
-            latest = max((judge.version for judge in versions if judge.name == name), default=0)
+        judge = self.judges.get(name)
+        haystacks = list({one.summary.haystack.uid: one.summary.haystack for one in said}.values())
+        versions = [judge] if judge else list(Judge.objects.filter(name=name)) or judges_called(name)
+        known = published.answers_of(versions, haystacks)
+        if judge is None:
+            latest = max((version.version for version in versions if version.name == name), default=0)
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
-            new = new_judge(name, config=config, version=latest + 1, now=self.now)
-            found = self._known_judge(versions, name, said, new)
-            if found is None:
-                found = new
-                self.create(found)
-            self.judges[name] = found
-        return self.judges[name]
+            new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
+            alike = self._fitted_alike(versions, name, haystacks)
+            given = {one.place: one.answer for one in said}
+            judge = published.version_said_by(alike, given, lambda judge: known.get(judge.pk, {}), new=new)
+            judge = judge or published.of_configuration(versions, new) or self.create(new)
+            self.judges[name] = judge
+        self.verdicts[name] = {**known.get(judge.pk, {}), **self.verdicts[name]}
+        return judge
 
-    def _known_judge(self, versions: Sequence[Judge], name: str, said: Sequence[Said], new: Judge) -> Judge | None:
-        haystacks = {one.summary.haystack.uid: one.summary.haystack for one in said}.values()
+    def _fitted_alike(self, versions: Sequence[Judge], name: str, haystacks: Sequence[Haystack]) -> list[Judge]:
+        """The versions that were fitted to exactly those of the haystacks of which the file says so."""
         fitted_on = fitted_haystacks(versions)
 
-        def is_fitted_alike(judge: Judge) -> bool:
-            return all(
-                (haystack.key in self.fitted_on.get(name, ()))
-                == bool(
-                    fitted_on[judge.pk] & names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
-                )
-                for haystack in haystacks
-            )
+        def is_fitted(judge: Judge, haystack: Haystack) -> bool:
+            names = names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
+            return bool(fitted_on[judge.pk] & names)
 
-        def known(judge: Judge) -> dict[Place, Answer]:
-            found: dict[Place, Answer] = {}
-            for haystack in haystacks:
-                found |= self._known_verdicts(judge, haystack)
-            return found
-
-        found = version_said_by(
-            filter(is_fitted_alike, versions),
-            {one.place: one.answer for one in said},
-            known,
-            new=new,
-        )
-        return found or of_configuration(versions, new)
-
-    def _predictions(self, judge: Judge, said: Iterable[Said]) -> None:
-        for one in said:
-            known = self._known_verdicts(judge, one.summary.haystack)
-            if self._is_known(known, one.place, one.answer, one.where, f"predictions_{judge}"):
-                self.unchanged["verdicts"] += 1
-            else:
-                row = imported_verdict(judge, one.summary, one.insight, one.verdict, now=self.now)
-                self.create(row, "verdicts")
-
-    def _known_verdicts(self, judge: Judge, haystack: Haystack) -> dict[Place, Answer]:
-        key = (judge.uid, haystack.uid)
-        if key not in self.verdicts:
-            self.verdicts[key] = {}
-            if judge.pk and haystack.pk:
-                rows = Verdict.objects.filter(judge=judge, summary__haystack=haystack, repeat=0)
-                values = rows.values_list("summary__uid", "insight__uid", "coverage", "lines")
-                self.verdicts[key] = {(row[0], row[1]): (row[2], tuple(row[3])) for row in values}
-        return self.verdicts[key]
-
-    def _is_known(self, known: dict[Place, Answer], place: Place, answer: Answer, where: str, name: str) -> bool:
-        """Whether a label or prediction was there; one that differs is an error, a new one is remembered."""
-        before = known.setdefault(place, answer)
-        if before != answer:
-            self.problems.error(
-                "differs",
-                where,
-                name,
-                expected=f"what was imported before, {_worded(before)}",
-                got=Got(_worded(answer)),
-                message="Labels are never changed; give the file another dataset, or the judge another name.",
-            )
-        return before is not answer
-
-
-def _worded(answer: Answer) -> str:
-    coverage, lines = answer
-    return f"{coverage}, line {', '.join(map(str, lines))}" if lines else f"{coverage}, no line"
-
-
-def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[BenchmarkEntry]:
-    return eval_benchmark.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
+        told = self.fitted_on.get(name, ())
+        return [
+            judge
+            for judge in versions
+            if all((haystack.key in told) == is_fitted(judge, haystack) for haystack in haystacks)
+        ]
 
 
 ANNOTATED_SUMMARIES = Format(
@@ -371,7 +271,7 @@ ANNOTATED_SUMMARIES = Format(
     ),
     extensions=(".json",),
     example=eval_benchmark.EXAMPLE,
-    parse=_parse,
+    parse=lambda file, problems, _: eval_benchmark.parse(file.path, problems=problems, **file.limits),
     plan=AnnotatedSummariesPlan,
     kinds={
         "haystacks": _("haystacks"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model
 from django.urls import reverse
 
 from annotation.kinds import kind_named
-from annotation.models import Annotator, Membership, Study
+from annotation.models import Annotator, CoverageLabel, Membership, Study
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas.topics import TopicVerdict
+from benchmarks.models import Insight, Summary
 
 PERMISSION = "annotation.add_study"
 Rows = TypeVar("Rows")
@@ -26,6 +28,7 @@ class LabelPlan(Plan[Rows]):
 
     MODELS: ClassVar[tuple[type[Model], ...]] = (Study, Annotator, Membership)
     ACTION = "labels.imported"
+    NEVER = "Labels are never changed; import them into another study."
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -95,6 +98,31 @@ class LabelPlan(Plan[Rows]):
             self.create(Membership(study=self.study, annotator=row, number=self.n_members, joined_at=self.now))
             self.annotators[label] = row
         return self.annotators[label]
+
+    def coverage_label(
+        self,
+        name: str,
+        summary: Summary,
+        insight: Insight,
+        given: TopicVerdict,
+        *,
+        raw: Mapping[str, Any],
+    ) -> CoverageLabel:
+        """A label that was imported under a name, as a row, marked where it breaks our rule."""
+        return CoverageLabel(
+            study=self.study,
+            annotator=self.annotator(name),
+            summary=summary,
+            insight=insight,
+            coverage=given.coverage,
+            lines=list(given.lines),
+            is_linked=bool(given.lines),
+            is_complete=True,
+            is_imported=True,
+            breaks_rule=given.breaks_rule,
+            raw=dict(raw),
+            made_at=self.now,
+        )
 
     def write(self) -> None:
         """Save the rows, and give the study to whom it belongs."""

@@ -16,20 +16,19 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.plan import ImportRequest
+from benchmarks.io.plan import Answer, ImportRequest
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import plain_labels
 from benchmarks.io.schemas.plain_labels import Label, PlainLabels
+from benchmarks.io.schemas.topics import TopicVerdict
 from benchmarks.models import Insight, Summary
-from benchmarks.scoring.summhay import COVERAGES, Coverage
+from benchmarks.scoring.summhay import COVERAGES
 from benchmarks.system_names import PREFIX
 
 CHUNK = 500
-Place = tuple[Summary, int]
-"""A summary and the pk of one of its insights."""
-External = tuple[str, str, tuple[Any, ...]]
-"""What is compared of a label: the label itself, its cluster and its links."""
+Place = tuple[Summary, Insight]
+"""A summary and one of its insights."""
 
 
 class PlainLabelsPlan(LabelPlan[PlainLabels]):
@@ -40,8 +39,8 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
         self.task = request.options.get("task", "")
-        self.external: dict[tuple[str, str, str], External] = {}
-        self.coverage: dict[tuple[str, int, int], tuple[str, tuple[int, ...]]] = {}
+        self.external: dict[tuple[str, str, str], Answer] = {}
+        self.coverage: dict[tuple[str, int, int], Answer] = {}
 
     def take(self, rows: PlainLabels) -> None:
         """Compare the labels of one file."""
@@ -65,7 +64,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             "annotator__label", "task", "item", "label", "cluster", "links"
         )
         for who, task, item, label, cluster, links in rows.iterator():
-            self.external[who, task, item] = (label, cluster, tuple(links))
+            self.external[who, task, item] = (label, (cluster, *links))
         current = study.coveragelabels.filter(is_current=True, annotator__user=None)
         for who, summary, insight, coverage, lines in current.values_list(
             "annotator__label", "summary", "insight", "coverage", "lines"
@@ -74,49 +73,39 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
 
     def _plan_external(self, row: Label) -> None:
         task = self.task or row.task
-        answer = (row.label, row.cluster, row.links)
-        before = self.external.setdefault((row.annotator, task, row.item), answer)
-        if before is not answer:
-            self.unchanged["labels"] += 1
-            if before != answer:
-                self._differs(row, before[0])
-            return
-        made = ExternalLabel(
-            study=self.study,
-            annotator=self.annotator(row.annotator),
-            task=task,
-            item=row.item,
-            label=row.label,
-            cluster=row.cluster,
-            links=list(row.links),
-            imported_at=self.now,
-        )
-        self.create(made, "labels")
+        place, answer = (row.annotator, task, row.item), (row.label, (row.cluster, *row.links))
+        if self._is_new(self.external, place, answer, row, "labels"):
+            made = ExternalLabel(
+                study=self.study,
+                annotator=self.annotator(row.annotator),
+                task=task,
+                item=row.item,
+                label=row.label,
+                cluster=row.cluster,
+                links=list(row.links),
+                imported_at=self.now,
+            )
+            self.create(made, "labels")
 
-    def _plan_coverage(self, row: Label, summary: Summary, insight: int) -> None:
+    def _plan_coverage(self, row: Label, summary: Summary, insight: Insight) -> None:
         lines = self._lines(row, summary)
-        answer = (row.label, lines)
-        before = self.coverage.setdefault((row.annotator, summary.pk, insight), answer)
-        if before is not answer:
-            self.unchanged["coverage_labels"] += 1
-            if before != answer:
-                self._differs(row, before[0])
-            return
-        made = CoverageLabel(
-            study=self.study,
-            annotator=self.annotator(row.annotator),
-            summary=summary,
-            insight_id=insight,
-            coverage=row.label,
-            lines=list(lines),
-            is_linked=bool(lines),
-            is_complete=True,
-            is_imported=True,
-            breaks_rule=(row.label == Coverage.NONE) == bool(lines),
-            raw={"item": row.item, "links": list(row.links)},
-            made_at=self.now,
+        place = (row.annotator, summary.pk, insight.pk)
+        if self._is_new(self.coverage, place, (row.label, lines), row, "coverage_labels"):
+            raw = {"item": row.item, "links": list(row.links)}
+            given = TopicVerdict(insight.key, row.label, lines)
+            made = self.coverage_label(row.annotator, summary, insight, given, raw=raw)
+            self.create(made, "coverage_labels")
+
+    def _is_new(self, known: dict[Any, Answer], place: Any, answer: Answer, row: Label, kind: str) -> bool:
+        return self.is_new_answer(
+            known,
+            place,
+            answer,
+            kind=kind,
+            where=row.where,
+            name="label",
+            worded=lambda said: f"“{said[0]}” with its links and cluster",
         )
-        self.create(made, "coverage_labels")
 
     def _lines(self, row: Label, summary: Summary) -> tuple[int, ...]:
         n_lines = len(summary.lines)
@@ -125,16 +114,6 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             expected, got = f"lines 1 to {n_lines} of the summary", Got(", ".join(map(str, row.links)))
             self.problems.error("unknown_line", row.where, "links", expected=expected, got=got)
         return tuple(lines)
-
-    def _differs(self, row: Label, known: str) -> None:
-        self.problems.error(
-            "differs",
-            row.where,
-            "label",
-            expected=f"what was imported before, “{known}” with its links and cluster",
-            got=row.label,
-            message="Labels are never changed; import them into another study.",
-        )
 
 
 def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
@@ -145,16 +124,15 @@ def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, P
     named = {item: split for item in items if (split := _split(item)) is not None}
     summaries = _summaries({summary for summary, _ in named.values()})
     subtopics = {summary.subtopic_id for summary in summaries.values()}
-    insights: dict[tuple[int, str], int] = {}
-    rows = Insight.objects.filter(subtopic__in=subtopics).values_list("pk", "subtopic", "key", "uid")
-    for pk, subtopic, key, uid in rows:
-        insights[subtopic, key] = insights[subtopic, str(uid)] = pk
+    insights: dict[tuple[int, str], Insight] = {}
+    for row in Insight.objects.filter(subtopic__in=subtopics):
+        insights[row.subtopic_id, row.key] = insights[row.subtopic_id, str(row.uid)] = row
     places: dict[str, Place] = {}
-    for item, (name, insight) in named.items():
+    for item, (name, key) in named.items():
         summary = summaries.get(name)
-        pk_ = insights.get((summary.subtopic_id, insight)) if summary is not None else None
-        if summary is not None and pk_ is not None:
-            places[item] = (summary, pk_)
+        insight = insights.get((summary.subtopic_id, key)) if summary is not None else None
+        if summary is not None and insight is not None:
+            places[item] = (summary, insight)
     if named and len(places) < len(items):
         missing = next(item for item in items if item not in places)
         problems.warning(
@@ -207,15 +185,9 @@ def _summaries(names: Iterable[str]) -> dict[str, Summary]:
 
 
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> PlainLabels:
-    with plain_labels.opened(
-        file.path, problems, name=file.name, limit_bytes=file.limit_bytes, progress=file.progress
-    ) as rows:
-        return plain_labels.read(
-            rows,
-            categories=plain_labels.split_categories(options.get("categories", "")),
-            task=options.get("task", ""),
-            problems=problems,
-        )
+    categories = plain_labels.split_categories(options.get("categories", ""))
+    with plain_labels.opened(file.path, problems, name=file.name, **file.limits) as rows:
+        return plain_labels.read(rows, categories=categories, task=options.get("task", ""), problems=problems)
 
 
 PLAIN_LABELS = Format(

@@ -7,14 +7,13 @@ scores may be. A haystack that annotated summaries brought is completed (`comple
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.io import completing, published
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
-from benchmarks.io.schemas.topics import TopicFile, TopicInsight, TopicSubtopic, TopicSummary
+from benchmarks.io.schemas.topics import TopicFile, TopicSubtopic, TopicSummary
 from benchmarks.models import (
     Document,
     Haystack,
@@ -29,12 +28,6 @@ from benchmarks.models import (
 from benchmarks.owning import may_change
 from benchmarks.scoring.text import without_emphasis
 
-NEVER = "What was imported is never altered: use another topic_id, or delete the haystack first."
-Place = tuple[int, int]
-"""A summary and an insight, by primary key."""
-Answer = tuple[str, tuple[int, ...]]
-"""Coverage, and the lines it is linked to."""
-
 
 class HaystackPlan(Plan[TopicFile]):
     """One haystack compared with the rows there are.
@@ -44,6 +37,7 @@ class HaystackPlan(Plan[TopicFile]):
 
     MODELS = (Haystack, Judge, Document, Subtopic, Insight, System, RetrieverRanking, Summary, Verdict)
     ACTION = "corpus.imported"
+    NEVER = "What was imported is never altered: use another topic_id, or delete the haystack first."
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -51,7 +45,6 @@ class HaystackPlan(Plan[TopicFile]):
         if not 1 <= len(self.judge_name) <= 120:
             expected = "a judge name of 1 to 120 characters"
             problems.error("wrong_value", "", "judge", expected=expected, got=self.judge_name)
-
         self.completes = False
         self.displaced: list[Summary] = []
 
@@ -62,10 +55,9 @@ class HaystackPlan(Plan[TopicFile]):
         self._plan_documents()
         subtopics = self._plan_subtopics()
         insights = self._plan_insights(subtopics)
-        systems = self._plan_systems()
+        self.know({system.key: published.new_system(system) for system in rows.systems})
         self._plan_rankings(subtopics)
-        summaries = self._plan_summaries(subtopics, systems)
-        self._plan_verdicts(summaries, insights)
+        self._plan_verdicts(self._plan_summaries(subtopics), insights)
 
     def write(self) -> None:
         """Save the rows; new subtopics make another version of the data."""
@@ -84,9 +76,6 @@ class HaystackPlan(Plan[TopicFile]):
     def about(self) -> dict[str, str]:
         """The name of the file."""
         return {"file": self.topic.source_name}
-
-    def _conflict(self, kind: str, where: str, name: str, expected: str, got: object) -> None:
-        self.problems.error(kind, where, name, expected=expected, got=got, message=NEVER)
 
     def _plan_haystack(self) -> Haystack:
         topic = self.topic
@@ -117,157 +106,77 @@ class HaystackPlan(Plan[TopicFile]):
         return found
 
     def _plan_documents(self) -> None:
+        given = self.topic.documents
         if self.is_new or self.completes:
-            for document in self.topic.documents:
-                row = Document(
-                    haystack=self.haystack,
-                    number=document.number,
-                    key=document.key,
-                    title=document.title,
-                    text=document.text,
-                    n_words=document.n_words,
-                    metadata=dict(document.metadata),
-                )
-                self.create(row, "documents")
+            for document in given:
+                self.create(published.new_document(self.haystack, document), "documents")
             return
-        rows = self.haystack.documents.values_list("number", "key", "text")
-        found = {number: (key, text) for number, key, text in rows}
-        if len(found) != len(self.topic.documents):
-            expected = f"the {len(found)} documents of before"
-            self._conflict("changed_documents", "", "documents", expected, Got(f"{len(self.topic.documents)}"))
-        for document in self.topic.documents:
-            where = f"documents[{document.number - 1}]"
-            key, text = found.get(document.number, (document.key, document.text))
-            if key != document.key:
-                self._conflict("changed_document", where, "document_id", f"“{key}” as before", document.key)
-            elif text != document.text:
-                self._conflict(
-                    "changed_document", where, "document_text", "the text of before", Got("another text")
-                )
-            else:
-                self.unchanged["documents"] += 1
+        known = self.haystack.documents.only("haystack", "key", "text").order_by("number")
+        if self.same_documents("", list(known), given, key="document_id", text="document_text"):
+            self.unchanged["documents"] += len(given)
 
     def _plan_subtopics(self) -> dict[str, Subtopic]:
-        found = {row.key: row for row in self.haystack.subtopics.all()} if not self.is_new else {}
+        known = {} if self.is_new else {row.key: row for row in self.haystack.subtopics.all()}
         if self.completes:
-            for known in completing.complete_subtopics(found, self.topic):
-                self.alter(known, completing.SUBTOPIC_FIELDS, "subtopics")
-        taken = {row.number for row in found.values()}
-        for subtopic in self.topic.subtopics:
-            row = found.get(subtopic.key)
-            if row is None:
-                number = subtopic.number if subtopic.number not in taken else max(taken) + 1
-                taken.add(number)
-                row = Subtopic(
-                    haystack=self.haystack,
-                    number=number,
-                    key=subtopic.key,
-                    name=subtopic.name,
-                    description=subtopic.description,
-                    query=subtopic.query,
-                )
-                self.create(row, "subtopics")
-                found[subtopic.key] = row
-            elif (row.query, row.description) != (subtopic.query, subtopic.description):
-                name = "query" if row.query != subtopic.query else "subtopic"
-                got = subtopic.query if name == "query" else subtopic.description
-                self._conflict(
-                    "changed_subtopic", f"subtopics[{subtopic.number - 1}]", name, "the text of before", got
-                )
-            elif not self.completes:
-                self.unchanged["subtopics"] += 1
-        return found
-
-    def _plan_insights(self, subtopics: dict[str, Subtopic]) -> dict[str, Insight]:
-        found: dict[str, Insight] = {}
-        old: dict[str, dict[str, Insight]] = {}
-        if not self.is_new:
-            for row in Insight.objects.filter(subtopic__haystack=self.haystack).select_related("subtopic"):
-                old.setdefault(row.subtopic.key, {})[row.key] = row
-        for subtopic in self.topic.subtopics:
-            owner = subtopics[subtopic.key]
-            if owner.pk is None:
-                for number, insight in enumerate(subtopic.insights, 1):
-                    found[insight.key] = self._new_insight(owner, number, insight)
-            elif self.completes:
-                found |= self._complete_insights(owner, subtopic, old.get(subtopic.key, {}))
-            else:
-                found |= self._same_insights(subtopic, old.get(subtopic.key, {}))
-        return found
-
-    def _new_insight(self, subtopic: Subtopic, number: int, given: TopicInsight) -> Insight:
-        row = Insight(
-            subtopic=subtopic,
-            number=number,
-            key=given.key,
-            name=given.name,
-            text=given.text,
-            gold_documents=list(given.gold_documents),
-        )
-        self.create(row, "insights")
-        return row
-
-    def _complete_insights(
-        self, owner: Subtopic, subtopic: TopicSubtopic, old: Mapping[str, Insight]
-    ) -> dict[str, Insight]:
-        """Give those that are there their numbers and gold documents; their texts are the same."""
-        where = f"subtopics[{subtopic.number - 1}].insights"
-        found: dict[str, Insight] = {}
-        unknown = old.keys() - {insight.key for insight in subtopic.insights}
-        if unknown:
-            expected = f"also {', '.join(sorted(unknown))}, which people or judges have labelled"
-            self._conflict("changed_insights", where, "", expected, Got(f"{len(subtopic.insights)} others"))
-        for number, insight in enumerate(subtopic.insights, 1):
-            row = old.get(insight.key)
-            if row is None:
-                found[insight.key] = self._new_insight(owner, number, insight)
+            for row in completing.complete_subtopics(known, self.topic):
+                self.alter(row, completing.SUBTOPIC_FIELDS, "subtopics")
+        numbers = {row.number for row in known.values()}
+        for given in self.topic.subtopics:
+            if given.key not in known:
+                number = given.number if given.number not in numbers else max(numbers) + 1
+                numbers.add(number)
+                row = published.new_subtopic(self.haystack, number, given)
+                known[given.key] = self.create(row, "subtopics")
                 continue
-            if row.text != insight.text:
-                place = f"{where}[{number - 1}]"
-                self._conflict("changed_insight", place, "insight", "the text of before", insight.text)
-            found[insight.key] = completing.complete_insight(row, number, insight)
-            self.alter(row, completing.INSIGHT_FIELDS, "insights")
-        return found
+            row = known[given.key]
+            pairs = {"query": (row.query, given.query), "subtopic": (row.description, given.description)}
+            if self.same(_place(given), **pairs) and not self.completes:
+                self.unchanged["subtopics"] += 1
+        return known
 
-    def _same_insights(self, subtopic: TopicSubtopic, old: dict[str, Insight]) -> dict[str, Insight]:
-        where = f"subtopics[{subtopic.number - 1}].insights"
-        if {insight.key for insight in subtopic.insights} != old.keys():
-            self._conflict(
-                "changed_insights",
-                where,
-                "",
-                f"the {len(old)} insights of before",
-                Got(f"{len(subtopic.insights)} with other ids"),
-            )
+    def _plan_insights(self, subtopics: Mapping[str, Subtopic]) -> dict[str, Insight]:
+        stored = Insight.objects.filter(subtopic__haystack=self.haystack) if not self.is_new else ()
+        old: dict[int, dict[str, Insight]] = {}
+        for row in stored:
+            old.setdefault(row.subtopic_id, {})[row.key] = row
+        insights: dict[str, Insight] = {}
+        for given in self.topic.subtopics:
+            owner = subtopics[given.key]
+            insights |= self._insights_of(owner, given, old.get(owner.pk, {}) if owner.pk else None)
+        return insights
+
+    def _insights_of(
+        self, owner: Subtopic, given: TopicSubtopic, old: dict[str, Insight] | None
+    ) -> dict[str, Insight]:
+        """Add those of a new subtopic, complete those without gold documents; others are the same as before."""
+        where = f"{_place(given)}.insights"
+        if old is not None and not self._has_insights(where, given, old):
             return {}
-        for position, insight in enumerate(subtopic.insights):
-            row = old[insight.key]
-            if row.text != insight.text:
-                self._conflict(
-                    "changed_insight", f"{where}[{position}]", "insight", "the text of before", insight.text
-                )
-            elif row.gold_documents != list(insight.gold_documents):
-                self._conflict(
-                    "changed_insight",
-                    f"{where}[{position}]",
-                    "insight_id",
-                    f"an insight of documents {row.gold_documents}",
-                    Got(f"one of documents {list(insight.gold_documents)}"),
-                )
+        insights = {}
+        for number, insight in enumerate(given.insights, 1):
+            row = (old or {}).get(insight.key)
+            if row is None:
+                row = self.create(published.new_insight(owner, number, insight), "insights")
+            elif self.completes:
+                self.same(f"{where}[{number - 1}]", insight=(row.text, insight.text))
+                completing.complete_insight(row, number, insight)
+                self.alter(row, completing.INSIGHT_FIELDS, "insights")
             else:
-                self.unchanged["insights"] += 1
-        return old
+                gold = [Got(f"documents {list(of)}") for of in (row.gold_documents, insight.gold_documents)]
+                pairs = {"insight": (row.text, insight.text), "insight_id": (gold[0], gold[1])}
+                if self.same(f"{where}[{number - 1}]", **pairs):
+                    self.unchanged["insights"] += 1
+            insights[insight.key] = row
+        return insights
 
-    def _plan_systems(self) -> dict[str, System]:
-        keys = [system.key for system in self.topic.systems]
-        found = {row.key: row for row in System.objects.filter(key__in=keys)}
-        for system in self.topic.systems:
-            if system.key in found:
-                self.unchanged["systems"] += 1
-            else:
-                found[system.key] = published.new_system(system)
-                self.create(found[system.key], "systems")
-        return found
+    def _has_insights(self, where: str, given: TopicSubtopic, old: Mapping[str, Insight]) -> bool:
+        """Whether a subtopic has the insights of before; one that is completed may have further ones."""
+        keys = {insight.key for insight in given.insights}
+        gone = sorted(old.keys() - keys)
+        if gone or (keys != old.keys() and not self.completes):
+            before = f"also {', '.join(gone)}" if gone else f"{len(old)} insights"
+            self.differs(where, "", Got(before), Got(f"{len(keys)} with other ids"))
+        return self.completes or keys == old.keys()
 
     def _plan_rankings(self, subtopics: dict[str, Subtopic]) -> None:
         stored = RetrieverRanking.objects.imported()
@@ -291,14 +200,12 @@ class HaystackPlan(Plan[TopicFile]):
                     row.scores = {**row.scores, **scores}
                     self.alter(row, ("scores",))
 
-    def _plan_summaries(
-        self, subtopics: dict[str, Subtopic], systems: dict[str, System]
-    ) -> list[tuple[TopicSummary, Summary]]:
+    def _plan_summaries(self, subtopics: Mapping[str, Subtopic]) -> list[tuple[TopicSummary, Summary]]:
         old, beside = self._known_summaries()
         kept = []
-        for subtopic, summary in self.topic.summaries():
-            owner, system = subtopics[subtopic.key], systems[summary.system_key]
-            digest = hashlib.sha256(summary.text.encode()).hexdigest()
+        for subtopic, given in self.topic.summaries():
+            owner, system = subtopics[subtopic.key], self.systems[given.system_key]
+            digest = published.sha256_of(given.text)
             row = old.pop((owner.pk, system.pk), None)
             if row is not None and self.completes and row.text_sha256 != digest:
                 self.displaced.append(row)
@@ -308,24 +215,13 @@ class HaystackPlan(Plan[TopicFile]):
                 row.origin = Summary.Origin.IMPORTED
                 self.alter(row, ("origin",), "summaries")
             elif row is None:
-                row = Summary(
-                    subtopic=owner,
-                    haystack=self.haystack,
-                    system=system,
-                    text=summary.text,
-                    text_sha256=digest,
-                    created_at=self.now,
-                )
-                self.create(row, "summaries")
+                row = self.create(published.new_summary(owner, system, given.text, now=self.now), "summaries")
             elif row.text_sha256 == digest:
                 self.unchanged["summaries"] += 1
             else:
-                where = f"subtopics[{subtopic.number - 1}].summaries"
-                self._conflict(
-                    "changed_summary", where, summary.system_key, "the lines of before", Got("other lines")
-                )
+                self.differs(f"{_place(subtopic)}.summaries", given.system_key, Got("other lines"))
                 continue
-            kept.append((summary, row))
+            kept.append((given, row))
         if self.completes:
             self.displaced += old.values()
         return kept
@@ -344,7 +240,7 @@ class HaystackPlan(Plan[TopicFile]):
         }
         return old, beside
 
-    def _plan_judge(self, given: Mapping[Place, Answer]) -> tuple[Judge, Mapping[Place, Answer]]:
+    def _plan_judge(self, given: published.Answers) -> tuple[Judge, published.Answers]:
         """The version of the imported judge that says what the file says, with what it has said here.
 
         Where every version contradicts the file it is the one of such files, or the newest.
@@ -359,44 +255,38 @@ class HaystackPlan(Plan[TopicFile]):
             self.problems.error("judge_name_taken", "", "", expected=expected, got=name, message=message)
         if not versions:
             return new, {}
-        said: dict[int, dict[Place, Answer]] = {judge.pk: {} for judge in versions}
-        if not self.is_new:
-            rows = Verdict.objects.filter(judge__in=versions, summary__haystack=self.haystack, repeat=0)
-            fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines")
-            for judge, summary, insight, coverage, lines in rows.values_list(*fields):
-                said[judge][summary, insight] = (coverage, tuple(lines))
-        found = published.version_said_by(versions, given, lambda judge: said[judge.pk], new=new)
-        found = found or published.of_configuration(versions, new) or versions[0]
-        return found, said[found.pk]
+        said = published.answers_of(versions, [] if self.is_new else [self.haystack])
+        judge = (
+            published.version_said_by(versions, given, lambda judge: said.get(judge.pk, {}), new=new)
+            or published.of_configuration(versions, new)
+            or versions[0]
+        )
+        return judge, said.get(judge.pk, {})
 
     def _plan_verdicts(
         self, summaries: Sequence[tuple[TopicSummary, Summary]], insights: Mapping[str, Insight]
     ) -> None:
+        verdicts = [
+            (given, summary, insights[verdict.insight_key], verdict)
+            for given, summary in summaries
+            for verdict in given.verdicts
+            if verdict.insight_key in insights  # else its subtopic was refused already
+        ]
         stored = {
-            (row.pk, insights[verdict.insight_key].pk): (verdict.coverage, tuple(verdict.lines))
-            for summary, row in summaries
-            if row.pk
-            for verdict in summary.verdicts
-            if verdict.insight_key in insights and insights[verdict.insight_key].pk
+            (summary.uid, insight.uid): (verdict.coverage, verdict.lines)
+            for _given, summary, insight, verdict in verdicts
+            if summary.pk and insight.pk
         }
-        judge, old = self._plan_judge(stored)
-        for summary, row in summaries:
-            for verdict in summary.verdicts:
-                insight = insights.get(verdict.insight_key)
-                if insight is None:  # its subtopic was refused already
-                    continue
-                known = old.get((row.pk, insight.pk)) if row.pk and insight.pk else None
-                if known is None:
-                    if judge.pk is None and not self.created["verdicts"]:
-                        self.create(judge)
-                    self.create(published.imported_verdict(judge, row, insight, verdict, now=self.now), "verdicts")
-                elif known == (verdict.coverage, tuple(verdict.lines)):
-                    self.unchanged["verdicts"] += 1
-                else:
-                    self._conflict(
-                        "changed_verdict",
-                        f"eval_summaries.{summary.system_key}",
-                        verdict.insight_key,
-                        f"{known[0]} with lines {list(known[1])}, as judge “{judge.name}” said before",
-                        Got(f"{verdict.coverage} with lines {list(verdict.lines)}"),
-                    )
+        judge, known = self._plan_judge(stored)
+        for given, summary, insight, verdict in verdicts:
+            place, answer = (summary.uid, insight.uid), (verdict.coverage, verdict.lines)
+            where = f"eval_summaries.{given.system_key}"
+            if self.is_new_answer(known, place, answer, kind="verdicts", where=where, name=insight.key):
+                if judge.pk is None and not self.created["verdicts"]:
+                    self.create(judge)
+                row = published.new_verdict(judge, summary, insight, verdict, now=self.now)
+                self.create(row, "verdicts")
+
+
+def _place(subtopic: TopicSubtopic) -> str:
+    return f"subtopics[{subtopic.number - 1}]"

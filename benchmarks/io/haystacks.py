@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from benchmarks.io.formats import DATASET, Format, Option
 from benchmarks.io.haystack_plan import HaystackPlan
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import PUBLISHED_JUDGE
-from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, import_rows
 from benchmarks.io.schemas import summhay
@@ -42,16 +40,6 @@ def import_topic(
     return import_rows(SUMMHAY, [("", topic)], request=request, problems=problems, dry_run=dry_run)
 
 
-def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> TopicFile:
-    return summhay.parse(
-        file.path,
-        problems=problems,
-        name=Path(file.name).stem,
-        limit_bytes=file.limit_bytes,
-        progress=file.progress,
-    )
-
-
 SUMMHAY = Format(
     name="summhay",
     title="SummHay haystack",
@@ -61,7 +49,9 @@ SUMMHAY = Format(
     ),
     extensions=(".json",),
     example=summhay.EXAMPLE,
-    parse=_parse,
+    parse=lambda file, problems, _: summhay.parse(
+        file.path, problems=problems, name=Path(file.name).stem, **file.limits
+    ),
     plan=HaystackPlan,
     kinds={
         "haystacks": _("haystacks"),

@@ -1,23 +1,41 @@
-"""What an import would change: the rows of files compared with those in the database. Only `write` writes."""
+"""What an import would change: the rows of files compared with those in the database. Only `write` writes.
+
+Every format has a `Plan`, and all compare in the same words: `create` what is new, refuse what would alter what
+never changes (`same`, `is_new_answer`), `change` what may.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import Model
 
-from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.reading.problems import Got, Problems, describe, joined
 from benchmarks.models import System
 
 BATCH = 500
 DATASET_NAME = re.compile(r"[-a-zA-Z0-9_]{1,80}")
+SHOWN_CHARACTERS = 60
 Rows = TypeVar("Rows")
+Row = TypeVar("Row", bound=Model)
+Place = TypeVar("Place", bound=Hashable)
+Answer = tuple[str, tuple[Any, ...]]
+"""What a label or verdict says, and the lines it is linked to."""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _worded(answer: Answer) -> str:
+    label, lines = answer
+    return f"{label}, line {', '.join(map(str, lines))}" if lines else f"{label}, no line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,8 @@ class Plan(ABC, Generic[Rows]):
     MODELS: ClassVar[tuple[type[Model], ...]]
     ACTION: ClassVar[str]
     """What the audit log calls it."""
+    NEVER: ClassVar[str] = "Texts never change once they are in; use another dataset."
+    """What to do about a file that would alter what was imported before."""
 
     kinds: tuple[str, ...] = ()
     """What the report counts, where that is less than all that the format may hold."""
@@ -64,17 +84,13 @@ class Plan(ABC, Generic[Rows]):
         self.created: Counter[str] = Counter()
         self.unchanged: Counter[str] = Counter()
         self.updated: Counter[str] = Counter()
+        self.systems: dict[str, System] = {}
         self.dataset = request.options.get("dataset", "")
         self._new: dict[type[Model], list[Model]] = {model: [] for model in self.MODELS}
         self._altered: dict[tuple[type[Model], tuple[str, ...]], list[Model]] = {}
         if self.dataset and not DATASET_NAME.fullmatch(self.dataset):
-            problems.error(
-                "wrong_value",
-                "",
-                "dataset",
-                expected="letters, digits, hyphens and underscores, 1 to 80 of them",
-                got=self.dataset,
-            )
+            expected = "letters, digits, hyphens and underscores, 1 to 80 of them"
+            problems.error("wrong_value", "", "dataset", expected=expected, got=self.dataset)
 
     @abstractmethod
     def take(self, rows: Rows) -> None:
@@ -94,11 +110,12 @@ class Plan(ABC, Generic[Rows]):
         """Whether anything would be written."""
         return bool(self.created.total() or self.updated.total())
 
-    def create(self, row: Model, kind: str = "") -> None:
+    def create(self, row: Row, kind: str = "") -> Row:
         """Have a row written, and count it if its kind is counted."""
         self._new[type(row)].append(row)
         if kind:
             self.created[kind] += 1
+        return row
 
     def alter(self, row: Model, fields: Sequence[str], kind: str = "") -> None:
         """Have the fields of a row written, and count it if its kind is counted."""
@@ -114,6 +131,66 @@ class Plan(ABC, Generic[Rows]):
         for name, value in wanted.items():
             setattr(row, name, value)
         self.alter(row, tuple(wanted), kind)
+
+    def same(self, where: str, **fields: tuple[Any, Any]) -> bool:
+        """Whether fields of the file, each as (before, now), are what they were; what differs is refused."""
+        different = {name: pair for name, pair in fields.items() if pair[0] != pair[1]}
+        for name, (before, now) in different.items():
+            self.differs(where, name, before, now)
+        return not different
+
+    def same_documents(
+        self,
+        where: str,
+        before: Sequence[Any],
+        now: Sequence[Any],
+        *,
+        key: str = "key",
+        text: str = "text",
+    ) -> bool:
+        """Whether documents, which have a `key` and a `text`, are those of before, in their order."""
+        n_before, n_now = Got(f"{len(before)} of them"), Got(f"{len(now)} of them")
+        are_same = self.same(where, documents=(n_before, n_now))
+        for position, (old, new) in enumerate(zip(before, now, strict=False)):
+            pairs = {key: (old.key, new.key), text: (old.text, new.text)}
+            are_same &= self.same(joined(where, f"documents[{position}]"), **pairs)
+        return are_same
+
+    def is_new_answer(
+        self,
+        known: dict[Place, Answer],
+        place: Place,
+        answer: Answer,
+        *,
+        kind: str,
+        where: str,
+        name: str,
+        worded: Callable[[Answer], str] = _worded,
+    ) -> bool:
+        """Whether nothing was said at a place; then it is remembered. Another answer than before is refused."""
+        before = known.setdefault(place, answer)
+        if before is answer:
+            return True
+        self.unchanged[kind] += 1
+        if before != answer:
+            self.differs(where, name, Got(worded(before)), Got(worded(answer)))
+        return False
+
+    def differs(self, where: str, name: str, before: Any, now: Any = None) -> None:
+        """Refuse what would alter what never changes."""
+        shown = f"“{_short(before)}”" if type(before) is str else describe(before)
+        got = Got("something else") if now is None else now
+        expected = f"what was imported before, {shown}"
+        self.problems.error("differs", where, name, expected=expected, got=got, message=self.NEVER)
+
+    def know(self, wanted: Mapping[str, System], kind: str = "systems") -> None:
+        """Find these systems, not stored, by their keys, or add them."""
+        fresh = {key: system for key, system in wanted.items() if key not in self.systems}
+        known = {row.key: row for row in System.objects.filter(key__in=fresh)}
+        if kind:
+            self.unchanged[kind] += len(known)
+        for key, system in fresh.items():
+            self.systems[key] = known.get(key) or self.create(system, kind)
 
     def write(self) -> None:
         """Save the rows, parents before children."""
@@ -137,12 +214,11 @@ class DatasetPlan(Plan[Sequence[Any]]):
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
         self.dataset = self.dataset or self.DEFAULT
-        self.systems: dict[str, System] = {}
         self.keys: set[str] = set()
 
     def take(self, rows: Sequence[Any]) -> None:
         """Compare the rows of one file; no other file may have them too."""
-        self._know(self.systems_of(rows))
+        self.know(self.systems_of(rows))
         for start in range(0, len(rows), self.CHUNK):
             some = rows[start : start + self.CHUNK]
             there = self.there([row.key for row in some])
@@ -171,27 +247,6 @@ class DatasetPlan(Plan[Sequence[Any]]):
     @abstractmethod
     def add_to(self, row: Any, given: Any) -> None:
         """Add the parts that are new, and refuse what would change a text."""
-
-    def _know(self, wanted: Mapping[str, System]) -> None:
-        """Find these systems, or add them."""
-        fresh = {key: system for key, system in wanted.items() if key not in self.systems}
-        known = {row.key: row for row in System.objects.filter(key__in=fresh)}
-        self.unchanged["systems"] += len(known)
-        self.systems |= known
-        for key in sorted(fresh.keys() - known.keys()):
-            self.systems[key] = fresh[key]
-            self.create(fresh[key], "systems")
-
-    def differs(self, where: str, name: str, before: str) -> None:
-        """Refuse a change of a text."""
-        self.problems.error(
-            "differs",
-            where,
-            name,
-            expected=f"what was imported before (“{before[:60]}”)",
-            got=Got("something else"),
-            message="Texts never change once they are in; use another dataset.",
-        )
 
     def results(self) -> list[Result]:
         return [Result(self.dataset, self.dataset)]

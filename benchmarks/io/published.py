@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 
-from benchmarks.io.schemas.topics import TopicFile, TopicVerdict
-from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
+from benchmarks.io.schemas.topics import (
+    TopicDocument,
+    TopicFile,
+    TopicInsight,
+    TopicSubtopic,
+    TopicVerdict,
+)
+from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
 from benchmarks.system_names import TopicSystem
 
+Place = tuple[UUID, UUID]
+"""The public ids of a summary and of an insight."""
+Answers = dict[Place, tuple[str, tuple[int, ...]]]
+"""Coverage, and the lines it is linked to."""
 PUBLISHED_JUDGE = "published"
 """The judge whose verdicts haystack files hold, by default."""
 
@@ -58,7 +70,62 @@ def _hash(documents: list[Any], subtopics: list[Any]) -> str:
     return hashlib.sha256(orjson.dumps([documents, subtopics])).hexdigest()
 
 
-def imported_verdict(
+def sha256_of(text: str) -> str:
+    """The hash by which a text is known."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def new_document(haystack: Haystack, given: TopicDocument) -> Document:
+    """A document as a row."""
+    return Document(
+        haystack=haystack,
+        number=given.number,
+        key=given.key,
+        title=given.title,
+        text=given.text,
+        n_words=given.n_words,
+        metadata=dict(given.metadata),
+    )
+
+
+def new_subtopic(haystack: Haystack, number: int, given: TopicSubtopic) -> Subtopic:
+    """A subtopic as a row."""
+    return Subtopic(
+        haystack=haystack,
+        number=number,
+        key=given.key,
+        name=given.name,
+        description=given.description,
+        query=given.query,
+    )
+
+
+def new_insight(subtopic: Subtopic, number: int, given: TopicInsight) -> Insight:
+    """A reference fact as a row."""
+    return Insight(
+        subtopic=subtopic,
+        number=number,
+        key=given.key,
+        name=given.name,
+        text=given.text,
+        gold_documents=list(given.gold_documents),
+    )
+
+
+def new_summary(subtopic: Subtopic, system: System, text: str, *, now: datetime, **fields: Any) -> Summary:
+    """A text of a system as a row."""
+    return Summary(
+        subtopic=subtopic,
+        haystack=subtopic.haystack,
+        system=system,
+        text=text,
+        text_sha256=sha256_of(text),
+        created_at=now,
+        **fields,
+    )
+
+
+def new_verdict(
     judge: Judge, summary: Summary, insight: Insight, given: TopicVerdict, *, now: datetime
 ) -> Verdict:
     """A published judgment as a row, kept as it was published and marked where it breaks our rule."""
@@ -76,6 +143,17 @@ def imported_verdict(
         raw=dict(given.raw),
         created_at=now,
     )
+
+
+def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[int, Answers]:
+    """What judges have said on haystacks, by the key of the judge. One query."""
+    stored = [[row.pk for row in rows if row.pk] for rows in (judges, haystacks)]
+    rows = Verdict.objects.filter(judge__in=stored[0], summary__haystack__in=stored[1], repeat=0)
+    answers: dict[int, Answers] = defaultdict(dict)
+    fields = ("judge_id", "summary__uid", "insight__uid", "coverage", "lines")
+    for judge, summary, insight, coverage, lines in rows.values_list(*fields):
+        answers[judge][summary, insight] = (coverage, tuple(lines))
+    return answers
 
 
 def new_system(system: TopicSystem) -> System:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -13,11 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan, ImportRequest
-from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Problems
+from benchmarks.io.published import sha256_of
+from benchmarks.io.reading.problems import Problems, joined
 from benchmarks.io.running import Report, import_rows
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.schemas.questions import KeyPointText, QuestionText, SpanText
+from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText
 from benchmarks.io.writers.questions import CHUNK, PARTS, text_of
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
 from benchmarks.summarizers.conditions import named_system
@@ -40,11 +39,12 @@ class QuestionPlan(DatasetPlan):
 
     def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
         """The systems of their responses."""
-        found = {}
-        for name in {response.system for question in rows for response in question.responses}:
-            condition, model = named_system(name)
-            found[name] = System(key=name, summarizer=model, retriever=condition)
-        return found
+        names = {response.system for question in rows for response in question.responses}
+        named = {name: named_system(name) for name in sorted(names)}
+        return {
+            name: System(key=name, summarizer=model, retriever=condition)
+            for name, (condition, model) in named.items()
+        }
 
     def add_new(self, given: QuestionText) -> None:
         """The question with its parts."""
@@ -61,22 +61,23 @@ class QuestionPlan(DatasetPlan):
         )
         self.create(row, "questions")
         documents = {
-            document.number: QuestionDocument(
-                question=row,
-                number=document.number,
-                key=document.key,
-                title=document.title,
-                text=document.text,
-                n_words=document.n_words,
+            document.number: self.create(
+                QuestionDocument(
+                    question=row,
+                    number=document.number,
+                    key=document.key,
+                    title=document.title,
+                    text=document.text,
+                    n_words=document.n_words,
+                ),
+                "documents",
             )
             for document in given.documents
         }
-        for document in documents.values():
-            self.create(document, "documents")
         for point in given.key_points:
             self._add_point(row, point, documents, number=point.number)
         for response in given.responses:
-            self._add_response(row, response.system, response.text)
+            self._add_response(row, response)
 
     def _add_point(
         self, row: Question, point: KeyPointText, documents: Mapping[int, QuestionDocument], *, number: int
@@ -96,13 +97,13 @@ class QuestionPlan(DatasetPlan):
             )
             self.create(passage, "spans")
 
-    def _add_response(self, row: Question, system: str, text: str) -> None:
+    def _add_response(self, row: Question, given: ResponseText) -> None:
         response = Response(
             question=row,
-            system=self.systems[system],
-            text=text,
-            text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-            n_words=len(text.split()),
+            system=self.systems[given.system],
+            text=given.text,
+            text_sha256=sha256_of(given.text),
+            n_words=len(given.text.split()),
             created_at=self.now,
         )
         self.create(response, "responses")
@@ -110,13 +111,8 @@ class QuestionPlan(DatasetPlan):
     def add_to(self, row: Question, given: QuestionText) -> None:
         """Add key points, responses and scores; correct category, domain and language where the file has them."""
         there = text_of(row)
-        before = self.problems.n_errors
-        if there.text != given.text:
-            self.differs(given.where, "question", there.text)
-        texts = [(document.key, document.text) for document in given.documents]
-        if texts != [(document.key, document.text) for document in there.documents]:
-            self.differs(given.where, "documents", "other documents")
-        if self.problems.n_errors > before:
+        is_same = self.same(given.where, question=(there.text, given.text))
+        if not self.same_documents(given.where, there.documents, given.documents) or not is_same:
             return
         wanted = {
             "category": given.category or row.category,
@@ -125,56 +121,41 @@ class QuestionPlan(DatasetPlan):
         }
         self.change(row, wanted, "questions")
         documents = {document.number: document for document in row.documents.all()}
-        self._alter_titles(documents, given)
+        for document in given.documents:
+            known = documents[document.number]
+            self.change(known, {"title": document.title or known.title}, "documents")
         self._merge_points(row, given, there, documents)
         answers = {response.system: response.text for response in there.responses}
         for position, response in enumerate(given.responses):
+            where = joined(given.where, f"responses[{position}]")
             if response.system not in answers:
-                self._add_response(row, response.system, response.text)
-            elif answers[response.system] != response.text:
-                self.differs(f"{given.where}, responses[{position}]", "text", answers[response.system])
-            else:
+                self._add_response(row, response)
+            elif self.same(where, text=(answers[response.system], response.text)):
                 self.unchanged["responses"] += 1
-
-    def _alter_titles(self, documents: Mapping[int, QuestionDocument], question: QuestionText) -> None:
-        for given in question.documents:
-            document = documents[given.number]
-            if given.title and given.title != document.title:
-                document.title = given.title
-                self.alter(document, ("title",), "documents")
-            else:
-                self.unchanged["documents"] += 1
 
     def _merge_points(
         self,
         row: Question,
-        question: QuestionText,
+        given: QuestionText,
         there: QuestionText,
         documents: Mapping[int, QuestionDocument],
     ) -> None:
         known = {point.key: point for point in there.key_points}
         rows = {point.key: point for point in row.key_points.all()}
         number = max((point.number for point in there.key_points), default=0)
-        for position, point in enumerate(question.key_points):
-            before, where = known.get(point.key), f"{question.where}, key_points[{position}]"
+        for position, point in enumerate(given.key_points):
+            before, where = known.get(point.key), joined(given.where, f"key_points[{position}]")
             if before is None:
                 number += 1
                 self._add_point(row, point, documents, number=number)
-            elif before.text != point.text:
-                self.differs(where, "text", before.text)
-            elif _quotes(before.spans) != _quotes(point.spans):
-                self.differs(where, "spans", "other spans")
-            else:
+            elif self.same(where, text=(before.text, point.text), spans=(_quotes(before), _quotes(point))):
                 self.unchanged["spans"] += len(point.spans)
-                if point.autods is None or point.autods == before.autods:
-                    self.unchanged["key_points"] += 1
-                else:
-                    rows[point.key].autods = point.autods
-                    self.alter(rows[point.key], ("autods",), "key_points")
+                autods = before.autods if point.autods is None else point.autods
+                self.change(rows[point.key], {"autods": autods}, "key_points")
 
 
-def _quotes(spans: tuple[SpanText, ...]) -> list[str]:
-    return [span.quote for span in spans]
+def _quotes(point: KeyPointText) -> list[str]:
+    return [span.quote for span in point.spans]
 
 
 def import_questions(
@@ -195,10 +176,6 @@ def import_questions(
     return import_rows(LONG2RAG, [("", questions)], request=request, problems=problems, dry_run=dry_run)
 
 
-def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[QuestionText]:
-    return long2rag.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
-
-
 LONG2RAG = Format(
     name="long2rag",
     title="Long²RAG questions",
@@ -208,7 +185,7 @@ LONG2RAG = Format(
     ),
     extensions=(".jsonl",),
     example=long2rag.EXAMPLE,
-    parse=_parse,
+    parse=lambda file, problems, _: long2rag.parse(file.path, problems=problems, **file.limits),
     plan=QuestionPlan,
     kinds={
         "questions": _("questions"),

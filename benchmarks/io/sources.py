@@ -5,8 +5,7 @@ Texts never change. Sources that are there get summaries and scores that came la
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
@@ -16,8 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
-from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Problems
+from benchmarks.io.reading.problems import joined
 from benchmarks.io.schemas import sources
 from benchmarks.io.schemas.sources import SourceSummary, SourceText
 from benchmarks.io.writers.sources import CHUNK, PARTS, key_of, source_of, system_key
@@ -70,39 +68,21 @@ class SourcePlan(DatasetPlan):
         )
         self.create(row, "sources")
         for document in topic.documents:
-            made = Document(
-                haystack=row,
-                number=document.number,
-                key=document.key,
-                title=document.title,
-                text=document.text,
-                n_words=document.n_words,
-            )
-            self.create(made, "documents")
-        subtopic = Subtopic(haystack=row, number=1, key=sources.SUBTOPIC, name=topic.title, query=given.query)
-        self.create(subtopic)
+            self.create(published.new_document(row, document), "documents")
+        subtopic = self.create(published.new_subtopic(row, 1, topic.subtopics[0]))
         for number, insight in enumerate(given.reference, 1):
-            fact = Insight(
-                subtopic=subtopic,
-                number=number,
-                key=insight.key,
-                text=insight.text,
-                gold_documents=list(insight.gold_documents),
-            )
-            self.create(fact, "sentences")
+            self.create(published.new_insight(subtopic, number, insight), "sentences")
         for summary in given.summaries:
             self._add_summary(subtopic, summary)
 
     def _add_summary(self, subtopic: Subtopic, given: SourceSummary) -> None:
-        row = Summary(
-            subtopic=subtopic,
-            haystack=subtopic.haystack,
-            system=self.systems[system_key(given)],
-            text=given.text,
-            text_sha256=hashlib.sha256(given.text.encode()).hexdigest(),
+        row = published.new_summary(
+            subtopic,
+            self.systems[system_key(given)],
+            given.text,
+            now=self.now,
             visible_words=given.visible_words,
             scores=dict(given.scores),
-            created_at=self.now,
         )
         self.create(row, "summaries")
 
@@ -111,18 +91,13 @@ class SourcePlan(DatasetPlan):
         if not row.is_source:
             self.differs(given.where, "key", "a haystack")
             return
-        there, before, topic = source_of(row), self.problems.n_errors, given.topic
-        texts = [(document.key, document.text) for document in topic.documents]
-        if texts != [(document.key, document.text) for document in there.topic.documents]:
-            self.differs(given.where, "documents", "other documents")
-        if there.query != given.query:
-            self.differs(given.where, "query", there.query)
-        if there.reference != given.reference:
-            self.differs(given.where, "reference", there.reference[0].text)
-        if self.problems.n_errors > before:
+        there, topic = source_of(row), given.topic
+        facts = [[insight.text for insight in source.reference] for source in (there, given)]
+        is_same = self.same(given.where, query=(there.query, given.query), reference=(facts[0], facts[1]))
+        if not self.same_documents(given.where, there.topic.documents, topic.documents) or not is_same:
             return
-        self.unchanged["documents"] += len(texts)
-        self.unchanged["sentences"] += len(there.reference)
+        self.unchanged["documents"] += len(topic.documents)
+        self.unchanged["sentences"] += len(given.reference)
         wanted = {"title": topic.title, "domain": topic.domain or row.domain, "language": given.language}
         self.change(row, wanted, "sources")
         self._merge_summaries(row.subtopics.all()[0], given)
@@ -131,22 +106,13 @@ class SourcePlan(DatasetPlan):
         there = {row.system_id: row for row in subtopic.texts}
         for position, given in enumerate(source.summaries):
             known = there.get(self.systems[system_key(given)].pk)
-            at = f"{source.where}, summaries[{position}]"
             if known is None:
                 self._add_summary(subtopic, given)
-            elif known.text.strip() != given.text:
-                self.differs(at, "text", known.text)
-            elif given.visible_words not in {None, known.visible_words}:
-                self.differs(at, "visible_words", str(known.visible_words or "all"))
-            elif known.scores | given.scores == known.scores:
-                self.unchanged["summaries"] += 1
-            else:
-                known.scores |= given.scores
-                self.alter(known, ("scores",), "summaries")
-
-
-def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[SourceText]:
-    return sources.parse(file.path, problems=problems, limit_bytes=file.limit_bytes, progress=file.progress)
+                continue
+            seen = known.visible_words if given.visible_words is None else given.visible_words
+            where = joined(source.where, f"summaries[{position}]")
+            if self.same(where, text=(known.text.strip(), given.text), visible_words=(known.visible_words, seen)):
+                self.change(known, {"scores": known.scores | given.scores}, "summaries")
 
 
 SOURCES = Format(
@@ -158,7 +124,7 @@ SOURCES = Format(
     ),
     extensions=(".jsonl",),
     example=sources.EXAMPLE,
-    parse=_parse,
+    parse=lambda file, problems, _: sources.parse(file.path, problems=problems, **file.limits),
     plan=SourcePlan,
     kinds={
         "sources": _("sources"),

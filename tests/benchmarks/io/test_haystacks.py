@@ -217,20 +217,20 @@ def change_verdict(value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "kind"),
+    ("change", "place"),
     [
-        (drop_document, "changed_documents"),
-        (change_document, "changed_document"),
-        (swap_documents, "changed_document"),
-        (change_query, "changed_subtopic"),
-        (change_insight, "changed_insight"),
-        (change_gold, "changed_insight"),
-        (drop_insight, "changed_insights"),
-        (change_summary, "changed_summary"),
-        (change_verdict, "changed_verdict"),
+        (drop_document, "documents"),
+        (change_document, "documents[1].document_text"),
+        (swap_documents, "documents[0].document_id"),
+        (change_query, "subtopics[0].query"),
+        (change_insight, "subtopics[0].insights[0].insight"),
+        (change_gold, "subtopics[0].insights[0].insight_id"),
+        (drop_insight, "subtopics[0].insights"),
+        (change_summary, "subtopics[0].summaries.model-a"),
+        (change_verdict, "eval_summaries.model-a.harbour-s0-i0"),
     ],
 )
-def test_what_others_may_have_read_or_judged_is_never_altered(change: Any, kind: str, now: datetime) -> None:
+def test_what_others_may_have_read_or_judged_is_never_altered(change: Any, place: str, now: datetime) -> None:
     value = topic_json()
     take_in(value, now)
     before = rows_in_database()
@@ -239,7 +239,9 @@ def test_what_others_may_have_read_or_judged_is_never_altered(change: Any, kind:
     changed["subtopics"][1]["summaries"]["summary_subtopic_new"] = ["- Not to be imported either."]
     with pytest.raises(ImportFailed) as caught:
         take_in(changed, now)
-    assert kind in {problem.kind for problem in caught.value.problems.errors}
+    errors = caught.value.problems.errors
+    assert {problem.kind for problem in errors} == {"differs"}
+    assert any(str(problem).startswith(f"{place}: expected what was imported before, ") for problem in errors)
     assert "use another topic_id, or delete the haystack first" in str(caught.value)
     assert rows_in_database() == before
 

@@ -94,7 +94,7 @@ def test_new_key_points_and_responses_are_added_and_scores_and_names_corrected(n
     ("change", "place"),
     [
         ({"question": "Why then?"}, "line 1.question"),
-        ({"documents": [{"key": "d", "text": TEXT + " "}]}, "line 1.documents"),
+        ({"documents": [{"key": "d", "text": TEXT + " "}]}, "line 1, documents[0].text"),
         ({"documents": [{"key": "d", "text": TEXT}, "More."]}, "line 1.documents"),
         ({"key_points": [{"key": "ice", "text": "Snow."}]}, "line 1, key_points[0].text"),
         ({"key_points": [{"key": "ice", "text": "Ice.", "spans": ["Ice"]}]}, "line 1, key_points[0].spans"),

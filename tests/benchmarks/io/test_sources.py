@@ -174,7 +174,7 @@ def test_summaries_and_scores_that_come_later_are_added(now: datetime) -> None:
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
-        ({"documents": TEXT + " More."}, "line 1.documents"),
+        ({"documents": TEXT + " More."}, "line 1, documents[0].text"),
         ({"reference": "Another."}, "line 1.reference"),
         ({"query": "What sank?"}, "line 1.query"),
         ({"summaries": [{"system": "heron", "text": "Other."}]}, "line 1, summaries[0].text"),
