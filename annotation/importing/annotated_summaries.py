@@ -42,7 +42,7 @@ class Said(NamedTuple):
     @property
     def place(self) -> published.Place:
         """What it is about."""
-        return self.summary.uid, self.insight.uid
+        return published.place_of(self.summary, self.insight)
 
     @property
     def answer(self) -> tuple[str, tuple[int, ...]]:
@@ -88,7 +88,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             study = self.find_study(name, kind=Study.Kind.LINKING)
             if not self.is_new:
                 known = study.coveragelabels.filter(is_current=True, annotator__user=None)
-                values = known.values_list("annotator__label", "summary__uid", "insight__uid", "coverage", "lines")
+                values = known.values_list("annotator__label", "summary", "insight", "coverage", "lines")
                 for name, summary, insight, coverage, lines in values:
                     self.labels[name][summary, insight] = (coverage, tuple(lines))
         names = {name for entry in rows for name in entry.people}
@@ -211,7 +211,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.have_text.add((row.subtopic.uid, row.system.key))
 
     def _label(self, name: str, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
-        place, answer = (summary.uid, insight.uid), (label.coverage, label.lines)
+        place, answer = published.place_of(summary, insight), (label.coverage, label.lines)
         field = "annotation" if name == IMPORTED else PERSON + name
         if self.is_new_answer(self.labels[name], place, answer, kind="labels", where=where, name=field):
             raw = dict(label.raw)

@@ -273,13 +273,13 @@ class HaystackPlan(Plan[TopicFile]):
             if verdict.insight_key in insights  # else its subtopic was refused already
         ]
         stored = {
-            (summary.uid, insight.uid): (verdict.coverage, verdict.lines)
+            published.place_of(summary, insight): (verdict.coverage, verdict.lines)
             for _given, summary, insight, verdict in verdicts
             if summary.pk and insight.pk
         }
         judge, known = self._plan_judge(stored)
         for given, summary, insight, verdict in verdicts:
-            place, answer = (summary.uid, insight.uid), (verdict.coverage, verdict.lines)
+            place, answer = published.place_of(summary, insight), (verdict.coverage, verdict.lines)
             where = f"eval_summaries.{given.system_key}"
             if self.is_new_answer(known, place, answer, kind="verdicts", where=where, name=insight.key):
                 if judge.pk is None and not self.created["verdicts"]:

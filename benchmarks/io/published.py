@@ -22,8 +22,8 @@ from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summ
 from benchmarks.scoring.text import without_emphasis
 from benchmarks.system_names import TopicSystem
 
-Place = tuple[UUID, UUID]
-"""The public ids of a summary and of an insight."""
+Place = tuple[int | UUID, int | UUID]
+"""A summary and an insight, by primary key, or by public id if they are new."""
 Answers = dict[Place, tuple[str, tuple[int, ...]]]
 """Coverage, and the lines it is linked to."""
 PUBLISHED_JUDGE = "published"
@@ -145,12 +145,17 @@ def new_verdict(
     )
 
 
+def place_of(summary: Summary, insight: Insight) -> Place:
+    """Where an answer belongs."""
+    return summary.pk or summary.uid, insight.pk or insight.uid
+
+
 def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[int, Answers]:
     """What judges have said on haystacks, by the key of the judge. One query."""
     stored = [[row.pk for row in rows if row.pk] for rows in (judges, haystacks)]
     rows = Verdict.objects.filter(judge__in=stored[0], summary__haystack__in=stored[1], repeat=0)
     answers: dict[int, Answers] = defaultdict(dict)
-    fields = ("judge_id", "summary__uid", "insight__uid", "coverage", "lines")
+    fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines")
     for judge, summary, insight, coverage, lines in rows.values_list(*fields):
         answers[judge][summary, insight] = (coverage, tuple(lines))
     return answers
