@@ -1,4 +1,4 @@
-"""The document pane of an assignment: rendered and compressed once, then stitched into each page.
+"""The documents beside a task: rendered and compressed once, then stitched into each page.
 
 A page is one gzip stream made of three pieces of raw deflate: head, pane, tail. The pane comes from a file
 named by what it shows; files may be deleted at any time. Texts of documents are in here, accounts are not.
@@ -25,6 +25,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language, get_language_info
 
 from benchmarks.data_folder import data_folder
+from benchmarks.highlighting import Mark, segments
 from benchmarks.models import Document, Haystack
 
 KEPT = timedelta(days=14)
@@ -201,3 +202,14 @@ def direction_of(language: str) -> str:
         return "rtl" if get_language_info(language)["bidi"] else "ltr"
     except KeyError:
         return "auto"
+
+
+def rendered_document(document: Any, marks: Sequence[Mark] = (), *, language: str) -> bytes:
+    """A document of a haystack or a question, with passages marked."""
+    context = {
+        "document": document,
+        "pieces": segments(document.text, list(marks)),
+        "language": language,
+        "direction": direction_of(language),
+    }
+    return render_to_string("annotation/_label_document.html", context).encode()

@@ -37,7 +37,7 @@ class ItemQuestions:
     of_item: str
 
 
-class Around(NamedTuple):
+class ActContext(NamedTuple):
     """What belongs to an answer: last contact, guidelines, whether this act was stored, and its question."""
 
     contact_at: datetime | None
@@ -57,7 +57,7 @@ class AnswerReads:
         def for_answer(rows: QuerySet[LabelTask, LabelTask]) -> QuerySet[LabelTask, LabelTask]:
             return rows.order_by().select_related(*related).only(*fields).select_for_update(of=("self",))
 
-        def around(task: Any, version: Any, op_id: Any, question: Any = None) -> Any:
+        def context(task: Any, version: Any, op_id: Any, question: Any = None) -> Any:
             contacts = LabelTask.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
             guidelines = Guideline.objects.filter(study=OuterRef("study")).order_by("-version")
             same_act = model.objects.filter(task=OuterRef("pk"), op_id=op_id).order_by()
@@ -73,14 +73,14 @@ class AnswerReads:
             rows = LabelTask.objects.filter(pk=task).order_by()
             return rows.values_list(*(Subquery(column[:1]) for column in columns))
 
-        self._own = PreparedRows[LabelTask](
+        self._by_person = PreparedRows[LabelTask](
             lambda user, uid: for_answer(LabelTask.objects.filter(annotator__user=user, uid=uid)),
             user=Annotator._meta.get_field("user"),
             uid=LabelTask._meta.get_field("uid"),
         )
         self._by_pk = PreparedRows[LabelTask](lambda pk: for_answer(LabelTask.objects.filter(pk=pk)), pk=_PK)
-        self._around = PreparedValues[Any](
-            around,
+        self._context = PreparedValues[Any](
+            context,
             task=_PK,
             version=Guideline._meta.get_field("version"),
             op_id=model._meta.get_field("op_id"),
@@ -101,22 +101,22 @@ class AnswerReads:
             TaskRefused: the study does not take answers now.
         """
         if isinstance(tasks, OwnTask):
-            found = self._own.first(user=tasks.user_id, uid=tasks.uid)
+            row = self._by_person.first(user=tasks.user_id, uid=tasks.uid)
         else:
-            found = self._by_pk.first(pk=tasks.values_list("pk", flat=True).get())
-        if found is None:
+            row = self._by_pk.first(pk=tasks.values_list("pk", flat=True).get())
+        if row is None:
             raise LabelTask.DoesNotExist
-        ensure_open(found.study)
-        return found
+        ensure_open(row.study)
+        return row
 
-    def around(
+    def context(
         self, task: LabelTask, *, op_id: str, guideline_version: int | None, question: UUID | None = None
-    ) -> Around:
+    ) -> ActContext:
         """What belongs to an answer; a version of the guidelines that the study does not have is the newest."""
-        asked = {"question": question} if self._about else {}
-        [row] = self._around.all(task=task.pk, version=guideline_version or 0, op_id=op_id, **asked)
+        arguments = {"question": question} if self._about else {}
+        [row] = self._context.all(task=task.pk, version=guideline_version or 0, op_id=op_id, **arguments)
         contact_at, named, newest, delivered, *question_id = row
-        return Around(contact_at, named or newest, delivered, *question_id)
+        return ActContext(contact_at, named or newest, delivered, *question_id)
 
     def current(self, task: LabelTask, question_id: int | None = None) -> Any:
         """The answer that holds, or None."""

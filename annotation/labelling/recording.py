@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.activity import AT_ONCE, Told
 from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, take_answers
-from annotation.labelling.reading import AnswerReads, Around, ItemQuestions
-from annotation.labelling.undoing import Undone, last_act, standing, undone_on
+from annotation.labelling.reading import ActContext, AnswerReads, ItemQuestions
+from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
 from annotation.models import LabelTask
 from benchmarks import prepared
 
@@ -127,18 +127,18 @@ def record(
     """
     task = kind.reads.task(tasks)
     op_id = op_id or uuid4().hex
-    around = kind.reads.around(task, op_id=op_id, guideline_version=guideline_version, question=question)
-    task.contact_at = around.contact_at
-    if kind.questions is not None and around.question_id is None:
+    context = kind.reads.context(task, op_id=op_id, guideline_version=guideline_version, question=question)
+    task.contact_at = context.contact_at
+    if kind.questions is not None and context.question_id is None:
         raise TaskRefused("not_asked", _("This task does not ask about that."))
-    current = kind.reads.current(task, around.question_id)
-    if around.delivered is not None:
+    current = kind.reads.current(task, context.question_id)
+    if context.delivered is not None:
         return Outcome(task, kind.answer_of(current), question)
     answer = kind.checked(task, answer)
     if kind.answer_of(current) == answer:
         prepared.update(task, *keep_contact(task, now, told))
         return Outcome(task, answer, question, is_changed=False)
-    _replace(kind, task, current, answer, around, op_id=op_id, now=now, told=told)
+    _replace(kind, task, current, answer, context, op_id=op_id, now=now, told=told)
     return Outcome(task, answer, question)
 
 
@@ -151,21 +151,21 @@ def undo(
     A row restores what was before; the outcome is that of the task it is on. With `only_here` acts on other tasks
     stay. None when there is nothing to take back; the same `op_id` again takes back nothing more.
     """
-    found = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
-    if found is None:
+    act = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
+    if act is None:
         return None
-    task = kind.reads.task(found.tasks)
-    last = found.row.undoes if found.is_repeated else standing(kind.model.objects.filter(task=task))
+    task = kind.reads.task(act.tasks)
+    last = act.row.undoes if act.is_repeated else newest_act(kind.model.objects.filter(task=task))
     question = getattr(last, kind.questions.name).uid if kind.questions else None
-    around = kind.reads.around(task, op_id=op_id, guideline_version=None, question=question)
-    task.contact_at = around.contact_at
-    current = kind.reads.current(task, around.question_id)
+    context = kind.reads.context(task, op_id=op_id, guideline_version=None, question=question)
+    task.contact_at = context.contact_at
+    current = kind.reads.current(task, context.question_id)
     undone = undone_on(task, kind.answer_of(last))
-    if found.is_repeated:
+    if act.is_repeated:
         return Outcome(task, kind.answer_of(current), question, undone=undone)
     before = kind.answer_of(last.supersedes)
-    around = around._replace(guideline_id=last.guideline_id)
-    _replace(kind, task, current, before, around, op_id=op_id or uuid4().hex, now=now, undoes=last)
+    context = context._replace(guideline_id=last.guideline_id)
+    _replace(kind, task, current, before, context, op_id=op_id or uuid4().hex, now=now, undoes=last)
     return Outcome(task, before, question, undone=undone)
 
 
@@ -199,7 +199,7 @@ def _replace(
     task: LabelTask,
     current: Any,
     answer: A,
-    around: Around,
+    context: ActContext,
     *,
     op_id: str,
     now: datetime,
@@ -209,7 +209,7 @@ def _replace(
     if current is not None:
         current.is_current = False
         prepared.update(current, "is_current")
-    question, guideline = around.question_id, around.guideline_id
+    question, guideline = context.question_id, context.guideline_id
     made = new_row(kind, task, answer, question=question, guideline=guideline, op_id=op_id, now=now)
     made.supersedes, made.undoes = current, undoes
     prepared.insert(made)

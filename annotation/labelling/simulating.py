@@ -69,7 +69,7 @@ class Simulated(ABC, Generic[T]):
         """What of an answer can be right or wrong by itself, by name."""
 
 
-class Asked(NamedTuple, Generic[T]):
+class SimulatedQuestion(NamedTuple, Generic[T]):
     """One thing that is asked of an item: a question of it, if its kind has several, and what is true."""
 
     number: int
@@ -128,41 +128,44 @@ def simulate(
         seed=seed,
     )
     items = {item.pk: item for item in study.label_items.select_related(*simulated.rows).order_by("pk")}
-    asked = _asked(kind, simulated.truth(study), items, seed=seed)
+    questions = _with_truth(kind, simulated.truth(study), items, seed=seed)
     done = tuple(
-        _work(study, rows[label], rates, kind=kind, simulated=simulated, items=items, asked=asked, now=now)
+        _work(study, rows[label], rates, kind=kind, simulated=simulated, items=items, questions=questions, now=now)
         for label, rates in people.items()
     )
     Annotator.objects.filter(pk__in=[row.pk for row in rows.values()]).update(is_active=False)
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     study.refresh_from_db()
     ordinary = [
-        one for pk, of_item in asked.items() if items[pk].role == LabelItem.Role.ORDINARY for one in of_item
+        question
+        for pk, of_item in questions.items()
+        if items[pk].role == LabelItem.Role.ORDINARY
+        for question in of_item
     ]
     truth: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in ordinary:
-        for part, value in simulated.parts(_right(simulated, one)).items():
+    for question in ordinary:
+        for part, value in simulated.parts(_right(simulated, question)).items():
             truth[part][str(value)] += 1
     return Simulation(study, done, len(ordinary), truth)
 
 
-def _asked(
+def _with_truth(
     kind: AnswerKind[Any],
     truth: Callable[[LabelItem, random.Random], T],
     items: Mapping[int, LabelItem],
     *,
     seed: int,
-) -> dict[int, list[Asked[T]]]:
+) -> dict[int, list[SimulatedQuestion[T]]]:
     """What is asked of each item; numbered through, since the same data give the same truth everywhere."""
     questions = _questions(kind, items)
-    found: dict[int, list[Asked[T]]] = {}
+    with_truth: dict[int, list[SimulatedQuestion[T]]] = {}
     n = 0
     for pk, item in items.items():
-        found[pk] = []
+        with_truth[pk] = []
         for question in questions.get(pk, [None]):
             n += 1
-            found[pk].append(Asked(n, question, truth(item, dice_of("truth", seed, n))))
-    return found
+            with_truth[pk].append(SimulatedQuestion(n, question, truth(item, dice_of("truth", seed, n))))
+    return with_truth
 
 
 def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[int, list[int | None]]:
@@ -179,9 +182,9 @@ def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[in
     return {pk: by_group[owner] for pk, owner in group_of.items()}
 
 
-def _right(simulated: Simulated[T], one: Asked[T]) -> Any:
+def _right(simulated: Simulated[T], question: SimulatedQuestion[T]) -> Any:
     """The answer of somebody who makes no error."""
-    return simulated.answer(one.truth, Rates(), dice_of("right", 0, one.number))
+    return simulated.answer(question.truth, Rates(), dice_of("right", 0, question.number))
 
 
 def _work(
@@ -192,7 +195,7 @@ def _work(
     kind: AnswerKind[Any],
     simulated: Simulated[T],
     items: Mapping[int, LabelItem],
-    asked: Mapping[int, Sequence[Asked[T]]],
+    questions: Mapping[int, Sequence[SimulatedQuestion[T]]],
     now: datetime,
 ) -> Person:
     """Let somebody answer all that is assigned, one item after the other, so that the last ends now."""
@@ -208,12 +211,12 @@ def _work(
         at += timedelta(milliseconds=times[task.item_id])
         task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, times[task.item_id]
         task.last_seen_at = task.done_at = at
-        for one in asked[task.item_id]:
-            answer = simulated.answer(one.truth, rates, dice_of(annotator.label, study.seed, one.number))
-            right = simulated.parts(_right(simulated, one))
+        for question in questions[task.item_id]:
+            answer = simulated.answer(question.truth, rates, dice_of(annotator.label, study.seed, question.number))
+            right = simulated.parts(_right(simulated, question))
             wrong.update({part: value != right[part] for part, value in simulated.parts(answer).items()})
-            act = f"simulated-{one.number}-{task.uid.hex}"
-            row = new_row(kind, task, answer, question=one.question, guideline=guideline, op_id=act, now=at)
+            act = f"simulated-{question.number}-{task.uid.hex}"
+            row = new_row(kind, task, answer, question=question.question, guideline=guideline, op_id=act, now=at)
             made.append(row)
     LabelTask.objects.bulk_update(
         tasks,

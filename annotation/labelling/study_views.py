@@ -84,7 +84,7 @@ def tasks_table(study: Study) -> Table[LabelTask]:
                 "annotator",
                 _("Annotator"),
                 "annotator__uid",
-                [(str(one.annotator.uid), one.annotator.label) for one in members],
+                [(str(member.annotator.uid), member.annotator.label) for member in members],
             ),
             Choice("state", _("State"), "state", LabelTask.State.choices),
             Choice(

@@ -68,8 +68,8 @@ def candidates(
     if retrievers:
         of_systems &= Q(system__retriever__in=retrievers)
     wanted = (of_systems if with_systems else Q(pk__in=[])) | (of_people if with_people else Q(pk__in=[]))
-    found = labellable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
-    return found.filter(subtopic__in=subtopics) if subtopics else found
+    matching = labellable().filter(wanted, haystack__in=[haystack.pk for haystack in haystacks])
+    return matching.filter(subtopic__in=subtopics) if subtopics else matching
 
 
 def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
@@ -95,10 +95,10 @@ def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
 def counted(summaries: QuerySet[Summary, Summary]) -> list[tuple[str, int]]:
     """How many summaries each system has, and people together (their name is empty)."""
     rows = Summary.objects.filter(pk__in=summaries.order_by().values("pk")).select_related("system")
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for summary in rows.only("origin", "system"):
-        found["" if summary.origin == Summary.Origin.SESSION else str(summary.system or "–")] += 1
-    return sorted(found.items(), key=lambda item: (not item[0], item[0]))
+        counts["" if summary.origin == Summary.Origin.SESSION else str(summary.system or "–")] += 1
+    return sorted(counts.items(), key=lambda item: (not item[0], item[0]))
 
 
 def draw(summaries: Iterable[Summary], n: int, *, seed: int) -> list[Summary]:
@@ -130,17 +130,17 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
                     _("Row %(row)d: “%(cell)s” is not a summary id.") % {"row": number, "cell": cell[:60]}
                 )
     visible = ~Q(origin=Summary.Origin.SESSION) | Q(pk__in=_handed_in(user))
-    found = {summary.uid: summary for summary in labellable().filter(visible, uid__in=rows)}
+    by_uid = {summary.uid: summary for summary in labellable().filter(visible, uid__in=rows)}
     problems += [
         _("Row %(row)d: no summary %(uid)s that can be labelled.") % {"row": row, "uid": uid}
         for uid, row in rows.items()
-        if uid not in found
+        if uid not in by_uid
     ]
     if not rows and not problems:
         problems.append(_("The list is empty. Give one summary id per row."))
     if problems:
         raise BadList(problems)
-    return [found[uid] for uid in rows]
+    return [by_uid[uid] for uid in rows]
 
 
 def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:
@@ -174,11 +174,15 @@ def chosen_summaries(haystacks: Collection[Haystack], n: int | None, *, seed: in
     Raises:
         NotPossible: there is nothing.
     """
-    rows = labellable().exclude(origin=Summary.Origin.SESSION).filter(haystack__in=[one.pk for one in haystacks])
-    found = list(rows)
-    if not found:
+    rows = (
+        labellable()
+        .exclude(origin=Summary.Origin.SESSION)
+        .filter(haystack__in=[haystack.pk for haystack in haystacks])
+    )
+    summaries = list(rows)
+    if not summaries:
         raise NotPossible(_("No summary of a system is there to label; name a haystack that has some."))
-    return found if n is None else draw(found, n, seed=seed)
+    return summaries if n is None else draw(summaries, n, seed=seed)
 
 
 @transaction.atomic
@@ -222,7 +226,7 @@ def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[
 
     Items come with their summaries.
     """
-    own = authors_of(item.summary.pk for item in items)
+    authors = authors_of(item.summary.pk for item in items)
     writing = {
         (task.annotator_id, task.subtopic.haystack_id): Reason(
             _("Still has to write on “%(haystack)s”.") % {"haystack": task.subtopic.haystack.title}, task.study
@@ -239,7 +243,7 @@ def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[
         for item in items
         if (
             reason := by_hand
-            if (person, item.summary_id) in own
+            if (person, item.summary_id) in authors
             else writing.get((person, item.summary.haystack_id))
         )
     }

@@ -34,8 +34,8 @@ class LastAct:
     @property
     def tasks(self) -> LabelTaskQuerySet:
         """The task of the row."""
-        found: LabelTaskQuerySet = LabelTask.objects.filter(pk=self.row.task_id)
-        return found
+        rows: LabelTaskQuerySet = LabelTask.objects.filter(pk=self.row.task_id)
+        return rows
 
 
 def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: datetime) -> LastAct | None:
@@ -49,13 +49,13 @@ def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: date
         TaskRefused: the study does not take answers now.
     """
     here = _waited_for(tasks)
-    own = model.objects.filter(task__study=here.study_id, task__annotator=here.annotator_id)
+    answers = model.objects.filter(task__study=here.study_id, task__annotator=here.annotator_id)
     if only_here:
-        own = own.filter(task=here)
-    delivered = own.filter(op_id=op_id).exclude(op_id="").first()
+        answers = answers.filter(task=here)
+    delivered = answers.filter(op_id=op_id).exclude(op_id="").first()
     if delivered is not None:
         return LastAct(delivered, is_repeated=True)
-    row = standing(own)
+    row = newest_act(answers)
     if row is None:
         return None
     if row.task_id != here.pk:
@@ -77,20 +77,20 @@ def undo_skip(
         TaskRefused: the study does not take answers now.
     """
     here = _waited_for(tasks)
-    own = LabelTask.objects.filter(study=here.study_id, annotator=here.annotator_id)
-    given_before = own.filter(unskip_op_id=op_id).exclude(unskip_op_id="")
+    of_person = LabelTask.objects.filter(study=here.study_id, annotator=here.annotator_id)
+    given_before = of_person.filter(unskip_op_id=op_id).exclude(unskip_op_id="")
     delivered: LabelTask | None = given_before.select_related("study").first()
     if delivered is not None:
         return delivered
-    about = own.filter(pk=here.pk) if only_here else own
+    about = of_person.filter(pk=here.pk) if only_here else of_person
     skips = about.filter(state=LabelTask.State.SKIPPED, skipped_at__isnull=False)
     skipped = skips.order_by("-skipped_at").first()
     if skipped is None:
         return None
     for model in models:
-        if op_id and model.objects.filter(task__in=own, op_id=op_id).exists():
+        if op_id and model.objects.filter(task__in=of_person, op_id=op_id).exists():
             return None
-        last = standing(model.objects.filter(task__in=about))
+        last = newest_act(model.objects.filter(task__in=about))
         if last is not None and last.made_at > skipped.skipped_at:
             return None
     if skipped.pk != here.pk:
@@ -111,16 +111,16 @@ def is_newer(model: Any, other: Any, *, tasks: Tasks, op_id: str, only_here: boo
     """Whether the act that an undo takes back, or took back by this `op_id`, is of `model` and not of `other`."""
     here = rows_of(tasks).get()
     about = {"task": here} if only_here else {"task__study": here.study_id, "task__annotator": here.annotator_id}
-    own, beside = model.objects.filter(**about), other.objects.filter(**about)
-    if op_id and own.filter(op_id=op_id).exists():
+    answers, beside = model.objects.filter(**about), other.objects.filter(**about)
+    if op_id and answers.filter(op_id=op_id).exists():
         return True
     if op_id and beside.filter(op_id=op_id).exists():
         return False
-    last, last_beside = standing(own), standing(beside)
+    last, last_beside = newest_act(answers), newest_act(beside)
     return last is not None and (last_beside is None or last.made_at > last_beside.made_at)
 
 
-def standing(rows: Any) -> Any:
+def newest_act(rows: Any) -> Any:
     """The newest of these acts that is no undo and was not taken back; None where there is none."""
     return rows.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()
 

@@ -45,8 +45,8 @@ MAX_OP_ID = 64
 @never_cache
 def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     """What is asked, what the annotator answered, and where they are in the study."""
-    own = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
-    row = get_object_or_404(kind.for_page(own), uid=uid)
+    visible = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
+    row = get_object_or_404(kind.for_page(visible), uid=uid)
     if not consent.is_given(row.annotator):
         return redirect("annotation:consent")
     instead = kind.page_instead(request, row)
@@ -143,8 +143,8 @@ def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
 @never_cache
 def near(request: HttpRequest, uid: UUID) -> JsonResponse:
     """How the tasks around one stand now, for a page that was left and is looked at again."""
-    own = LabelTask.objects.for_annotator(request.user).visible()
-    row = get_object_or_404(own.select_related("study"), uid=uid)
+    visible = LabelTask.objects.for_annotator(request.user).visible()
+    row = get_object_or_404(visible.select_related("study"), uid=uid)
     tasks = [
         {"task": str(each.uid), "state": each.state, "revision": each.revision} for each in position_of(row).near
     ]

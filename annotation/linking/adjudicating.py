@@ -1,8 +1,8 @@
-"""What researchers decide where people disagree on coverage. Labels stay; agreement never sees a decision."""
+"""What researchers decide where people disagree on coverage, and what is agreed on or decided. Labels stay."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -11,12 +11,14 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
+from annotation.figures.collect import gold_of
+from annotation.labelling.summaries import labellable
 from annotation.linking.bullets import linkable_numbers
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from annotation.studies.exposures import record_exposure
 from benchmarks import audit
 from benchmarks.models import Insight, Summary
-from benchmarks.scoring.summhay import COVERAGES, COVERED
+from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 MAX_NOTE = 4_000
 
@@ -127,8 +129,8 @@ def _checked(
 def _locked(study: Study, summary: Summary, insight: Insight) -> CoverageAdjudication | None:
     Study.objects.select_for_update().get(pk=study.pk)
     rows = CoverageAdjudication.objects.filter(study=study, summary=summary, insight=insight, is_current=True)
-    found: CoverageAdjudication | None = rows.first()
-    return found
+    decision: CoverageAdjudication | None = rows.first()
+    return decision
 
 
 def _retire(row: CoverageAdjudication | None) -> None:
@@ -139,3 +141,32 @@ def _retire(row: CoverageAdjudication | None) -> None:
 def _log(action: str, row: CoverageAdjudication, *, by: Any, now: datetime) -> None:
     about = {"summary": str(row.summary.uid), "insight": str(row.insight.uid), "coverage": row.coverage}
     audit.record(actor=by, action=action, target=row.study, now=now, **about)
+
+
+def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
+    """Summaries of a study all whose insights have an answer: {summary: {insight: (coverage, lines)}}.
+
+    That is what was adjudicated, else what people agree on: they chose the same coverage and, if covered, share a
+    line; shared lines are the answer.
+    """
+    labels_on: dict[int, dict[int, list[tuple[str, set[int]]]]] = defaultdict(lambda: defaultdict(list))
+    rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
+    for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines"):
+        labels_on[summary][insight].append((coverage, set(lines)))
+    known: Any = labellable().filter(pk__in=labels_on)
+    n_insights = dict(known.values_list("pk", "n_insights"))
+    gold = gold_of([study.pk])
+    agreed = {}
+    for summary, questions in labels_on.items():
+        answers = {}
+        for insight, labels in questions.items():
+            if (summary, insight) in gold:
+                answers[insight] = gold[summary, insight]
+                continue
+            shared = set.intersection(*(lines for _coverage, lines in labels))
+            coverages = {coverage for coverage, _lines in labels}
+            if len(coverages) == 1 and (coverages == {Coverage.NONE} or shared):
+                answers[insight] = (coverages.pop(), tuple(sorted(shared)))
+        if n_insights.get(summary) == len(answers):
+            agreed[summary] = answers
+    return agreed

@@ -32,11 +32,11 @@ CHUNK = 2_000
 
 def haystacks_of(study: Study) -> QuerySet[Haystack]:
     """The haystacks whose insights are labelled, or are to be."""
-    asked = study.label_items.order_by().values("summary")
+    to_label = study.label_items.order_by().values("summary")
     labelled = study.coveragelabels.order_by().values("summary")
-    summaries = Summary.objects.filter(Q(pk__in=asked) | Q(pk__in=labelled)).order_by()
-    found: QuerySet[Haystack] = Haystack.objects.filter(pk__in=summaries.values("haystack"))
-    return found
+    summaries = Summary.objects.filter(Q(pk__in=to_label) | Q(pk__in=labelled)).order_by()
+    haystacks: QuerySet[Haystack] = Haystack.objects.filter(pk__in=summaries.values("haystack"))
+    return haystacks
 
 
 class NobodyLabelled(Exception):
@@ -54,7 +54,7 @@ def entries_of(study: Study, *, annotator: str = "") -> Iterator[BenchmarkEntry]
     people = _labels(study, annotator)
     if not people:
         raise NobodyLabelled
-    return _entries(study, people, is_named=len({name for given in people.values() for name in given}) > 1)
+    return _entries(study, people, is_named=len({name for answers in people.values() for name in answers}) > 1)
 
 
 def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[BenchmarkEntry]:
@@ -69,8 +69,8 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
     known = {str(judge): judge for judge in Judge.objects.counted()}
     fitted_on = fitted_haystacks(list(known.values()))
     predictions = _predictions(study, {judge.pk: name for name, judge in known.items()})
-    judges = sorted({name for given in predictions.values() for name in given})
-    for pk, given in people.items():
+    judges = sorted({name for answers in predictions.values() for name in answers})
+    for pk, answers in people.items():
         row = rows[pk]
         haystack, subtopic = row.haystack, row.subtopic
         keys = names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
@@ -82,9 +82,9 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
             insights=tuple(insights[subtopic.pk]),
             system=systems.parse_system(row.system.key),
             lines=tuple(row.lines),
-            human=() if is_named else tuple(next(iter(given.values()))),
+            human=() if is_named else tuple(next(iter(answers.values()))),
             predictions={name: tuple(predictions[pk][name]) for name in judges if name in predictions[pk]},
-            people={name: tuple(given[name]) for name in sorted(given, key=_in_order)} if is_named else {},
+            people={name: tuple(answers[name]) for name in sorted(answers, key=_in_order)} if is_named else {},
             fitted=frozenset(name for name in predictions[pk] if fitted_on[known[name].pk] & keys),
         )
 
@@ -126,24 +126,24 @@ def _labels(study: Study, annotator: str) -> Answers:
     rows = study.coveragelabels.for_figures().order_by("made_at", "pk")
     if annotator:
         rows = rows.filter(annotator__in=[pk for pk, name in names.items() if name == annotator])
-    found: Answers = {}
+    labels: Answers = {}
     fields = ("annotator", "summary", "insight__key", "coverage", "lines", "raw")
     for person, summary, key, coverage, lines, raw in rows.values_list(*fields).iterator(chunk_size=CHUNK):
-        given = found.setdefault(summary, {}).setdefault(names.get(person, "unknown"), [])
-        given.append(TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw))
-    return found
+        answers = labels.setdefault(summary, {}).setdefault(names.get(person, "unknown"), [])
+        answers.append(TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw))
+    return labels
 
 
 def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, list[TopicVerdict]]]:
     """The first valid answers of the judges that are named, by summary and name."""
     labelled = study.coveragelabels.for_figures().order_by().values("summary")
     rows = Verdict.objects.valid().filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
-    found: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
+    predictions: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
     fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported")
     for judge, summary, key, coverage, lines, raw, is_imported in rows.values_list(*fields).iterator(
         chunk_size=CHUNK
     ):
-        found[summary][names[judge]].append(
+        predictions[summary][names[judge]].append(
             TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw if is_imported else {})
         )
-    return found
+    return predictions

@@ -68,7 +68,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "judges": table.judges_with_verdicts,
         "summarizers": sorted({info.summarizer for info in full.summaries}),
         "summarizer": which.get("summarizer", ""),
-        "judge": next((one.name for one in table.judges if one.key == between), ""),
+        "judge": next((judge.name for judge in table.judges if judge.key == between), ""),
         "n_all": len(everything),
         "n_decided": sum(place.is_decided for place in everything),
         "n_labelled": len(table.codes),
@@ -83,21 +83,21 @@ def dispute(request: HtmxHttpRequest, uid: uuid.UUID, summary: uuid.UUID, insigh
     """One item: everybody's label beside the bullets, and the decision."""
     study = _study(request, uid)
     about = _item(study, summary, insight)
-    found = disputes.dispute_of(**about)
+    item = disputes.dispute_of(**about)
     if blind.is_asked(request):
-        found = disputes.blinded(found)
+        item = disputes.blinded(item)
     if request.method == "POST":
-        done = _decide(request, about, found)
+        done = _decide(request, about, item)
         if done is not None:
             return done
     saw_insights(request.user, about["summary"].haystack)
     guideline = current_guideline(study)
     context = {
         "study": study,
-        "dispute": found,
-        "haystack": found.summary.haystack,
-        "subtopic": found.summary.subtopic,
-        "given": _given(request, found),
+        "dispute": item,
+        "haystack": item.summary.haystack,
+        "subtopic": item.summary.subtopic,
+        "given": _given(request, item),
         "allows_several": adjudicating.may_link_several(study),
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
@@ -169,13 +169,13 @@ def _haystacks(table: LabelTable) -> Any:
 
 def _item(study: Study, summary: uuid.UUID, insight: uuid.UUID) -> dict[str, Any]:
     labels = study.coveragelabels.filter(summary__uid=summary, insight__uid=insight)
-    found: Any = labels.select_related("summary__haystack", "summary__subtopic", "insight").first()
-    if found is None:
+    label: Any = labels.select_related("summary__haystack", "summary__subtopic", "insight").first()
+    if label is None:
         raise Http404
-    return {"study": study, "summary": found.summary, "insight": found.insight}
+    return {"study": study, "summary": label.summary, "insight": label.insight}
 
 
-def _decide(request: HttpRequest, about: dict[str, Any], found: disputes.Dispute) -> HttpResponse | None:
+def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute) -> HttpResponse | None:
     """Store what was decided and go on; None where it cannot be stored."""
     here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
     if request.POST.get("action") == "take_back":
@@ -189,29 +189,29 @@ def _decide(request: HttpRequest, about: dict[str, Any], found: disputes.Dispute
             coverage=request.POST.get("coverage", ""),
             lines=lines,
             note=request.POST.get("note", ""),
-            is_blind=found.is_blind,
+            is_blind=item.is_blind,
             by=request.user,
             now=timezone.now(),
         )
     except adjudicating.DecisionRefused as problem:
         messages.error(request, str(problem))
         return None
-    if found.is_blind:
-        messages.success(request, _("Decided. %(letters)s.") % {"letters": found.letters})
+    if item.is_blind:
+        messages.success(request, _("Decided. %(letters)s.") % {"letters": item.letters})
     else:
         messages.success(request, _("Decided."))
     after = {"summary": about["summary"].uid, "insight": about["insight"].uid, **_which(request)}
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 
 
-def _given(request: HttpRequest, found: disputes.Dispute) -> dict[str, Any]:
+def _given(request: HttpRequest, item: disputes.Dispute) -> dict[str, Any]:
     """What the form holds: what was sent and refused, else the decision that holds."""
     if request.method == "POST":
         lines = {int(line) for line in request.POST.getlist("line") if line.isdecimal()}
         return {"coverage": request.POST.get("coverage", ""), "lines": lines, "note": request.POST.get("note", "")}
-    current = found.current
+    current = item.current
     return {
         "coverage": current.coverage if current else "",
-        "lines": found.chosen_lines,
+        "lines": item.chosen_lines,
         "note": current.note if current else "",
     }

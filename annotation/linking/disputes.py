@@ -78,11 +78,11 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
     """
     if not len(table.codes):
         return []
-    found = positions(table, RowFilter(against=between or PEOPLE))
+    disputed = positions(table, RowFilter(against=between or PEOPLE))
     decided = _decided(table)
-    known = {position.index for position in found}
+    known = {position.index for position in disputed}
     if not between:
-        found += _others(decided, known)
+        disputed += _others(decided, known)
     return [
         Place(
             summary=table.summaries[table.summary_of[position.index]].pk,
@@ -90,7 +90,7 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
             position=position,
             is_decided=position.index in decided,
         )
-        for position in found
+        for position in disputed
     ]
 
 
@@ -107,9 +107,9 @@ def next_open(queue: Sequence[Place], *, after: tuple[int, int] | None) -> Place
     """The first undecided item after (summary, insight), then from the top; never that item itself."""
     keys = [(place.summary, place.insight) for place in queue]
     start = keys.index(after) + 1 if after in keys else 0
-    around = [*queue[start:], *queue[:start]]
+    ordered = [*queue[start:], *queue[:start]]
     return next(
-        (place for place in around if not place.is_decided and (place.summary, place.insight) != after), None
+        (place for place in ordered if not place.is_decided and (place.summary, place.insight) != after), None
     )
 
 
@@ -152,16 +152,16 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
     )
 
 
-def blinded(found: Dispute) -> Dispute:
+def blinded(dispute: Dispute) -> Dispute:
     """An item without names, times and judges; as it is, once it was decided."""
-    if found.history:
-        return found
-    item = f"{found.summary.uid}/{found.insight.uid}"
-    letter_of = blind.letters(found.study, item, (rater.key for rater in found.people))
-    names = {rater.key: rater.name for rater in found.people}
-    people = [replace(rater, name=letter_of[rater.key], made_at=None) for rater in found.people]
+    if dispute.history:
+        return dispute
+    item = f"{dispute.summary.uid}/{dispute.insight.uid}"
+    letter_of = blind.letters(dispute.study, item, (rater.key for rater in dispute.people))
+    names = {rater.key: rater.name for rater in dispute.people}
+    people = [replace(rater, name=letter_of[rater.key], made_at=None) for rater in dispute.people]
     return replace(
-        found,
+        dispute,
         people=tuple(sorted(people, key=lambda rater: list(letter_of).index(rater.key))),
         judges=(),
         is_blind=True,

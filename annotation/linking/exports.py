@@ -81,14 +81,20 @@ def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
 def unlinked_rows(study: Study) -> Iterator[tuple[Any, ...]]:
     """One row a bullet that somebody linked to nothing, as `UNLINKED_COLUMNS`; `label` is the reason."""
     names = pseudonyms_of(study)
-    for one in unlinked_of(study):
-        summary = one.summary
+    for bullet in unlinked_of(study):
+        summary = bullet.summary
         yield (
-            names.get(one.annotator, "unknown"),
-            *(f"{summary.uid}/line {one.line}", one.reason, str(summary.subtopic.uid)),
-            *(summary.subtopic.haystack.key, summary.subtopic.key, str(summary.uid), summary.system.key, one.line),
-            *(one.guideline_version, one.made_at.isoformat() if one.made_at else ""),
-            summary.text.split("\n")[one.line - 1],
+            names.get(bullet.annotator, "unknown"),
+            *(f"{summary.uid}/line {bullet.line}", bullet.reason, str(summary.subtopic.uid)),
+            *(
+                summary.subtopic.haystack.key,
+                summary.subtopic.key,
+                str(summary.uid),
+                summary.system.key,
+                bullet.line,
+            ),
+            *(bullet.guideline_version, bullet.made_at.isoformat() if bullet.made_at else ""),
+            summary.text.split("\n")[bullet.line - 1],
         )
 
 
@@ -113,15 +119,15 @@ def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
     """Rows of decisions with lines as “3 7” and labels as “annotator1 none; annotator2 full 3 7”."""
     at = list(DECISION_COLUMNS).index("labels")
     for row in spaced(rows):
-        given = ((one["annotator"], one["label"], *one["lines"]) for one in row[at])
-        yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in given), *row[at + 1 :]]
+        labels = ((label["annotator"], label["label"], *label["lines"]) for label in row[at])
+        yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in labels), *row[at + 1 :]]
 
 
 def _labels_of_decided(study: Study) -> dict[tuple[int, int], list[dict[str, Any]]]:
     decided = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
     labels = study.coveragelabels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
-    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    by_item: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for row in read(study, labels, PERSON, "summary", "insight", "coverage", "lines"):
-        one = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}
-        found.setdefault((row["summary"], row["insight"]), []).append(one)
-    return found
+        label = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}
+        by_item.setdefault((row["summary"], row["insight"]), []).append(label)
+    return by_item

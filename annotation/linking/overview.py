@@ -98,29 +98,29 @@ def _gold(study: Study) -> dict[int, Counter[bool]]:
         (summary, insight): coverage
         for summary, insight, coverage in keys.values_list("item__summary_id", "insight_id", "coverage")
     }
-    found: dict[int, Counter[bool]] = defaultdict(Counter)
+    counts: dict[int, Counter[bool]] = defaultdict(Counter)
     if not agreed:
-        return found
+        return counts
     labels = CoverageLabel.objects.filter(study=study, summary__in={summary for summary, _insight in agreed})
     for person, summary, insight, coverage in labels.for_figures().values_list(
         "annotator_id", "summary_id", "insight_id", "coverage"
     ):
         if (summary, insight) in agreed:
-            found[person][coverage == agreed[summary, insight]] += 1
-    return found
+            counts[person][coverage == agreed[summary, insight]] += 1
+    return counts
 
 
 def _unlinked(study: Study) -> dict[int, Counter[str]]:
     """Bullets without a link by annotator and reason, where the study asks for reasons."""
-    found: dict[int, Counter[str]] = defaultdict(Counter)
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
     if plan and plan.asks_unlinked:
-        for one in unlinked_of(study):
-            found[one.annotator][one.reason] += 1
-    return found
+        for bullet in unlinked_of(study):
+            counts[bullet.annotator][bullet.reason] += 1
+    return counts
 
 
-def _unlinked_table(plan: LinkingPlan | None, found: Overview) -> list[Table]:
+def _unlinked_table(plan: LinkingPlan | None, overview: Overview) -> list[Table]:
     if plan is None or not plan.asks_unlinked:
         return []
 
@@ -133,15 +133,15 @@ def _unlinked_table(plan: LinkingPlan | None, found: Overview) -> list[Table]:
         *share_columns(dict(zip((*UnlinkedReason.values, "none"), headings, strict=True)), shares),
     ]
     caption = _("Bullets of finished summaries that the annotator linked to no insight, without training.")
-    return [Table("unlinked", _("Bullets that cover no insight"), caption, columns, found.people)]
+    return [Table("unlinked", _("Bullets that cover no insight"), caption, columns, overview.people)]
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
-    found = overview_of(study)
+    overview = overview_of(study)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
-    everyone = _("%(n)d for everyone") % {"n": found.n_overlap} if found.n_overlap else ""
-    done, *costs = work_cards(found, study.currency)
+    everyone = _("%(n)d for everyone") % {"n": overview.n_overlap} if overview.n_overlap else ""
+    done, *costs = work_cards(overview, study.currency)
     columns = [
         *progress_columns(),
         *share_columns({"none": _("None"), "partial": _("Partial"), "full": _("Full")}, lambda row: row.shares),
@@ -149,7 +149,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         Column("open", _("No bullet yet"), lambda row: row.n_incomplete),
         *(
             [Column("gold", _("Gold"), lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
-            if found.n_gold
+            if overview.n_gold
             else []
         ),
         time_column(),
@@ -165,10 +165,18 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         "Labels are current, complete answers, without training. Time leaves gaps of over two minutes out."
     )
     return OverviewPage(
-        cards=[Card(_("Summaries"), found.n_items, everyone), done, Card(_("Labels"), found.n_labels), *costs],
-        tables=[Table("people", _("Annotators"), caption, columns, found.people), *_unlinked_table(plan, found)],
-        facts=_facts(plan, found) if plan else (),
-        remarks=[about(task) for task in found.remarks],
+        cards=[
+            Card(_("Summaries"), overview.n_items, everyone),
+            done,
+            Card(_("Labels"), overview.n_labels),
+            *costs,
+        ],
+        tables=[
+            Table("people", _("Annotators"), caption, columns, overview.people),
+            *_unlinked_table(plan, overview),
+        ],
+        facts=_facts(plan, overview) if plan else (),
+        remarks=[about(task) for task in overview.remarks],
         subject=_("Summary"),
     )
 
@@ -183,7 +191,7 @@ def _gold_cell(row: PersonRow, plan: LinkingPlan | None) -> Cell:
     )
 
 
-def _facts(plan: LinkingPlan, found: Overview) -> list[tuple[str, Any]]:
+def _facts(plan: LinkingPlan, overview: Overview) -> list[tuple[str, Any]]:
     everyone: Any = plan.overlap_number or 0
     if plan.overlap_share is not None:
         everyone = _("%(share)s of the summaries") % {"share": percent(float(plan.overlap_share))}
@@ -191,9 +199,9 @@ def _facts(plan: LinkingPlan, found: Overview) -> list[tuple[str, Any]]:
         (_("People for each summary"), plan.people_per_item),
         (_("For everyone"), everyone),
     ]
-    if found.n_training:
-        facts.append((_("Training, with feedback"), found.n_training))
-    if found.n_gold:
+    if overview.n_training:
+        facts.append((_("Training, with feedback"), overview.n_training))
+    if overview.n_gold:
         mark = "" if plan.pass_mark is None else ", " + _("pass mark") + f" {percent(float(plan.pass_mark))}"
-        facts.append((_("Hidden gold"), f"{found.n_gold}{mark}"))
+        facts.append((_("Hidden gold"), f"{overview.n_gold}{mark}"))
     return [*facts, (_("Bullets for an insight"), _("several") if plan.allow_several_lines else _("one"))]

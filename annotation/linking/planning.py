@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.labelling import summaries as label_items
-from annotation.linking.agreed import agreed_answers
+from annotation.linking.adjudicating import agreed_answers
 from annotation.models import (
     CoverageLabel,
     LabelItem,
@@ -24,11 +24,10 @@ from annotation.models import (
 )
 from annotation.studies import tasks
 from annotation.studies.blocked import Reason
-from annotation.studies.fewer import task_counts
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
-from annotation.studies.tasks import Dealing, Dealt
+from annotation.studies.tasks import Dealing, Dealt, task_counts
 from benchmarks.models import Insight, Summary
 
 
@@ -78,9 +77,9 @@ def add_summaries(
     """Add items, each once, with a question for every insight; gives how many are new."""
     chosen = list(summaries)
     subtopics = {row.subtopic_id for row in chosen}
-    asked = Counter(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic_id", flat=True))
+    n_insights = Counter(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic_id", flat=True))
     return label_items.add_summaries(
-        study=study, summaries=chosen, n_questions=asked, at_random=at_random, by=by, now=now
+        study=study, summaries=chosen, n_questions=n_insights, at_random=at_random, by=by, now=now
     )
 
 

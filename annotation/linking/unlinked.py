@@ -53,9 +53,9 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
 
     def parse(self, data: QueryDict) -> UnlinkedReasons:
         """The reasons in a form, as fields `reason-LINE`."""
-        found = [(FIELD.fullmatch(name), str(data[name])) for name in data]
+        fields = [(FIELD.fullmatch(name), str(data[name])) for name in data]
         return UnlinkedReasons(
-            tuple(sorted((int(match[1]), reason) for match, reason in found if match and reason))
+            tuple(sorted((int(match[1]), reason) for match, reason in fields if match and reason))
         )
 
     def checked(self, task: Any, answer: UnlinkedReasons) -> UnlinkedReasons:
@@ -73,8 +73,8 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
 
     def answer_of(self, label: UnlinkedLabel | None) -> UnlinkedReasons:
         """The reasons in a row; none of None."""
-        given = label.reasons if label else {}
-        return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in given.items())))
+        reasons = label.reasons if label else {}
+        return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in reasons.items())))
 
     def in_words(self, task: Any, answer: UnlinkedReasons) -> str:
         """The reasons with the letters of their bullets."""
@@ -120,10 +120,12 @@ def unlinked_of(study: Study) -> Iterator[UnlinkedBullet]:
     labels = study.coveragelabels.for_figures()
     for person, summary, lines in labels.values_list("annotator_id", "summary_id", "lines"):
         linked[person, summary].update(lines)
-    given = {row.task_id: row for row in study.unlinkedlabels.filter(is_current=True).select_related("guideline")}
+    answers = {
+        row.task_id: row for row in study.unlinkedlabels.filter(is_current=True).select_related("guideline")
+    }
     tasks = study.label_tasks.filter(state=LabelTask.State.DONE).exclude(item__role=LabelItem.Role.TRAINING)
     for task in tasks.select_related("item__summary__system", "item__summary__subtopic__haystack"):
-        summary, row = task.item.summary, given.get(task.pk)
+        summary, row = task.item.summary, answers.get(task.pk)
         reasons = dict(UNLINKED.answer_of(row).reasons)
         for line in sorted(linkable_numbers(summary) - linked[task.annotator_id, summary.pk]):
             reason = reasons.get(line, "")

@@ -42,20 +42,20 @@ class PersonRow(Person):
 def overview_of(study: Study) -> Overview:
     """Read it all. Five queries."""
     rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
-    asked = {aspect: Avg(aspect) for aspect in ASPECTS}
+    averages = {aspect: Avg(aspect) for aspect in ASPECTS}
     counts = {"n": Count("pk"), "n_unsure": Count("pk", filter=Q(is_unsure=True))}
-    found: dict[int, dict[str, Any]] = defaultdict(dict)
-    for row in rows.values("annotator").annotate(**asked, **counts):
-        found[row["annotator"]] = row
+    means: dict[int, dict[str, Any]] = defaultdict(dict)
+    for row in rows.values("annotator").annotate(**averages, **counts):
+        means[row["annotator"]] = row
     people = []
     for fields in people_of(study):
-        own = found[fields["member"].annotator_id]
+        of_person = means[fields["member"].annotator_id]
         people.append(
             PersonRow(
                 **fields,
-                means={aspect: own.get(aspect) for aspect in ASPECTS},
-                n_labels=own.get("n", 0),
-                n_unsure=own.get("n_unsure", 0),
+                means={aspect: of_person.get(aspect) for aspect in ASPECTS},
+                n_labels=of_person.get("n", 0),
+                n_unsure=of_person.get("n_unsure", 0),
             )
         )
     return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
@@ -63,13 +63,13 @@ def overview_of(study: Study) -> Overview:
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
-    found = overview_of(study)
+    overview = overview_of(study)
     caption = _(
         "Mean ratings are of summaries rated in full. Time leaves gaps of over two minutes out. A short time is a "
         "reason to look at the answers and proves nothing."
     )
     return OverviewPage(
-        cards=[Card(_("Summaries"), found.n_items), *work_cards(found, study.currency)],
+        cards=[Card(_("Summaries"), overview.n_items), *work_cards(overview, study.currency)],
         tables=[
             Table(
                 "people",
@@ -84,11 +84,11 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
                     fast_column(),
                     cost_column(study.currency),
                 ],
-                found.people,
+                overview.people,
             )
         ],
         facts=[(_("People for each summary"), study.rating_plan.people_per_item)],
-        remarks=[about(task) for task in found.remarks],
+        remarks=[about(task) for task in overview.remarks],
         subject=_("Summary"),
     )
 

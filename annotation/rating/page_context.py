@@ -7,9 +7,8 @@ from typing import Any
 
 from django.utils.translation import get_language
 
-from annotation.labelling.documents import rendered
 from annotation.models import LabelTask
-from annotation.pane import Pane, joined, kept
+from annotation.pane import Pane, joined, kept, rendered_document
 from annotation.rating.aspects import aspects
 from annotation.rating.recording import RATED
 from benchmarks.engine.texts import source_numbers
@@ -44,20 +43,20 @@ def page_context(task: LabelTask) -> dict[str, Any]:
 
 def _pieces(line: str) -> list[tuple[str, int | None]]:
     """A line in pieces, each with the number of the document that is cited after it, if one is."""
-    found: list[tuple[str, int | None]] = []
+    pieces: list[tuple[str, int | None]] = []
     end = ""
     for text, cited in citation_pieces(line):
         for at, number in enumerate(cited):
-            found.append((", " if at else f"{end}{text}[", number))
+            pieces.append((", " if at else f"{end}{text}[", number))
         end = "]" if cited else f"{end}{text}"
-    return [*found, (end, None)]
+    return [*pieces, (end, None)]
 
 
 def pane(context: dict[str, Any]) -> Pane:
     """The texts of the documents, each compressed once, to be stitched into the page."""
     haystack = context["haystack"]
     return joined(
-        kept(_name(haystack, document), partial(rendered, document, language=haystack.language))
+        kept(_name(haystack, document), partial(rendered_document, document, language=haystack.language))
         for document, _passages in context["documents"]
     )
 

@@ -51,9 +51,9 @@ class Ratings(AnswerKind[Rated]):
             BadAct: one is no whole number.
             TaskRefused: "not sure" without any rating.
         """
-        given = {aspect: number_in(data, aspect) for aspect in ASPECTS}
-        is_any = any(value is not None for value in given.values())
-        return Rated(**given, is_unsure=unsure_in(data, answer="rated" if is_any else ""))
+        ratings = {aspect: number_in(data, aspect) for aspect in ASPECTS}
+        is_any = any(value is not None for value in ratings.values())
+        return Rated(**ratings, is_unsure=unsure_in(data, answer="rated" if is_any else ""))
 
     def checked(self, task: Any, answer: Rated) -> Rated:
         if task.item.summary_id is None:
@@ -71,13 +71,13 @@ class Ratings(AnswerKind[Rated]):
         """The ratings in a row; none of None."""
         if label is None:
             return Rated()
-        given = {aspect: getattr(label, aspect) for aspect in ASPECTS}
-        return Rated(**given, is_unsure=label.is_unsure)
+        ratings = {aspect: getattr(label, aspect) for aspect in ASPECTS}
+        return Rated(**ratings, is_unsure=label.is_unsure)
 
     def in_words(self, task: Any, answer: Rated) -> str:
         """Ratings as the page names them; without any it is empty."""
-        given = zip(ASPECTS, answer.values, strict=True)
-        parts = [f"{name_of(aspect)} {value}" for aspect, value in given if value is not None]
+        ratings = zip(ASPECTS, answer.values, strict=True)
+        parts = [f"{name_of(aspect)} {value}" for aspect, value in ratings if value is not None]
         return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
 
     def differing(self, first: Rated, second: Rated) -> tuple[Rated, Rated]:
@@ -85,8 +85,8 @@ class Ratings(AnswerKind[Rated]):
 
         def rest(answer: Rated, other: Rated) -> Rated:
             pairs = zip(ASPECTS, answer.values, other.values, strict=True)
-            given = {aspect: value for aspect, value, beside in pairs if value != beside}
-            return Rated(**given, is_unsure=answer.is_unsure and not other.is_unsure)
+            ratings = {aspect: value for aspect, value, beside in pairs if value != beside}
+            return Rated(**ratings, is_unsure=answer.is_unsure and not other.is_unsure)
 
         return rest(first, second), rest(second, first)
 

@@ -15,8 +15,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, Outer
 
 from annotation.models import Annotator, Consent, ConsentText
 from annotation.querysets import AnnotatorQuerySet
-from annotation.studies.guidelines import unwrapped
-from annotation.studies.translated import in_active_language
+from annotation.studies.guidelines import in_active_language, unwrapped
 from benchmarks import audit
 
 WORDING = Path(__file__).with_name("consent.md")
@@ -79,8 +78,8 @@ def withdrawn_by(user: Any) -> ExpressionWrapper[Any]:
 
     A consent to an earlier text is one in force, so that a new text stops nobody in the middle of a task.
     """
-    own = Consent.objects.filter(annotator__user=user)
-    return ExpressionWrapper(Q(Exists(own)) & ~Q(Exists(own.in_force())), output_field=BooleanField())
+    consents = Consent.objects.filter(annotator__user=user)
+    return ExpressionWrapper(Q(Exists(consents)) & ~Q(Exists(consents.in_force())), output_field=BooleanField())
 
 
 def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
@@ -93,8 +92,8 @@ def lets_work(user: Any) -> bool:
     """Whether work of this user may be stored; the account of a request knows it from when it was read."""
     withdrawn: bool | None = getattr(user, "has_withdrawn_consent", None)
     if withdrawn is None:
-        own = Consent.objects.filter(annotator__user=user.pk)
-        withdrawn = own.exists() and not own.in_force().exists()
+        consents = Consent.objects.filter(annotator__user=user.pk)
+        withdrawn = consents.exists() and not consents.in_force().exists()
     return not withdrawn
 
 

@@ -107,7 +107,7 @@ class _Shares:
     ) -> None:
         self.groups = {group.pk: group for group in groups}
         self.work = dict.fromkeys(people, 0)
-        self.own: dict[int, set[int]] = {person: set() for person in self.work}
+        self.groups_of: dict[int, set[int]] = {person: set() for person in self.work}
         """The groups of each person that may move to somebody else."""
         self.kept, self.barred, self.caps = set(fixed), set(barred), caps
         self.loose: set[Pair] = set()
@@ -126,7 +126,7 @@ class _Shares:
     def give(self, person: int, pk: int) -> None:
         self.loose.add((person, pk))
         if self._size(pk):
-            self.own[person].add(pk)
+            self.groups_of[person].add(pk)
         self._count(person, pk, 1)
 
     def even_out(self) -> None:
@@ -141,18 +141,18 @@ class _Shares:
             (busy, idle)
             for busy in ranked
             for idle in reversed(ranked)
-            if self.own[busy] and self.work[busy] - self.work[idle] > 1
+            if self.groups_of[busy] and self.work[busy] - self.work[idle] > 1
         ]
 
     def _narrow(self, busy: int, idle: int) -> bool:
         """Move the group that halves the gap best; False if there is none."""
         gap = self.work[busy] - self.work[idle]
-        fitting = [pk for pk in self.own[busy] if self._size(pk) < gap and self.may_have(idle, pk)]
+        fitting = [pk for pk in self.groups_of[busy] if self._size(pk) < gap and self.may_have(idle, pk)]
         if not fitting:
             return False
         pk = min(fitting, key=lambda pk: (abs(2 * self._size(pk) - gap), pk))
         self.loose.discard((busy, pk))
-        self.own[busy].discard(pk)
+        self.groups_of[busy].discard(pk)
         self._count(busy, pk, -1)
         self.give(idle, pk)
         return True

@@ -1,4 +1,4 @@
-"""Guidelines of a study: versions that are only ever added, and Markdown as safe HTML."""
+"""Guidelines of a study: versions that are only ever added. Markdown as safe HTML; texts in other languages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from markdown_it import MarkdownIt
 
 from annotation.kinds import kind_named
@@ -72,3 +73,9 @@ def _parser() -> MarkdownIt:
     return (
         MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
     )
+
+
+def in_active_language(path: Path) -> Path:
+    """The file of a text in the active language, like `help.de.md`; else `path` itself, which is English."""
+    translation = path.with_suffix(f".{get_language()}{path.suffix}")
+    return translation if translation.is_file() else path

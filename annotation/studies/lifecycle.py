@@ -187,8 +187,8 @@ def hand_over(*, user: Any, to: Any, now: datetime) -> int:
     Gives how many studies nobody else saw.
     """
     others = Study.researchers.through.objects.filter(study=OuterRef("pk")).exclude(user=user)
-    own = Study.objects.filter(Q(researchers=user) | Q(created_by=user)).distinct()
-    alone = list(own.filter(Q(created_by=user) | Q(created_by=None)).exclude(Exists(others)))
+    studies = Study.objects.filter(Q(researchers=user) | Q(created_by=user)).distinct()
+    alone = list(studies.filter(Q(created_by=user) | Q(created_by=None)).exclude(Exists(others)))
     for study in alone:
         study.researchers.add(to)
         audit.record(actor=to, action="study.handed_over", target=study, now=now)

@@ -19,7 +19,11 @@ def table_of(*, shows_archive: bool) -> Table[Study]:
     """The table, with the haystacks and question sets that there are to choose from. Two queries."""
     haystacks = Haystack.objects.current().without_sources().order_by("title").values_list("uid", "title")
     material = [(str(uid), title) for uid, title in haystacks]
-    material += [(one.name, one.name) for one in question_sets.sets() if not one.is_archived]
+    material += [
+        (question_set.name, question_set.name)
+        for question_set in question_sets.sets()
+        if not question_set.is_archived
+    ]
     states = [] if shows_archive else [pair for pair in Study.State.choices if pair[0] != Study.State.ARCHIVED]
     return Table(
         "studies",

@@ -47,9 +47,9 @@ def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipl
     )
 
 
-def narrowed_to(found: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
+def narrowed_to(chosen: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
     """What such a field shows where these values were chosen: none where they are all that are offered."""
-    values = set(found)
+    values = set(chosen)
     return sorted(values) if values < set(offered) else []
 
 

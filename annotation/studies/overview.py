@@ -156,11 +156,11 @@ def people_of(study: Study) -> list[dict[str, Any]]:
     progress: dict[int, Progress] = defaultdict(Progress)
     rows = study.label_tasks.order_by().values_list("annotator_id", "state", "active_ms", "item__role")
     for person, state, active_ms, role in rows.iterator(chunk_size=5_000):
-        own = progress[person]
-        own.tasks[state] += 1
-        own.active_ms += active_ms
+        of_person = progress[person]
+        of_person.tasks[state] += 1
+        of_person.active_ms += active_ms
         if state == LabelTask.State.DONE and role == LabelItem.Role.ORDINARY:
-            own.times_ms.append(active_ms)
+            of_person.times_ms.append(active_ms)
     return [
         {
             "member": member,

@@ -97,12 +97,12 @@ class Table:
         first = [Heading(_("Annotator"), rowspan=rowspan, column=NAME)]
         second = []
         for group, columns in groupby(self.columns, key=lambda column: column.group):
-            own = [Heading(column.heading, column.is_number, column=column.name) for column in columns]
+            columns_below = [Heading(column.heading, column.is_number, column=column.name) for column in columns]
             if group:
-                first.append(Heading(group, colspan=len(own)))
-                second += own
+                first.append(Heading(group, colspan=len(columns_below)))
+                second += columns_below
             else:
-                first += [replace(one, rowspan=rowspan) for one in own]
+                first += [replace(heading, rowspan=rowspan) for heading in columns_below]
         return [first, second] if is_grouped else [first]
 
     def rows_of(self, people: Iterable[Any]) -> list[tuple[Membership, list[tuple[bool, Cell]]]]:

@@ -37,5 +37,5 @@ def removed_from(study: Study) -> dict[str, int]:
     """How many people had their work deleted, and how many of what; empty if nobody had. Two queries."""
     rows = RemovedWork.objects.filter(study=study, removal__mode=Removal.Mode.DELETED).order_by()
     counts: Any = rows.values_list("what").annotate(total=Sum("n")).order_by("what")
-    found = {str(what): int(n) for what, n in counts}
-    return {"people": rows.values("removal").distinct().count(), **found} if found else {}
+    removed = {str(what): int(n) for what, n in counts}
+    return {"people": rows.values("removal").distinct().count(), **removed} if removed else {}

@@ -28,9 +28,9 @@ CHUNK = 500
 """Rows may hold whole texts."""
 
 
-def rows_of(study: Study, found: QuerySet[Any, Any], columns: Columns) -> Iterator[tuple[Any, ...]]:
+def rows_of(study: Study, queryset: QuerySet[Any, Any], columns: Columns) -> Iterator[tuple[Any, ...]]:
     """The rows of `found` in the order of the columns."""
-    return cells(read(study, found, *fields_of(columns)), columns)
+    return cells(read(study, queryset, *fields_of(columns)), columns)
 
 
 def fields_of(columns: Columns) -> set[str]:
@@ -39,10 +39,10 @@ def fields_of(columns: Columns) -> set[str]:
     return {name for value in values for name in ((value,) if isinstance(value, str) else value[1:])}
 
 
-def read(study: Study, found: QuerySet[Any, Any], *fields: str) -> Iterator[dict[str, Any]]:
+def read(study: Study, queryset: QuerySet[Any, Any], *fields: str) -> Iterator[dict[str, Any]]:
     """Fields of rows of a study; `PERSON` becomes the pseudonym."""
     names = pseudonyms_of(study) if PERSON in fields else {}
-    for row in found.values(*fields).iterator(chunk_size=CHUNK):
+    for row in queryset.values(*fields).iterator(chunk_size=CHUNK):
         if PERSON in row:
             row[PERSON] = names.get(row[PERSON], "unknown")
         yield row
@@ -52,8 +52,8 @@ def cells(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[tuple
     """Rows, which hold all that the columns need, in the order of the columns."""
     values = [(None, (value,)) if isinstance(value, str) else (value[0], value[1:]) for value in columns.values()]
     for row in rows:
-        found = [row[names[0]] if of is None else of(*[row[name] for name in names]) for of, names in values]
-        yield tuple([AS_TEXT[type(one)](one) if type(one) in AS_TEXT else one for one in found])
+        computed = [row[names[0]] if of is None else of(*[row[name] for name in names]) for of, names in values]
+        yield tuple([AS_TEXT[type(cell)](cell) if type(cell) in AS_TEXT else cell for cell in computed])
 
 
 def csv_file(

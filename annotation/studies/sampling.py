@@ -45,7 +45,7 @@ def sample(items: Sequence[Item], n: int, *, seed: int, label: str = "sample") -
     while len(chosen) < n:
         strata = min(
             waiting,
-            key=lambda one: (*(drawn[key] / sizes[key] for key in enumerate(one)), waiting[one][0]),
+            key=lambda stratum: (*(drawn[key] / sizes[key] for key in enumerate(stratum)), waiting[stratum][0]),
         )
         chosen.append(pool[waiting[strata].popleft()])
         drawn.update(enumerate(strata))

@@ -1,5 +1,7 @@
 """The label tasks of a study: assigned to its members, and taken back from those who leave. Work begun stays.
 
+Who has fewer tasks than before, since some were passed on, is told so until they have read it.
+
 Items that belong together (all key points of a question, all pairs of a response) are assigned as one group;
 `group` names the field of `LabelItem` that says which group an item is in, "pk" where each item stands for itself.
 """
@@ -13,17 +15,16 @@ from datetime import datetime
 from typing import Any, Required, TypedDict
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, Study
+from annotation.models import Annotator, Assignment, LabelItem, LabelTask, Membership, Recruitment, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
-from annotation.studies.fewer import note_fewer, task_counts
 from annotation.studies.sampling import in_blocks
 from benchmarks import audit
 
@@ -98,10 +99,10 @@ def deal(
         caps=_caps(study, people),
     )
     _take_back(study, group, dealt.taken)
-    given = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
-    n_new = _write_tasks(study, group, groups, people, given, held=held, now=now)
+    pairs = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
+    n_new = _write_tasks(study, group, groups, people, pairs, held=held, now=now)
     note_fewer(study=study, before=before)
-    if given or dealt.taken:
+    if pairs or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
     return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))
 
@@ -142,8 +143,8 @@ def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
     """
     most = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
     came = Recruitment.objects.filter(link__study=study).order_by("pk")
-    own = dict(came.values_list("participant__annotator", "link__max_tasks"))
-    caps = {person: own.get(person, most) for person in people}
+    limits = dict(came.values_list("participant__annotator", "link__max_tasks"))
+    caps = {person: limits.get(person, most) for person in people}
     return {person: cap for person, cap in caps.items() if cap is not None}
 
 
@@ -170,36 +171,36 @@ def blocked(
         return []
     absent, caps = why_absent(idle), _caps(study, [person.pk for person in idle])
     holders = _holders(study, group, groups, present_people(study))
-    found = []
+    rows = []
     for person in idle:
-        own = {key: reason for (pk, key), reason in (barred or {}).items() if pk == person.pk}
+        barred_from = {key: reason for (pk, key), reason in (barred or {}).items() if pk == person.pk}
         open_groups = [
             items
             for key, items in groups.items()
-            if key not in own and (items.is_for_everyone or len(holders[key]) < wanted)
+            if key not in barred_from and (items.is_for_everyone or len(holders[key]) < wanted)
         ]
         cap = caps.get(person.pk)
         if person.pk in absent:
             reasons = [absent[person.pk]]
         elif not open_groups:
-            reasons = list(dict.fromkeys(own.values()))
-            if len(own) < len(groups):
+            reasons = list(dict.fromkeys(barred_from.values()))
+            if len(barred_from) < len(groups):
                 reasons.append(Reason(_("All else has as many people as planned.")))
         elif cap is not None and all(len(items.rows) > cap for items in open_groups):
             reasons = [Reason(_too_small(cap))]
         else:
             continue
-        found.append(Blocked(person, tuple(reasons)))
-    return found
+        rows.append(Blocked(person, tuple(reasons)))
+    return rows
 
 
 def _holders(study: Study, group: str, groups: Groups, people: Collection[int]) -> dict[int, set[int]]:
     """Who has the whole of each group, and works on it or did."""
-    found: dict[int, set[int]] = defaultdict(set)
+    holders: dict[int, set[int]] = defaultdict(set)
     for (person, key), tasks in _held(study, group).items():
         if tasks.n == len(groups[key].rows) and (tasks.is_begun or person in people):
-            found[key].add(person)
-    return found
+            holders[key].add(person)
+    return holders
 
 
 def _too_small(cap: int) -> str:
@@ -240,13 +241,13 @@ def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
 
 
 def _groups(study: Study, group: str) -> dict[int, _Items]:
-    found: dict[int, _Items] = {}
+    groups: dict[int, _Items] = {}
     fields = ("pk", group, "n_questions", "block", "is_overlap", "role")
     for pk, key, n_questions, block, is_overlap, role in study.label_items.order_by("pk").values_list(*fields):
-        items = found.setdefault(key, _Items([], block, False, role == LabelItem.Role.TRAINING))
+        items = groups.setdefault(key, _Items([], block, False, role == LabelItem.Role.TRAINING))
         items.rows.append((pk, n_questions))
         items.is_for_everyone = items.is_for_everyone or is_overlap
-    return found
+    return groups
 
 
 def _to_deal(groups: Groups, wanted: int) -> list[Group]:
@@ -255,13 +256,13 @@ def _to_deal(groups: Groups, wanted: int) -> list[Group]:
 
 def _held(study: Study, group: str) -> dict[Pair, _Held]:
     """The tasks of each person in each group, by (person, group)."""
-    found: dict[Pair, _Held] = defaultdict(_Held)
+    held: dict[Pair, _Held] = defaultdict(_Held)
     rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
     for person, key, begun_at in rows:
-        row = found[person, key]
+        row = held[person, key]
         row.n += 1
         row.is_begun = row.is_begun or begun_at is not None
-    return dict(found)
+    return dict(held)
 
 
 def _split(
@@ -283,13 +284,13 @@ def _unfinished(
 ) -> list[Pair]:
     """Pairs of which a person holds a part and needs the rest: it grew, or they left and came back."""
     n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
-    found = []
+    pairs = []
     for person, key in sorted(fixed):
         is_missing = person in people and held[person, key].n < len(groups[key].rows)
         if is_missing and (groups[key].is_for_everyone or n_complete[key] < wanted):
             n_complete[key] += 1
-            found.append((person, key))
-    return found
+            pairs.append((person, key))
+    return pairs
 
 
 def _take_back(study: Study, group: str, pairs: Iterable[Pair]) -> None:
@@ -299,8 +300,8 @@ def _take_back(study: Study, group: str, pairs: Iterable[Pair]) -> None:
         by_person[person].append(key)
     for person, keys in by_person.items():
         for start in range(0, len(keys), IN_A_QUERY):
-            own = study.label_tasks.filter(annotator=person, begun_at=None)
-            own.filter(**{f"item__{group}__in": keys[start : start + IN_A_QUERY]}).delete()
+            tasks = study.label_tasks.filter(annotator=person, begun_at=None)
+            tasks.filter(**{f"item__{group}__in": keys[start : start + IN_A_QUERY]}).delete()
         _renumber(study, person)
 
 
@@ -325,8 +326,8 @@ def _write_tasks(
     for person, keys in dealt.items():
         n_held = _renumber(study, person)
         partly = [key for key in keys if (person, key) in held]
-        own = study.label_tasks.filter(annotator=person, **{f"item__{group}__in": partly})
-        owned = set(own.values_list("item", flat=True))
+        partly_held = study.label_tasks.filter(annotator=person, **{f"item__{group}__in": partly})
+        owned = set(partly_held.values_list("item", flat=True))
         rows = [
             row
             for key in _in_order(keys, groups, seed=study.seed, person=people[person])
@@ -359,3 +360,31 @@ def _renumber(study: Study, person: int) -> int:
         if position != n:
             LabelTask.objects.filter(pk=pk).update(position=n)
     return n
+
+
+def task_counts(study: Study) -> Counter[int]:
+    """{annotator pk: how many tasks of the study they have, whatever became of them}, without withdrawn ones."""
+    counts: Counter[int] = Counter()
+    for rows in (study.label_tasks.all(), Assignment.objects.live().filter(study=study)):
+        counts.update(dict(rows.order_by().values_list("annotator").annotate(n=Count("pk"))))
+    return counts
+
+
+def note_fewer(*, study: Study, before: Mapping[int, int]) -> None:
+    """Remember how many tasks those had `before` who have fewer now; the most, if it happened more than once.
+
+    Nobody has seen the tasks of a study that is not open, and who left knows.
+    """
+    if study.state != Study.State.OPEN:
+        return
+    after = task_counts(study)
+    fewer = [person for person, n in before.items() if after[person] < n]
+    for member in study.memberships.current().filter(annotator__in=fewer):
+        member.n_tasks_before = max(before[member.annotator_id], member.n_tasks_before or 0)
+        member.save(update_fields=["n_tasks_before"])
+
+
+def have_read(*, membership: Membership) -> None:
+    """They have read it; the number of tasks that they have is the one they know."""
+    membership.n_tasks_before = None
+    membership.save(update_fields=["n_tasks_before"])

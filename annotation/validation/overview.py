@@ -51,7 +51,7 @@ def overview_of(study: Study) -> Overview:
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
-    found, plan = overview_of(study), study.validation_plan
+    overview, plan = overview_of(study), study.validation_plan
     n = study.label_items.order_by().values("response").distinct().count()
     columns = [
         *progress_columns(),
@@ -69,17 +69,19 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     shown = _("Verdict shown: annotators see the judge's verdict before they answer.")
     return OverviewPage(
         cards=[
-            Card(_("Verdicts"), found.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),
-            *work_cards(found, study.currency),
+            Card(
+                _("Verdicts"), overview.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}
+            ),
+            *work_cards(overview, study.currency),
         ],
-        tables=[Table("people", _("Annotators"), caption, columns, found.people)],
+        tables=[Table("people", _("Annotators"), caption, columns, overview.people)],
         facts=[
             (_("Judge"), plan.judge),
             (_("People for each response"), plan.people_per_item),
             (_("Verdict"), _("shown to people") if plan.shows_verdict else _("hidden from people")),
             *([(_("Reason when not entailed"), _("asked for"))] if plan.asks_why_not else []),
         ],
-        remarks=[about(task) for task in found.remarks],
+        remarks=[about(task) for task in overview.remarks],
         subject=_("Point"),
         notice=shown if plan.shows_verdict else "",
     )

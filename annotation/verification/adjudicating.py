@@ -42,12 +42,14 @@ def disputes(table: PointTable) -> list[Dispute]:
     """Key points on which the people of the table differ in any task, those that matter most to keep first."""
     columns = [disagreement(table.ratings(task)) for task in (Task.KEEP, Task.GROUNDED, Task.KEY_POINT)]
     n = (table.grounded >= 0).sum(axis=1).tolist()
-    found = [
+    rows = [
         Dispute(point, keep, grounded, keyness, count)
         for point, count, keep, grounded, keyness in zip(table.points, n, *columns, strict=True)
         if keep or grounded or keyness
     ]
-    return sorted(found, key=lambda one: (-(one.keep or 0), -(one.grounded or 0), -(one.keyness or 0)))
+    return sorted(
+        rows, key=lambda dispute: (-(dispute.keep or 0), -(dispute.grounded or 0), -(dispute.keyness or 0))
+    )
 
 
 def undecided(studies: Iterable[int]) -> Counter[int]:
@@ -61,9 +63,9 @@ def undecided(studies: Iterable[int]) -> Counter[int]:
         .order_by()
         .values("study", "key_point")
         .annotate(
-            found=Count("grounded", distinct=True), key=Count("keyness", distinct=True, filter=~Q(keyness=""))
+            yes_no=Count("grounded", distinct=True), key=Count("keyness", distinct=True, filter=~Q(keyness=""))
         )
-        .filter(Q(found__gt=1) | Q(key__gt=1))
+        .filter(Q(yes_no__gt=1) | Q(key__gt=1))
     )
     return Counter(rows.values_list("study", flat=True))
 

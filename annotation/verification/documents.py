@@ -13,8 +13,7 @@ from typing import Any
 
 from django.utils.translation import get_language
 
-from annotation.labelling.documents import rendered
-from annotation.pane import Pane, compress, joined, kept
+from annotation.pane import Pane, compress, joined, kept, rendered_document
 from benchmarks.highlighting import Mark
 from benchmarks.models import Question, QuestionDocument, Span
 
@@ -60,14 +59,14 @@ def highlight_for(item: Any, documents: list[QuestionDocument]) -> Highlight:
         return Highlight()
     by_pk = {document.pk: document for document in documents}
     spans = Span.objects.filter(key_point=item.highlight_of_id, key_point__question=item.question_id)
-    found, lost = [], []
+    places, lost = [], []
     for span in spans.order_by("number"):
         if span.start is not None and span.document_id in by_pk:
-            found.append((by_pk[span.document_id], span.start, span.end or span.start))
+            places.append((by_pk[span.document_id], span.start, span.end or span.start))
         else:
             lost.append(span.quote)
-    found.sort(key=lambda place: (place[0].number, place[1], place[2]))
-    passages = (Passage(n, document, start, end) for n, (document, start, end) in enumerate(found, 1))
+    places.sort(key=lambda place: (place[0].number, place[1], place[2]))
+    passages = (Passage(n, document, start, end) for n, (document, start, end) in enumerate(places, 1))
     return Highlight(tuple(passages), tuple(lost))
 
 
@@ -80,10 +79,12 @@ def pane_of(question: Question, documents: list[QuestionDocument], highlight: Hi
     pieces = []
     for document in documents:
         if document.pk in marks:
-            html = rendered(texts[document.pk], marks[document.pk], language=question.language)
+            html = rendered_document(texts[document.pk], marks[document.pk], language=question.language)
             pieces.append(compress(html, level=4))
         else:
-            pieces.append(kept(_name(question, document), partial(rendered, document, language=question.language)))
+            pieces.append(
+                kept(_name(question, document), partial(rendered_document, document, language=question.language))
+            )
     return joined(pieces)
 
 

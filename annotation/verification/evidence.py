@@ -76,10 +76,10 @@ def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = (
     labels = (
         PointLabel.objects.filter(study=study, key_point__in=list(points)).for_figures().select_related("task")
     )
-    found: dict[int, list[RaterAnswer]] = defaultdict(list)
+    answers: dict[int, list[RaterAnswer]] = defaultdict(list)
     for label in sorted(labels, key=lambda row: order.get(row.annotator_id, len(order))):
         name, uid = names.get(label.annotator_id, ("?", ""))
-        found[label.key_point_id].append(
+        answers[label.key_point_id].append(
             RaterAnswer(
                 name=name,
                 grounded=label.grounded,
@@ -90,7 +90,7 @@ def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = (
                 key=uid,
             )
         )
-    return found
+    return answers
 
 
 def blinded(study: Study, point: KeyPoint, answers: Iterable[RaterAnswer]) -> list[RaterAnswer]:

@@ -39,9 +39,9 @@ class QuestionsForm(NarrowedForm):
         rows = Question.objects.filter(archived_at=None)
         sets = self._offer("dataset", rows)
         chosen = self["dataset"].value()
-        own = rows.filter(dataset=chosen if chosen in sets else next(iter(sets), ""))
+        of_set = rows.filter(dataset=chosen if chosen in sets else next(iter(sets), ""))
         for name in self.NARROWED_BY:
-            self._offer(name, own)
+            self._offer(name, of_set)
 
     def _offer(self, name: str, rows: QuerySet[Question, Question]) -> list[str]:
         values = list(rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
@@ -58,10 +58,10 @@ class QuestionsForm(NarrowedForm):
     def chosen(self, *, seed: int) -> list[Question]:
         """The questions that have key points; `seed` is used where the form has none."""
         data = self.cleaned_data
-        found = list(self._matching())
+        questions = list(self._matching())
         if data["way"] == "all":
-            return found
-        return draw_questions(found, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
+            return questions
+        return draw_questions(questions, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
 
     def count(self) -> tuple[int, int]:
         """How many questions that is, and of how many that match, of a form that is right."""

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from annotation.kinds import Headline, StudyFile, Tab, Waiting, Words, register
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.models import LabelTask, Study, VerificationPlan
-from annotation.pane import Pane
+from annotation.pane import Pane, direction_of
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
@@ -20,9 +20,9 @@ from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
 from annotation.verification import exports, planning
 from annotation.verification.adjudicating import undecided
+from annotation.verification.documents import documents_of, highlight_for, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
 from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
-from annotation.verification.page_context import page_context, pane
 from annotation.verification.recording import POINT
 from annotation.verification.research_page import headline, small_plot
 from annotation.verification.simulated import SIMULATED
@@ -111,10 +111,23 @@ class Verification(LabelWork):
         return tasks.for_verifying()
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
-        return page_context(task)
+        """The question, its documents with passages to highlight, the key point, the annotator's own answer."""
+        question = task.item.question
+        documents = documents_of(question)
+        highlight = highlight_for(task.item, documents)
+        return {
+            "question": question,
+            "key_point": task.item.key_point,
+            "direction": direction_of(question.language),
+            "answer": POINT.current(task),
+            "documents": [(document, highlight.in_document(document)) for document in documents],
+            "highlight": highlight,
+        }
 
     def pane(self, context: dict[str, Any]) -> Pane:
-        return pane(context)
+        """The texts of the documents, to be stitched into the page."""
+        documents = [document for document, _passages in context["documents"]]
+        return pane_of(context["question"], documents, context["highlight"])
 
     def about(self, task: LabelTask) -> Remark:
         return about(task)

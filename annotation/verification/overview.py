@@ -97,11 +97,11 @@ def checks_of(study: Study) -> dict[int, tuple[int, int]]:
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
-    found, plan = overview_of(study), study.verification_plan
+    overview, plan = overview_of(study), study.verification_plan
     rows = study.label_items.order_by()
     n_control = rows.filter(is_overlap=True).values("question").distinct().count()
-    checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", found.n_gold) % {
-        "n": found.n_gold
+    checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", overview.n_gold) % {
+        "n": overview.n_gold
     }
     return OverviewPage(
         cards=[
@@ -110,22 +110,22 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
                 rows.values("question").distinct().count(),
                 _("%(n)d for everyone") % {"n": n_control},
             ),
-            Card(_("Key points"), found.n_ordinary, checks if found.n_gold else ""),
-            *work_cards(found, study.currency),
+            Card(_("Key points"), overview.n_ordinary, checks if overview.n_gold else ""),
+            *work_cards(overview, study.currency),
         ],
-        tables=[_progress(found, study), _answers(found)] if found.people else [],
+        tables=[_progress(overview, study), _answers(overview)] if overview.people else [],
         facts=[
             (_("For everyone"), _("%(share)s of the questions") % {"share": percent(float(plan.control_share))}),
             (_("People for each other question"), plan.people_per_question),
-            (_("Attention checks"), found.n_gold),
+            (_("Attention checks"), overview.n_gold),
             (_("Key points without a highlight"), percent(float(plan.share_without_highlight))),
         ],
-        remarks=[about(task) for task in found.remarks],
+        remarks=[about(task) for task in overview.remarks],
         subject=_("Key point"),
     )
 
 
-def _progress(found: Overview, study: Study) -> Table:
+def _progress(overview: Overview, study: Study) -> Table:
     caption = _(
         "Speed is of key points that are done. Time leaves gaps of over two minutes out. A short time is a reason "
         "to look at the answers and proves nothing: what is plain can be quick."
@@ -146,13 +146,13 @@ def _progress(found: Overview, study: Study) -> Table:
         ),
         median_column(),
         fast_column(),
-        *([checks] if found.n_gold else []),
+        *([checks] if overview.n_gold else []),
         cost_column(study.currency),
     ]
-    return Table("people", _("Progress"), caption, columns, found.people)
+    return Table("people", _("Progress"), caption, columns, overview.people)
 
 
-def _answers(found: Overview) -> Table:
+def _answers(overview: Overview) -> Table:
     caption = _(
         "Current, complete answers, without attention checks. The second judgment is asked after a yes; a point "
         "is kept by yes and agree."
@@ -170,7 +170,7 @@ def _answers(found: Overview) -> Table:
         Column("unsure", _("Not sure"), lambda row: row.n_unsure),
         Column("open", _("Second judgment open"), lambda row: row.n_incomplete),
     ]
-    return Table("answers", _("Answers"), caption, columns, found.people)
+    return Table("answers", _("Answers"), caption, columns, overview.people)
 
 
 def about(task: LabelTask) -> Remark:

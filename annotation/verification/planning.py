@@ -67,10 +67,10 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     known = set(study.label_items.values_list("question_id", flat=True).distinct())
     new = {row.pk: row for row in questions if row.pk not in known}
     points = _points_of(new)
-    asked = [Item(pk, (new[pk].category, new[pk].domain)) for pk in sorted(new) if points.get(pk)]
-    if not asked:
+    questions_asked = [Item(pk, (new[pk].category, new[pk].domain)) for pk in sorted(new) if points.get(pk)]
+    if not questions_asked:
         return 0
-    control = control_group(asked, seed=study.seed + len(known), share=Fraction(plan.control_share))
+    control = control_group(questions_asked, seed=study.seed + len(known), share=Fraction(plan.control_share))
     checks: dict[int, list[KeyPoint]] = {}
     if plan.n_attention_checks and not known:
         checks = _attention_checks(plan.n_attention_checks, control, new, points, seed=study.seed)
@@ -78,7 +78,7 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     LabelItem.objects.bulk_create(
         [
             item
-            for question in asked
+            for question in questions_asked
             for item in _items(
                 study,
                 new[question.pk],
@@ -91,18 +91,18 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
         ],
         batch_size=IN_A_QUERY,
     )
-    audit.record(actor=by, action="study.add_questions", target=study, now=now, n=len(asked))
-    return len(asked)
+    audit.record(actor=by, action="study.add_questions", target=study, now=now, n=len(questions_asked))
+    return len(questions_asked)
 
 
 def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:
-    found: dict[int, list[KeyPoint]] = defaultdict(list)
+    points: dict[int, list[KeyPoint]] = defaultdict(list)
     keys = sorted(questions)
     for start in range(0, len(keys), IN_A_QUERY):
         rows = KeyPoint.objects.filter(question__in=keys[start : start + IN_A_QUERY]).only("pk", "question_id")
         for row in rows.order_by("question", "number"):
-            found[row.question_id].append(row)
-    return found
+            points[row.question_id].append(row)
+    return points
 
 
 def _attention_checks(
@@ -122,7 +122,7 @@ def _attention_checks(
     hosts = list(control)
     dice.shuffle(hosts)
     used: set[int] = set()
-    found: dict[int, list[KeyPoint]] = defaultdict(list)
+    checks: dict[int, list[KeyPoint]] = defaultdict(list)
     for place in range(n):
         host = hosts[place % len(hosts)]
         strangers = [pk for pk in points if pk != host and questions[pk].domain != questions[host].domain]
@@ -136,8 +136,8 @@ def _attention_checks(
             break
         point = dice.choice(pool)
         used.add(point.pk)
-        found[host].append(point)
-    return found
+        checks[host].append(point)
+    return checks
 
 
 def _without_highlight(points: Mapping[int, Sequence[KeyPoint]], share: Fraction, *, seed: int) -> set[int]:

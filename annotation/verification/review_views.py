@@ -94,8 +94,8 @@ def spot_check(request: HtmxHttpRequest, uid: uuid.UUID, number: int) -> HttpRes
         "n": len(marks),
         "marks": list(enumerate(marks, 1)),
         "result": spotchecks.result(check),
-        "n_right": sum(one.is_right is True for one in marks),
-        "n_marked": sum(one.is_right is not None for one in marks),
+        "n_right": sum(row.is_right is True for row in marks),
+        "n_marked": sum(row.is_right is not None for row in marks),
     }
     return page(request, "annotation/verification_spot_check.html", context, status=422 if form.errors else 200)
 
@@ -130,11 +130,11 @@ def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
     """Disputed key points, those adjudicated already, and whose answers make the dataset."""
     table = collect(study)
     chosen = datasets.choice_of(study, table).annotators
-    found = adjudicating.disputes(table.with_people(chosen))
+    disputes = adjudicating.disputes(table.with_people(chosen))
     decided = set(
         PointAdjudication.objects.filter(study=study, is_current=True).values_list("key_point_id", flat=True)
     )
-    return found, decided, chosen
+    return disputes, decided, chosen
 
 
 @requires("annotation.view_study")
@@ -145,11 +145,11 @@ def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     With `blind=1` open ones have letters instead of names.
     """
     study = verification_study(request, uid)
-    found, decided, chosen = _queue(study)
+    disputes, decided, chosen = _queue(study)
     only_open = request.GET.get("open", "1") == "1"
-    rows = [one for one in found if not (only_open and one.point in decided)]
+    rows = [dispute for dispute in disputes if not (only_open and dispute.point in decided)]
     shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
-    points = KeyPoint.objects.select_related("question").in_bulk([one.point for one in shown])
+    points = KeyPoint.objects.select_related("question").in_bulk([dispute.point for dispute in shown])
     answers = answers_on(study, points, chosen=chosen)
     is_blind = blind.is_asked(request)
     if is_blind:
@@ -159,9 +159,11 @@ def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "study": study,
         "here": "disagreements",
         "page": shown,
-        "rows": [(one, points[one.point], answers[one.point], one.point in decided) for one in shown],
-        "n_all": len(found),
-        "n_decided": sum(one.point in decided for one in found),
+        "rows": [
+            (dispute, points[dispute.point], answers[dispute.point], dispute.point in decided) for dispute in shown
+        ],
+        "n_all": len(disputes),
+        "n_decided": sum(dispute.point in decided for dispute in disputes),
         "only_open": only_open,
         "is_blind": is_blind,
     }
@@ -174,24 +176,26 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
     """Decide one key point with everybody's answers and the passages in view."""
     study = verification_study(request, uid)
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
-    found = KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()
-    if found is None:
+    key_point = (
+        KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()
+    )
+    if key_point is None:
         raise Http404
     queue, decided, chosen = _queue(study)
-    rows = PointAdjudication.objects.filter(study=study, key_point=found).select_related("made_by")
+    rows = PointAdjudication.objects.filter(study=study, key_point=key_point).select_related("made_by")
     history = list(rows.order_by("-pk"))
-    answers = answers_on(study, [found.pk], chosen=chosen)[found.pk]
+    answers = answers_on(study, [key_point.pk], chosen=chosen)[key_point.pk]
     is_blind = blind.is_asked(request) and not history
     names = {answer.key: answer.name for answer in answers}
-    answers = blinded(study, found, answers) if is_blind else answers
-    places = [one.point for one in queue]
-    next_url = _next(request, study, places, decided | {found.pk}, found.pk)
+    answers = blinded(study, key_point, answers) if is_blind else answers
+    places = [dispute.point for dispute in queue]
+    next_url = _next(request, study, places, decided | {key_point.pk}, key_point.pk)
     form = DecisionForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             adjudicating.adjudicate(
                 study=study,
-                key_point=found,
+                key_point=key_point,
                 is_blind=is_blind,
                 by=request.user,
                 now=timezone.now(),
@@ -209,13 +213,13 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
         "here": "disagreements",
         "is_blind": is_blind,
         "query": _query(request),
-        "point": found,
+        "point": key_point,
         **_values(request, current),
-        "passages": passages_of(found),
+        "passages": passages_of(key_point),
         "answers": answers,
         "form": form,
         "history": history,
-        "place": places.index(found.pk) + 1 if found.pk in places else None,
+        "place": places.index(key_point.pk) + 1 if key_point.pk in places else None,
         "n": len(places),
         "next_url": next_url,
     }

@@ -68,10 +68,10 @@ def mark(*, check: SpotCheck, position: int, is_right: bool, note: str = "", now
         locked = SpotCheck.objects.select_for_update().get(pk=check.pk)
         if locked.closed_at is not None:
             raise Closed("This spot check is closed.")
-        found: SpotCheckMark = list(locked.marks.order_by("pk"))[position - 1]
-        found.is_right, found.note, found.marked_at = is_right, note, now
-        found.save(update_fields=["is_right", "note", "marked_at"])
-    return found
+        row: SpotCheckMark = list(locked.marks.order_by("pk"))[position - 1]
+        row.is_right, row.note, row.marked_at = is_right, note, now
+        row.save(update_fields=["is_right", "note", "marked_at"])
+    return row
 
 
 def close(*, check: SpotCheck, by: Any, now: datetime) -> None:

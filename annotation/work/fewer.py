@@ -9,7 +9,7 @@ from decimal import Decimal
 from annotation.kinds import kind_named
 from annotation.models import Annotator, Membership, Study
 from annotation.studies.earnings import pay
-from annotation.studies.fewer import task_counts
+from annotation.studies.tasks import task_counts
 from annotation.work.jobs import LabellingJob
 from annotation.writing.planning import limit_ms_of
 

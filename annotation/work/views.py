@@ -15,12 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Membership, Session
 from annotation.recruitment import outcomes
-from annotation.studies import consent, fewer, members
+from annotation.studies import consent, members, tasks
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
-from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.studies.guidelines import current_guideline, in_active_language, render_markdown
 from annotation.studies.scope import annotator_behind
-from annotation.studies.translated import in_active_language
 from annotation.work import tasklist
 from annotation.work.earned import earned_by
 from annotation.work.jobs import labelling_jobs
@@ -198,7 +197,7 @@ def consent_decline(request: HttpRequest) -> HttpResponse:
 @require_POST
 def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Take away the notice that tasks of a study were passed on."""
-    fewer.have_read(membership=_membership(request, uid, current=True))
+    tasks.have_read(membership=_membership(request, uid, current=True))
     return redirect("annotation:work")
 
 

@@ -110,14 +110,14 @@ def reopen(
 def _record_credit(
     held: LockedSession, *, by: Any, delta_ms: int, reason: str, request: CreditRequest | None
 ) -> None:
-    given = ClockCredit.objects.create(
+    credit = ClockCredit.objects.create(
         session_id=held.row.pk, delta_ms=delta_ms, reason=reason, by=by, at=held.now
     )
     if request is not None:
         still_open = CreditRequest.objects.filter(pk=request.pk, session=held.row.pk, answered_at=None)
-        if not still_open.update(credit=given, answer=reason, answered_at=held.now):
+        if not still_open.update(credit=credit, answer=reason, answered_at=held.now):
             raise AlreadyAnswered
-    asked = {} if request is None else {"minutes": request.minutes, "request": request.reason}
+    details = {} if request is None else {"minutes": request.minutes, "request": request.reason}
     audit.record(
         actor=by,
         action="session.credit",
@@ -125,7 +125,7 @@ def _record_credit(
         now=held.now,
         delta_ms=delta_ms,
         reason=reason,
-        **asked,
+        **details,
     )
 
 
@@ -154,9 +154,9 @@ def decline_request(*, request: CreditRequest, answer: str, by: Any, now: dateti
     still_open = CreditRequest.objects.filter(pk=request.pk, answered_at=None)
     if not still_open.update(answer=answer, answered_at=now):
         return False
-    asked = {"minutes": request.minutes, "request": request.reason}
+    details = {"minutes": request.minutes, "request": request.reason}
     audit.record(
-        actor=by, action="session.credit_declined", target=request.session, now=now, answer=answer, **asked
+        actor=by, action="session.credit_declined", target=request.session, now=now, answer=answer, **details
     )
     return True
 

@@ -20,8 +20,8 @@ from annotation.models import Annotator, Assignment, Study
 from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people
 from annotation.studies.dealing import Group, deal
-from annotation.studies.fewer import note_fewer, task_counts
 from annotation.studies.sampling import stable_seed
+from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing import contamination
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
 from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles
@@ -103,13 +103,13 @@ def blocked(study: Study) -> list[Blocked]:
 def blocked_in(table: Eligibility) -> list[Blocked]:
     """The same, where who may be given what is known."""
     at_work = {person for person, _subtopic in table.live}
-    found = []
+    people_blocked = []
     for annotator in table.annotators:
         rows = [table.obstacles[annotator.pk, subtopic.pk] for subtopic in table.subtopics]
         if annotator.pk not in at_work and rows and all(rows):
             texts = dict.fromkeys(obstacle.text for row in rows for obstacle in row)
-            found.append(Blocked(annotator, tuple(map(Reason, texts))))
-    return found
+            people_blocked.append(Blocked(annotator, tuple(map(Reason, texts))))
+    return people_blocked
 
 
 def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
@@ -258,16 +258,16 @@ def ensure_still_eligible(*, assignment: Assignment, now: datetime) -> None:
 
 def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     """What changed since the task was given that forbids to start it; practice has no such rules."""
-    found: list[Obstacle] = []
+    obstacles: list[Obstacle] = []
     if assignment.state == Assignment.State.WITHDRAWN:
-        found.append(Obstacle(Code.WITHDRAWN, _("This task was withdrawn.")))
+        obstacles.append(Obstacle(Code.WITHDRAWN, _("This task was withdrawn.")))
     study = assignment.study
     if study is None:
-        return tuple(found)
+        return tuple(obstacles)
     if study.state != Study.State.OPEN:
-        found.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
+        obstacles.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
     person = contamination.load_people([assignment.annotator], study=study, starting=assignment)
-    return (*found, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
+    return (*obstacles, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
 
 
 def obstacles_to(

@@ -49,8 +49,8 @@ def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
             return redirect("annotation:study-assignments", uid=study.uid)
         proposal = assigning.propose(study, max_tasks=max_tasks) if is_fine else None
         problem = ""
-    except NoDocuments as found:
-        proposal, problem = None, str(found)
+    except NoDocuments as nothing:
+        proposal, problem = None, str(nothing)
     context = {"study": study, "form": form, "proposal": proposal, "problem": problem, "max_tasks": max_tasks}
     return page(request, "annotation/study_assign.html", context, status=200 if is_fine and not problem else 422)
 
@@ -110,7 +110,7 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
     return not form.errors
 
 
-LIVE = [one for one in Assignment.State.choices if one[0] != Assignment.State.WITHDRAWN]
+LIVE = [state for state in Assignment.State.choices if state[0] != Assignment.State.WITHDRAWN]
 TASKS: Table[Assignment] = Table(
     "tasks",
     {

@@ -57,12 +57,12 @@ def saw_insights_before_the_end(sessions: Iterable[Session]) -> set[int]:
         "user__annotator", "haystack", "first_at"
     ):
         first[annotator, haystack] = at
-    found = set()
+    keys = set()
     for row in rows:
         at = first.get((row.annotator_id, row.assignment.subtopic.haystack_id))
         if at is not None and (row.ended_at is None or at < row.ended_at):
-            found.add(row.pk)
-    return found
+            keys.add(row.pk)
+    return keys
 
 
 def target_of(subtopic: Subtopic, *, is_in_study: bool) -> Target:

@@ -79,11 +79,11 @@ class Target:
 
 def find_obstacles(person: Person, target: Target, *, allow_second: bool = False) -> tuple[Obstacle, ...]:
     """All reasons against this pair; empty when the person may write on the subtopic."""
-    found: list[Obstacle] = []
+    obstacles: list[Obstacle] = []
 
     def against(is_so: bool, code: Code, text: str) -> None:
         if is_so:
-            found.append(Obstacle(code, text))
+            obstacles.append(Obstacle(code, text))
 
     against(not person.is_active, Code.INACTIVE, _("The account is not active, or consent was withdrawn."))
     against(not person.is_member, Code.NOT_MEMBER, _("Not, or no longer, a member of this study."))
@@ -98,9 +98,9 @@ def find_obstacles(person: Person, target: Target, *, allow_second: bool = False
         text = _("Has seen reference insights of this haystack: %(reason)s.") % {"reason": label}
         against(True, Code.EXPOSED, text)
     if target.subtopic_id in person.subtopics:
-        found.append(Obstacle(Code.SAME_SUBTOPIC, _("Has this subtopic already, or has written on it.")))
+        obstacles.append(Obstacle(Code.SAME_SUBTOPIC, _("Has this subtopic already, or has written on it.")))
     elif target.haystack_id in person.written and not allow_second:
-        found.append(
+        obstacles.append(
             Obstacle(Code.SECOND_ON_HAYSTACK, _("Has another task on this haystack, or has written on it."))
         )
-    return tuple(found)
+    return tuple(obstacles)

@@ -78,7 +78,10 @@ class _Row:
 
 
 def _excluded(session: Session) -> str | None:
-    return "; ".join(one.reason for one in session.exclusions.all() if one.lifted_at is None) or None
+    return (
+        "; ".join(exclusion.reason for exclusion in session.exclusions.all() if exclusion.lifted_at is None)
+        or None
+    )
 
 
 _SESSION_VALUES: dict[str, Callable[[_Row], Any]] = {
@@ -170,8 +173,10 @@ def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
 
 def _late_decision(row: Session) -> tuple[str | None, str | None]:
     """What the newest decision on late texts says, and why; None where nobody has decided."""
-    decisions = sorted(row.late_decisions.all(), key=lambda one: one.pk)
-    in_force = [one for one in decisions if one.is_accepted == (row.late_text_id == one.revision_id)]
+    decisions = sorted(row.late_decisions.all(), key=lambda decision: decision.pk)
+    in_force = [
+        decision for decision in decisions if decision.is_accepted == (row.late_text_id == decision.revision_id)
+    ]
     if not in_force:
         return None, None
     return ("accepted" if in_force[-1].is_accepted else "declined"), in_force[-1].reason
@@ -184,8 +189,8 @@ def _named(*fields: str) -> dict[str, str]:
 
 def _of_sessions(model: Any, study: Study) -> QuerySet[Any, Any]:
     """Rows about the sessions of a study, session by session."""
-    found: QuerySet[Any, Any] = model.objects.filter(session__in=_sessions(study).values("pk"))
-    return found.order_by("session_id", "pk")
+    rows: QuerySet[Any, Any] = model.objects.filter(session__in=_sessions(study).values("pk"))
+    return rows.order_by("session_id", "pk")
 
 
 PERIODS: Columns = _named("seq", "started_at", "ended_at", "acc_before_ms", "start_reason", "end_reason")
@@ -253,13 +258,13 @@ def late_texts(study: Study) -> QuerySet[Any, Any]:
     """The texts that arrived after the end, each with the newest decision on it."""
     newest = LateDecision.objects.filter(revision=OuterRef("pk")).order_by("-pk")
     late = _of_sessions(DraftRevision, study).filter(reject_code="closed")
-    found: QuerySet[Any, Any] = late.annotate(
+    texts: QuerySet[Any, Any] = late.annotate(
         decided=Subquery(newest.values("is_accepted")[:1]),
         reason=Subquery(newest.values("reason")[:1]),
         decided_at=Subquery(newest.values("at")[:1]),
         scored=Subquery(newest.values("summary__uid")[:1]),
     )
-    return found
+    return texts
 
 
 def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -308,7 +313,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
         rows = rows_of(study, _of_sessions(DraftRevision, study), REVISIONS)
         return gzipped(json_lines(objects(REVISIONS, rows)))
 
-    found = (
+    tables = (
         csv_file("sessions.csv", "Sessions", _SESSION_VALUES, partial(session_rows, study, now)),
         StudyFile(
             "sessions.jsonl", "Sessions with their settings", lambda: json_lines(session_objects(study, now))
@@ -326,7 +331,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
         ),
         csv_file("curve.csv", "Progress curves", curves.CURVE_COLUMNS, partial(curves.curve_rows, study, judge)),
     )
-    return {file.name: file for file in found}
+    return {file.name: file for file in tables}
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:

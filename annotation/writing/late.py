@@ -190,15 +190,15 @@ def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
     open_in: dict[int, list[Session]] = defaultdict(list)
     sessions = {row.pk: row for row in rows}
     for pk, texts in late_texts_of(sessions.values()).items():
-        if any(one.decision is None for one in texts):
+        if any(text.decision is None for text in texts):
             open_in[sessions[pk].assignment.study_id].append(sessions[pk])
     return [
         Waiting(
-            ngettext("%(n)d late text to review", "%(n)d late texts to review", len(found)) % {"n": len(found)},
-            reverse("annotation:session-results", args=[found[0].uid])
-            if len(found) == 1
+            ngettext("%(n)d late text to review", "%(n)d late texts to review", len(late)) % {"n": len(late)},
+            reverse("annotation:session-results", args=[late[0].uid])
+            if len(late) == 1
             else reverse("annotation:study-results", args=[studies[pk].uid]) + "#sessions",
             studies[pk].name,
         )
-        for pk, found in open_in.items()
+        for pk, late in open_in.items()
     ]

@@ -197,8 +197,8 @@ class LockedSession:
 
     def note(self, kind: str, **payload: Any) -> None:
         """Append an event that the server itself saw."""
-        own = SessionEvent.objects.filter(session=self.row.pk, tab_id=SERVER_TAB)
-        last = own.aggregate(last=Max("client_seq"))["last"] or 0
+        events = SessionEvent.objects.filter(session=self.row.pk, tab_id=SERVER_TAB)
+        last = events.aggregate(last=Max("client_seq"))["last"] or 0
         SessionEvent.objects.create(
             session_id=self.row.pk,
             tab_id=SERVER_TAB,

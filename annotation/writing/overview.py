@@ -82,17 +82,17 @@ def on_now(study: Study, now: datetime) -> list[Presence]:
     rows = Session.objects.filter(assignment__study=study, state__in=states).select_related(
         "annotator", "assignment__subtopic"
     )
-    found = []
+    present = []
     for session in rows.order_by("annotator__label"):
         left = session.limit_ms - earnings.active_ms(session, now)
         if left <= 0:
             continue
         words = _("%(time)s left") if session.state == Session.State.RUNNING else _("paused, %(time)s left")
         note = f"{session.assignment.subtopic.name}, {words % {'time': duration(left)}}"
-        found.append(
+        present.append(
             Presence(session.annotator.label, note, reverse("annotation:session-results", args=[session.uid]))
         )
-    return found
+    return present
 
 
 def member_rows(study: Study) -> list[dict[str, Any]]:

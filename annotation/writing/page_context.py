@@ -73,10 +73,10 @@ def _task_facts(assignment: Assignment, guideline: Guideline | None, numbers: Se
 
 def late_facts(row: Session) -> dict[str, Any]:
     """What arrived too late, and what the script needs that sends on what this browser still holds."""
-    found = late.late_texts(row)
+    texts = late.late_texts(row)
     return {
-        "late": found[0] if found else None,
-        "earlier_late": found[1:],
+        "late": texts[0] if texts else None,
+        "earlier_late": texts[1:],
         "late_notes": list(row.late_notes.order_by("-pk")),
         "leftovers_json": leftovers_config(row.annotator.uid),
     }

@@ -82,7 +82,7 @@ def tour(request: HttpRequest, uid: UUID) -> HttpResponse:
 def session(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The work page while the session runs; a page without documents while it is paused."""
     now = timezone.now()
-    row = _own(request, uid, now)
+    row = _session(request, uid, now)
     if row.state == Session.State.READY:
         return redirect("annotation:session-start", row.assignment.uid)
     if row.state in clock.OVER:
@@ -111,7 +111,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
 def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The questions after a session; once answered or declined, or where none are asked, the person's own work."""
     now = timezone.now()
-    row = _own(request, uid, now)
+    row = _session(request, uid, now)
     if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     if row.assignment.is_practice:
@@ -143,7 +143,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
 def own(request: HttpRequest, uid: UUID) -> HttpResponse:
     """A person's own work after its end, to read; remarks on the measured time go here."""
     now = timezone.now()
-    row = _own(request, uid, now)
+    row = _session(request, uid, now)
     if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     form = TimeForm(request.POST if request.method == "POST" else None)
@@ -162,7 +162,7 @@ def _ending(row: Session, now: datetime) -> dict[str, Any]:
     }
 
 
-def _own(request: HttpRequest, uid: UUID, now: datetime) -> Session:
+def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     """The person's session with all that a page of it needs, its clock brought to `now`."""
     own = OwnSession(user_id=request.user.pk or 0, uid=uid)
     row = own.for_page()

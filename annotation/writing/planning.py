@@ -166,18 +166,18 @@ def limit_ms_of(*, plan: WritingPlan, annotator: Annotator, membership: Membersh
 
 def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> tuple[int, int]:
     """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
-    own = study.assignments.filter(annotator=annotator)
-    waiting = list(own.filter(state=Assignment.State.ASSIGNED))
+    tasks = study.assignments.filter(annotator=annotator)
+    waiting = list(tasks.filter(state=Assignment.State.ASSIGNED))
     for assignment in waiting:
         assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
-    return len(waiting), own.filter(state=Assignment.State.STARTED).count()
+    return len(waiting), tasks.filter(state=Assignment.State.STARTED).count()
 
 
 def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     """How many tasks of somebody wait, and how many are begun."""
-    own = study.assignments.filter(annotator=annotator)
-    n_waiting = own.filter(state=Assignment.State.ASSIGNED).count()
-    return n_waiting, own.filter(state=Assignment.State.STARTED).count()
+    tasks = study.assignments.filter(annotator=annotator)
+    n_waiting = tasks.filter(state=Assignment.State.ASSIGNED).count()
+    return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
 
 def _by_preset(plan: WritingPlan) -> WritingPlan:

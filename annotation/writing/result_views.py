@@ -23,7 +23,7 @@ from annotation.models import Session, Snapshot, Study
 from annotation.studies.scope import study_of
 from annotation.writing import amending, curves, exports, late, session_page, settling
 from annotation.writing.amending import Unchanged
-from annotation.writing.previews import MS_PER_MINUTE
+from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of

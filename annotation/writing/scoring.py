@@ -88,12 +88,12 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
         subtopic__in={subtopic for subtopic, _ in wanted},
         text_sha256__in={digest for _, digest in wanted},
     )
-    found = {(row.subtopic_id, row.text_sha256): row for row in rows}
-    for one in written:
-        one.summary = found[one.session.assignment.subtopic_id, sha256_of(text_of(one.text))]
+    known = {(row.subtopic_id, row.text_sha256): row for row in rows}
+    for row in written:
+        row.summary = known[row.session.assignment.subtopic_id, sha256_of(text_of(row.text))]
     model: Any = type(written[0])
     model.objects.bulk_update(written, ["summary"])
-    return [found[key] for key in wanted]
+    return [known[key] for key in wanted]
 
 
 def text_of(written: str) -> str:
@@ -141,7 +141,7 @@ def check_growth(*, now: datetime) -> int:
         session = snapshot.session
         rows = session.revisions.filter(accepted=True).order_by("rev")
         columns = ("rev", "received_at", "active_ms", "text", "source", "offline_ms")
-        found = growth.jumps(
+        jumps = growth.jumps(
             (growth.Save(*values) for values in rows.values_list(*columns).iterator(chunk_size=100)),
             started_at=session.started_at or session.created_at,
             may_dictate=bool(session.config.get("may_paste")),
@@ -149,8 +149,8 @@ def check_growth(*, now: datetime) -> int:
         GrowthCheck.objects.get_or_create(
             snapshot=snapshot,
             defaults={
-                "jumps": [jump.as_json() for jump in found],
-                "n_flagged": sum(jump.is_flagged for jump in found),
+                "jumps": [jump.as_json() for jump in jumps],
+                "n_flagged": sum(jump.is_flagged for jump in jumps),
                 "created_at": now,
             },
         )

@@ -74,7 +74,7 @@ def _jumps(session: Session) -> list[dict[str, Any]]:
 def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool) -> dict[str, Any] | None:
     """Gather one snapshot with what changed since the one before; None if there is none at this mark."""
     [result] = session_results(sessions=[session], judge=judge, present_only=present_only)
-    position = next((i for i, one in enumerate(result.snapshots) if one.mark_ms == mark_ms), None)
+    position = next((i for i, scored in enumerate(result.snapshots) if scored.mark_ms == mark_ms), None)
     if position is None:
         return None
     chosen = result.snapshots[position]
@@ -91,7 +91,7 @@ def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool
 def insight_rows(*, session: Session, snapshot: ScoredSnapshot | None) -> list[InsightRow]:
     """One row per reference insight of the subtopic, with gold and cited documents compared."""
     insights = Insight.objects.filter(subtopic=session.assignment.subtopic_id).order_by("number")
-    scores = {one.key: one for one in snapshot.score.insights} if snapshot and snapshot.score else {}
+    scores = {score.key: score for score in snapshot.score.insights} if snapshot and snapshot.score else {}
     lines = lines_from_list(snapshot.text.split("\n")) if snapshot else ()
     return [_insight_row(insight, scores.get(str(insight.pk)), lines, session) for insight in insights]
 
@@ -136,7 +136,9 @@ def _timeline(session: Session, result: SessionResult) -> timeline.Timeline:
             :MAX_POINTS
         ]
     ]
-    points += [timeline.PointRow("snapshot", one.mark_ms, f"{one.minutes:g} min") for one in result.snapshots]
+    points += [
+        timeline.PointRow("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots
+    ]
     active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)
     is_paused = session.state == Session.State.PAUSED
     return timeline.build(

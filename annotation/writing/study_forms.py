@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Annotator, Membership, Study, WritingPlan
 from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
+from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
-from annotation.writing.previews import MS_PER_MINUTE
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 from benchmarks.retrieval_words import names_of
 
@@ -146,8 +146,8 @@ class StudyForm(NewStudyForm, PlanForm):
             for name in ("haystacks", "subtopics")
         )
         chosen = Q(pk__in=haystacks) | Q(pk__in=Subtopic.objects.filter(pk__in=subtopics).values("haystack"))
-        found: QuerySet[Haystack] = Haystack.objects.current().sources().filter(chosen)
-        return found
+        sources: QuerySet[Haystack] = Haystack.objects.current().sources().filter(chosen)
+        return sources
 
     def _offer_retrievers(self, *, kept: str) -> None:
         """Show those that ranked all chosen subtopics; any known one is read, so that its gaps can be named."""

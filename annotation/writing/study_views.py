@@ -17,8 +17,7 @@ from annotation.studies.member_views import member_of
 from annotation.studies.scope import study_of, uid_in
 from annotation.studies.views import form_page, work_named
 from annotation.writing import planning
-from annotation.writing.documentsets import Rule, rule_of
-from annotation.writing.previews import MS_PER_MINUTE, Preview, preview
+from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of
 from annotation.writing.study_forms import MemberLimitForm, StudyForm, member_initial
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires

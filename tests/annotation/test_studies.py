@@ -16,8 +16,7 @@ from annotation.studies import consent, kind, lifecycle, members
 from annotation.studies.guidelines import publish_guideline, render_markdown
 from annotation.studies.lifecycle import Details
 from annotation.writing import planning
-from annotation.writing.documentsets import Rule
-from annotation.writing.previews import preview
+from annotation.writing.documentsets import Rule, preview
 from benchmarks.models import AuditEvent, RetrieverRanking
 from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make_session, make_writing_study
 
