@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.figures.collect import coverage_table, data_version, gold_of
 from annotation.figures.people import agreement
 from annotation.labelling import blind
-from annotation.linking import adjudicating, agreed, disputes, exports
+from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from benchmarks.models import AuditEvent, Insight, Summary
@@ -148,12 +148,12 @@ def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: 
 
 def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:
     summary, _ = first(study)
-    assert summary.pk not in agreed.agreed_answers(study)
+    assert summary.pk not in adjudicating.agreed_answers(study)
     for insight in summary.subtopic.insights.all():
         adjudicating.adjudicate(
             study=study, summary=summary, insight=insight, coverage="partial", lines=[3], by=ada, now=now
         )
-    answers = agreed.agreed_answers(study)[summary.pk]
+    answers = adjudicating.agreed_answers(study)[summary.pk]
     assert set(answers.values()) == {("partial", (3,))}
 
 
