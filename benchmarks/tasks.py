@@ -15,10 +15,20 @@ from django.utils import timezone
 from benchmarks.engine import judging, leases, retrieving, runs
 from benchmarks.io import tasks as import_tasks
 from benchmarks.models import JudgeRun
+from benchmarks.results import stored
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["import_tasks", "resume_retrievals", "resume_runs", "retrieve", "run_judge", "run_offline"]
+__all__ = [
+    "compute_result",
+    "compute_results",
+    "import_tasks",
+    "resume_retrievals",
+    "resume_runs",
+    "retrieve",
+    "run_judge",
+    "run_offline",
+]
 
 SLICE_OF_MODELS = timedelta(seconds=60)
 SLICE = timedelta(seconds=20)
@@ -74,3 +84,18 @@ def resume_retrievals() -> None:
     """Have retrievals that nobody holds taken up; beat calls it every minute."""
     for uid in retrieving.waiting(now=timezone.now()):
         retrieve.apply_async((str(uid),), expires=SWEEP_S)
+
+
+@shared_task(soft_time_limit=stored.LIMIT_S)
+def compute_result(result_uid: str) -> None:
+    """Compute figures that somebody asked for."""
+    stored.compute(uid=result_uid, clock=timezone.now)
+
+
+@shared_task
+def compute_results() -> None:
+    """Have figures computed that nobody works on, and forget those nobody looks at; beat calls it every minute."""
+    now = timezone.now()
+    stored.forget(now=now)
+    for uid in stored.unfinished(now).values_list("uid", flat=True):
+        compute_result.apply_async((str(uid),), expires=SWEEP_S)

@@ -9,7 +9,8 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.figures.page import Figures, Options, View
+from annotation.figures.page import Figures, Look, Options, View
+from annotation.figures.references import MEAN
 from annotation.figures.table import CLUSTERS, PEOPLE, SUBTOPICS, SUMMARIES, Filters
 from benchmarks.scoring.summhay import Score
 
@@ -39,21 +40,36 @@ FIELDS = (
 )
 
 
-def view_of(data: QueryDict) -> View:
-    """Read the address; nothing that is written in it can make an error."""
-    guideline = data.get("guideline", "")
-    return View(
+LONGEST = 300
+"""No name that is filtered by is longer; what else an address holds is no name."""
+
+
+def look_of(data: QueryDict) -> Look:
+    """Which figures an address asks for; nothing that is written in it can make an error."""
+
+    def text(name: str) -> str:
+        return data.get(name, "")[:LONGEST]
+
+    guideline = text("guideline")
+    return Look(
+        task=text("task"),
         filters=Filters(
-            haystack=data.get("haystack", ""),
-            domain=data.get("domain", ""),
-            retriever=data.get("retriever", ""),
-            summarizer=data.get("summarizer", ""),
+            haystack=text("haystack"),
+            domain=text("domain"),
+            retriever=text("retriever"),
+            summarizer=text("summarizer"),
             guideline=int(guideline) if guideline.isdecimal() and len(guideline) < 9 else None,
-            people=tuple(key for key in data.getlist("annotator") if key),
+            people=tuple(sorted({key[:LONGEST] for key in data.getlist("annotator") if key})),
         ),
-        reference=data.get("reference") or "mean",
-        clusters=clusters if (clusters := data.get("clusters", "")) in CLUSTERS else SUBTOPICS,
-        score=Score.EXPECTED if data.get("score") == Score.EXPECTED else Score.LABEL,
+        reference=text("reference") or MEAN,
+        clusters=clusters if (clusters := text("clusters")) in CLUSTERS else SUBTOPICS,
+        score=Score.EXPECTED if text("score") == Score.EXPECTED else Score.LABEL,
+    )
+
+
+def view_of(data: QueryDict) -> View:
+    """What of the figures an address wants to see."""
+    return View(
         judge=data.get("judge", ""),
         measure=measure if (measure := data.get("measure", "")) in MEASURES else "pearson",
         shown=tuple(key for key in data.getlist("shown") if key),
@@ -140,9 +156,9 @@ class LookForm(forms.Form):
         field.widget.choices = choices
 
 
-def filter_words(view: View, found: Figures) -> str:
+def filter_words(look: Look, found: Figures) -> str:
     """The filter in words, for captions."""
-    filters = view.filters
+    filters = look.filters
     names = dict(found.options.people)
     parts = [value for value in (filters.haystack, filters.domain, filters.retriever, filters.summarizer) if value]
     if filters.guideline is not None:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef
 
 from annotation.agreement.reports import ReportRefused
 from annotation.figures.collect import coverage_table, external_table
-from annotation.figures.page import external_tasks
+from annotation.figures.page import external_tasks, labels_of_dataset
 from annotation.figures.references import MEAN
 from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
-from annotation.importing.annotated_summaries import study_name
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
@@ -69,11 +68,6 @@ def find_study(name: str) -> Study:
         raise ReportRefused(f"There is no study “{name}”.")
     study: Study = found
     return study
-
-
-def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[CoverageLabel]:
-    """Labels on the dataset's haystacks, and those imported under its name on haystacks of another one."""
-    return labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=study_name(name)))
 
 
 def table_of_study(study: Study, *, task: str = "") -> LabelTable:

@@ -8,24 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
-from annotation.agreement.forms import LookForm, filter_words, view_of
-from annotation.agreement.scope import labels_of_dataset
+from annotation.agreement.forms import LONGEST, LookForm, filter_words, look_of, view_of
 from annotation.figures import files, plots, present, rows
-from annotation.figures.page import WITH_COVERAGE, Figures, Source, View, chosen_table, figures, readable
-from annotation.figures.references import UnknownReference
+from annotation.figures.page import AGREEMENT, WITH_COVERAGE, Figures, Look, Source, View, chosen_table, readable
 from annotation.figures.rows import RowView
 from annotation.figures.tables import PAIRS, WITHOUT
 from annotation.models import CoverageLabel, Study
 from annotation.studies import lifecycle
 from benchmarks.models import Haystack
+from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -36,29 +36,17 @@ ROWS_PER_PAGE = 20
 SETS_PER_PAGE = 20
 
 
-def _source(request: HttpRequest, uid: uuid.UUID | None) -> Source:
-    """The labels of one study, or of one data set: those of several are never mixed."""
-    studies = readable(request.user)
+def _look(request: HttpRequest, uid: uuid.UUID | None) -> Look:
+    """The labels of one study, or of one data set, that a researcher may see: those of several are never mixed."""
+    studies, look = readable(request.user), look_of(request.GET)
     if uid is not None:
         study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
-        task = request.GET.get("task", "")
-        return Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk} {task}", task)
-    dataset = request.GET.get("dataset", "")
-    everything: QuerySet[CoverageLabel] = CoverageLabel.objects.filter(study__in=studies.values("pk"))
-    labels = labels_of_dataset(everything, dataset) if dataset else everything.none()
-    if not labels.exists():
+        return replace(look, study=study.pk)
+    pks = tuple(studies.order_by("pk").values_list("pk", flat=True))
+    look = replace(look, studies=pks, dataset=request.GET.get("dataset", "")[:LONGEST])
+    if not look.dataset or not Source.of(look).labels.exists():
         raise Http404
-    return Source(labels, None, f"user {request.user.pk} {dataset}")
-
-
-def _figures(request: HttpRequest, uid: uuid.UUID | None, *, public: bool = False) -> tuple[Source, View, Figures]:
-    """The figures asked for; a reference that labelled nothing here falls back to the mean."""
-    source, view = _source(request, uid), view_of(request.GET)
-    try:
-        return source, view, figures(source, view, public=public).shown(view.shown)
-    except UnknownReference:
-        view = replace(view, reference="mean")
-        return source, view, figures(source, view, public=public).shown(view.shown)
+    return look
 
 
 def _expose(request: HttpRequest, pks: tuple[int, ...]) -> None:
@@ -81,30 +69,42 @@ def agreement(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpRes
     """People first, judges below, on the same items; without a study or a data set, what there is to compare."""
     if uid is None and not request.GET.get("dataset"):
         return _choose(request)
-    source, view, found = _figures(request, uid)
+    look, view = _look(request, uid), view_of(request.GET)
+    source = Source.of(look)
     if source.study is not None and chooser.judges_points(source.study):
         return redirect("annotation:verification-agreement", uid=source.study.uid)
-    _expose(request, found.options.haystack_pks)
+    shown = look_up(AGREEMENT, look, now=timezone.now())
     context: dict[str, Any] = {
         "study": source.study,
-        "dataset": "" if source.study else request.GET["dataset"],
-        "form": LookForm(request.GET, options=found.options, is_external=found.is_external, tasks=source.tasks),
+        "dataset": "" if source.study else look.dataset,
+        "shown": shown,
+    }
+    if shown.figures is None:
+        head = "annotation/_study_head.html" if source.study else ""
+        return waiting_page(request, shown, {**context, "here": "agreement"}, heading=_("Agreement"), head=head)
+    figures = shown.figures.shown(view.shown)
+    _expose(request, figures.options.haystack_pks)
+    context |= {
+        "form": LookForm(
+            request.GET, options=figures.options, is_external=figures.is_external, tasks=source.tasks
+        ),
+        "look": look,
         "view": view,
-        "figures": found,
-        "filter": filter_words(view, found),
-        "cards": present.cards(found.people),
-        "pairs": PAIRS.shown(found.people.pairs, request.GET),
-        "without": WITHOUT.shown(tuple(found.people.without.items()), request.GET),
-        "matrix": present.matrix(found.people, {name: key for key, name in found.options.people}, request.GET),
-        "bias": present.bias_table(found),
-        "ranking": present.ranking_table(found),
-        **_corrected(request, source, found),
+        "figures": figures,
+        "filter": filter_words(look, figures),
+        "cards": present.cards(figures.people),
+        "pairs": PAIRS.shown(figures.people.pairs, request.GET),
+        "without": WITHOUT.shown(tuple(figures.people.without.items()), request.GET),
+        "matrix": present.matrix(figures.people, {name: key for key, name in figures.options.people}, request.GET),
+        "bias": present.bias_table(figures),
+        "ranking": present.ranking_table(figures),
+        **_corrected(request, source, figures),
         "query": request.GET.urlencode(),
         "formats": FORMATS,
         "tables": [name for name in files.TABLES if name != "people.csv"],
-        "deciding": _deciding(source, found.top),
+        "deciding": _deciding(source, figures.top),
         **_addresses(uid),
-        **_judges(request, source, view, found),
+        **_judges(request, view, figures),
     }
     return page(request, "annotation/agreement.html", context, part="figures")
 
@@ -131,7 +131,7 @@ def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], 
     return {(str(summary), str(insight)): study for summary, insight, study in places}
 
 
-def _judges(request: HttpRequest, source: Source, view: View, found: Figures) -> dict[str, Any]:
+def _judges(request: HttpRequest, view: View, found: Figures) -> dict[str, Any]:
     """What the part on judges needs; nothing where no judge spoke."""
     report = found.judges
     if report is None:
@@ -179,8 +179,8 @@ def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """The rows behind a figure, most disputed first."""
-    source, view = _source(request, uid), view_of(request.GET)
-    table = chosen_table(source, view)
+    look = _look(request, uid)
+    source, table = Source.of(look), chosen_table(look)
     chosen = rows.RowFilter(
         against=request.GET.get("between") or rows.PEOPLE,
         human=request.GET.get("human", ""),
@@ -211,27 +211,30 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
 @require_safe
 def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None) -> HttpResponseBase:
     """A table as CSV, all figures as JSON, or a plot as SVG, PNG or PDF; people under their pseudonyms."""
-    source, view, found = _figures(request, uid, public=True)
-    _expose(request, found.options.haystack_pks)
-    prefix = f"agreement-{found.version}"
+    look, view = replace(_look(request, uid), is_public=True), view_of(request.GET)
+    shown, study = look_up(AGREEMENT, look, now=timezone.now(), wait_s=FILE_WAIT_S), Source.of(look).study
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    figures = shown.figures.shown(view.shown)
+    _expose(request, figures.options.haystack_pks)
+    prefix = f"agreement-{shown.version}"
     if name == "figures.json":
-        return json_download(files.everything(found, view), name=f"{prefix}-{name}", about=source.study)
+        everything = {"data_version": shown.version, **files.everything(figures, look)}
+        return json_download(everything, name=f"{prefix}-{name}", about=study)
     if name in files.TABLES:
         columns, rows = files.TABLES[name]
-        return csv_download(request, columns, rows(found), name=f"{prefix}-{name}", about=source.study)
-    if name == "judges.tex" and found.judges is not None:
-        report = present.sorted_by(found.judges, view.sort)
+        return csv_download(request, columns, rows(figures), name=f"{prefix}-{name}", about=study)
+    if name == "judges.tex" and figures.judges is not None:
+        report = present.sorted_by(figures.judges, view.sort)
         text = files.judges_latex(report, present.judge_columns(report, is_wide=view.is_wide))
-        return download(
-            [text], name=f"{prefix}-{name}", content_type="text/plain; charset=utf-8", about=source.study
-        )
+        return download([text], name=f"{prefix}-{name}", content_type="text/plain; charset=utf-8", about=study)
     stem, _dot, file_format = name.rpartition(".")
     plot = None
-    if stem == "forest" and found.judges is not None:
-        plot = plots.forest(found.judges, view.measure)
-    elif stem in {"scatter", "difference"} and found.judges is not None:
-        drawn = found.plots_of(view.judge)
+    if stem == "forest" and figures.judges is not None:
+        plot = plots.forest(figures.judges, view.measure)
+    elif stem in {"scatter", "difference"} and figures.judges is not None:
+        drawn = figures.plots_of(view.judge)
         plot = drawn[stem == "difference"] if drawn else None
     if plot is None or file_format not in FORMATS:
         raise Http404
-    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}", about=source.study)
+    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}", about=study)

@@ -62,6 +62,11 @@ Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
 _NOT_SELECTED = {None, "", "NA", "no_selection"}
 
 
+def study_of_published_labels(dataset: str) -> str:
+    """The name of the study that holds the published labels of a dataset."""
+    return f"{dataset}: published labels"
+
+
 def gold_of(studies: Any) -> Gold:
     """The decisions that hold in some studies; where several decided, the newest. One query."""
     rows = CoverageAdjudication.objects.filter(study__in=studies, is_current=True).order_by("made_at", "pk")

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.figures import biases, judges, people
 from annotation.figures.judges import Consistency, JudgeReport, JudgeRow
-from annotation.figures.page import Figures, View
+from annotation.figures.page import Figures, Look
 from annotation.figures.present import ColumnHead
 from annotation.figures.systems import Corrected, Ranking
 from benchmarks.scoring.correction import Correction
@@ -163,14 +163,13 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Figures], Iterator[Row]]]]
 """File name: columns and rows."""
 
 
-def everything(found: Figures, view: View) -> dict[str, Any]:
-    """All figures as plain values, with the data version and how one looked."""
+def everything(found: Figures, look: Look) -> dict[str, Any]:
+    """All figures as plain values, with how one looked."""
     result: dict[str, Any] = {
-        "data_version": found.version,
-        "filters": asdict(view.filters),
-        "reference": view.reference,
-        "clusters": view.clusters,
-        "score": view.score.value,
+        "filters": asdict(look.filters),
+        "reference": found.reference,
+        "clusters": look.clusters,
+        "score": look.score.value,
         "people": people.as_json(found.people),
         "judges": [],
         "bias": [],

@@ -1,31 +1,39 @@
-"""Everything the agreement page shows, from one table of labels; kept until a label, verdict or name changes."""
+"""Everything the agreement page shows, from one table of labels, as a worker computes and stores it."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Avg, Case, Count, F, FloatField, Max, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
 
 from annotation.figures.biases import BiasReport, bias_report
-from annotation.figures.collect import are_random, coverage_table, data_version, external_table, repeated
+from annotation.figures.collect import (
+    are_random,
+    coverage_table,
+    data_version,
+    external_table,
+    repeated,
+    study_of_published_labels,
+)
 from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
 from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.plots import scatter, small_agreement
+from annotation.figures.references import MEAN, UnknownReference
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
 from annotation.kinds import Headline
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
+from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.summhay import HALF, Score, worth
-from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
 TOP = 5
@@ -50,16 +58,47 @@ def external_tasks(study: Study) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where the labels are: of one study, or those of many; `key` keeps apart what different people may see.
+class Look:
+    """Which labels, and how one looks at them: the options of the stored figures.
 
-    Labels made elsewhere may be of several tasks, of which one is looked at: `task`, else the first.
+    The labels are those of one `study`, or of a `dataset` in all of `studies`, by primary key. Labels made
+    elsewhere may be of several tasks, of which one is looked at: `task`, else the first. With `is_public` people
+    appear under their pseudonyms.
     """
+
+    study: int | None = None
+    studies: tuple[int, ...] = ()
+    dataset: str = ""
+    task: str = ""
+    filters: Filters = field(default_factory=Filters)
+    reference: str = MEAN
+    clusters: str = SUBTOPICS
+    score: Score = Score.LABEL
+    is_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the labels are: of one study, or those of a dataset in many."""
 
     labels: QuerySet[CoverageLabel]
     study: Study | None
-    key: str
     task: str = ""
+
+    @classmethod
+    def of(cls, look: Look) -> Source:
+        """The labels that a look is at.
+
+        Raises:
+            CannotCompute: the study has been deleted.
+        """
+        if look.study is None:
+            everything = CoverageLabel.objects.filter(study__in=look.studies)
+            return cls(labels_of_dataset(everything, look.dataset), None)
+        study = Study.objects.filter(pk=look.study).first()
+        if study is None:
+            raise CannotCompute(_("This study is gone."))
+        return cls(CoverageLabel.objects.filter(study=study), study, look.task)
 
     @property
     def is_external(self) -> bool:
@@ -84,12 +123,11 @@ class Source:
         """The tasks of labels made elsewhere. One query."""
         return external_tasks(self.study) if self.study is not None and self.is_external else []
 
-    def version(self) -> str:
-        """Changes whenever the labels do; the key under which figures are cached."""
+    def facts(self) -> object:
+        """What changes whenever the labels do."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
-            facts = rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk"))
-            return hashlib.sha256(repr((facts, self.study.categories)).encode()).hexdigest()[:12]
+            return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
         return data_version(self.labels)
 
     def names(self) -> tuple[tuple[Any, ...], ...]:
@@ -101,23 +139,24 @@ class Source:
         return tuple(people.order_by("pk").values_list("pk", "label", "user"))
 
 
+def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[CoverageLabel]:
+    """Labels on the dataset's haystacks, and those imported under its name on haystacks of another one."""
+    return labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=study_of_published_labels(name)))
+
+
 @dataclass(frozen=True, slots=True)
 class View:
-    """How one looks: filters, whom judges are compared with and by what, what is resampled, what is drawn.
+    """What of the figures a page shows: one judge's plots, the measure of the forest, some judges only, sorted.
 
     `shown` are the keys of the judges to show (empty: all), `sort` is a column of the judge table, with a minus in
     front for the other direction; `is_wide` shows all its columns.
     """
 
-    filters: Filters
-    reference: str = "mean"
-    clusters: str = SUBTOPICS
     judge: str = ""
     measure: str = "pearson"
     shown: tuple[str, ...] = ()
     sort: str = ""
     is_wide: bool = False
-    score: Score = Score.LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +177,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All figures of one look at one state of the data."""
+    """All figures of one look at the labels.
 
-    version: str
+    `reference` is the one that was taken: the mean where the one asked for labelled nothing here.
+    """
+
+    reference: str
     options: Options
     people: Agreement
     judges: JudgeReport | None
@@ -207,25 +249,21 @@ def _keys(judges: Iterable[Rater]) -> tuple[tuple[str, str], ...]:
     return tuple((judge.key, judge.name) for judge in judges)
 
 
-def chosen_table(source: Source, view: View) -> LabelTable:
+def chosen_table(look: Look) -> LabelTable:
     """The labels under the filters."""
-    return _chosen(source.table(), view)
+    return _chosen(Source.of(look).table(), look)
 
 
-def _chosen(table: LabelTable, view: View) -> LabelTable:
-    chosen = table.filtered(view.filters)
-    return chosen.clustered(view.clusters).scored(view.score)
+def _chosen(table: LabelTable, look: Look) -> LabelTable:
+    chosen = table.filtered(look.filters)
+    return chosen.clustered(look.clusters).scored(look.score)
 
 
-def figures(source: Source, view: View, *, public: bool = False) -> Figures:
-    """All figures; from memory when neither data nor look changed. With `public` under pseudonyms."""
-    version = source.version()
+def _facts(look: Look) -> object:
+    """Labels, verdicts, names, prices and paid time."""
+    source = Source.of(look)
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    is_random = source.is_random
-    key = (source.key, version, source.names(), is_random, prices, *_paid(source), _look(view), public)
-    return remembered(
-        "agreement", key, lambda: _figures(source, view, version, is_random=is_random, public=public)
-    )
+    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
 
 
 def _paid(source: Source) -> tuple[Any, ...]:
@@ -238,58 +276,63 @@ def _paid(source: Source) -> tuple[Any, ...]:
 
 def small_plot(study: Study) -> Plot | None:
     """The figures of a study's labels of coverage in a card; None before the first."""
-    labels = CoverageLabel.objects.filter(study=study)
-    found = figures(Source(labels, study, f"study {study.pk}"), View(Filters()))
-    return small_agreement(found.people, found.judges)
+    figures = _figures(Look(study=study.pk))
+    return small_agreement(figures.people, figures.judges)
 
 
 def headline(study: Study) -> Headline:
-    """How many labels of coverage, or made elsewhere, a study has, and how far people agree; from memory."""
-    source = Source(CoverageLabel.objects.filter(study=study), study, f"study {study.pk}")
-    return remembered("headline", (source.key, source.version(), source.names()), lambda: _headline(source))
-
-
-def _headline(source: Source) -> Headline:
-    table = source.table()
+    """How many labels of coverage, or made elsewhere, a study has, and how far people agree."""
+    table = Source.of(Look(study=study.pk)).table()
     n_judges = None if table.items else len(table.judges)
     if not len(table.codes):
         return Headline(0, 0, n_judges)
-    found = agreement(table.clustered(SUBTOPICS))
-    return Headline(found.n_items, len(table.people), n_judges, found.cards["percent"], found.cards["randolph"])
+    people = agreement(table.clustered(SUBTOPICS))
+    return Headline(people.n_items, len(table.people), n_judges, people.cards["percent"], people.cards["randolph"])
 
 
-def _look(view: View) -> tuple[Any, ...]:
-    return (view.filters, view.reference, view.clusters, view.score.value)
+def headline_facts(study: Study) -> object:
+    """All that the headline and the small plot of a study depend on."""
+    return _facts(Look(study=study.pk))
 
 
-def _figures(source: Source, view: View, version: str, *, is_random: bool, public: bool) -> Figures:
-    full = source.table().anonymous() if public else source.table()
-    table = replace(_chosen(full, view), is_random=is_random)
-    has_judges = bool(table.judges) and len(table.codes) > 0
+def _figures(look: Look) -> Figures:
+    """All figures; a reference that labelled nothing here falls back to the mean."""
+    source = Source.of(look)
+    full = source.table().anonymous() if look.is_public else source.table()
+    table = replace(_chosen(full, look), is_random=source.is_random)
+    try:
+        return _of_table(table, full, source, look)
+    except UnknownReference:
+        return _of_table(table, full, source, replace(look, reference=MEAN))
+
+
+def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -> Figures:
+    has_judges, reference = bool(table.judges) and len(table.codes) > 0, look.reference
     with shared_draws():
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
-        judged = judged_summaries(table, view.filters) if has_judges else {}
+        judged = judged_summaries(table, look.filters) if has_judges else {}
         return Figures(
-            version=version,
+            reference=reference,
             options=replace(options_of(full), judges=_keys(table.judges_with_verdicts)),
             people=agreement(table),
-            judges=_with_paid_time(judge_report(table, reference=view.reference), source, table)
+            judges=_with_paid_time(judge_report(table, reference=reference), source, table)
             if has_judges
             else None,
-            bias=bias_report(table, reference=view.reference) if has_judges else None,
+            bias=bias_report(table, reference=reference) if has_judges else None,
             consistency=consistency(table, repeated(source.labels, table)) if has_judges else (),
-            rankings=rankings(table, reference=view.reference) if has_judges else (),
-            corrected=corrected(table, judged, reference=view.reference) if has_judges else (),
+            rankings=rankings(table, reference=reference) if has_judges else (),
+            corrected=corrected(table, judged, reference=reference) if has_judges else (),
             top=tuple(views(table, disputed[:TOP])),
             n_disputed=len(disputed),
             categories=table.categories,
             is_external=bool(full.items),
-            summary_plots={
-                judge.key: scatter(table, place, view.reference) for place, judge in enumerate(table.judges)
-            }
+            summary_plots={judge.key: scatter(table, place, reference) for place, judge in enumerate(table.judges)}
             if has_judges
             else {},
         )
+
+
+AGREEMENT = register(Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts))
 
 
 def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> JudgeReport:

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.figures.collect import study_of_published_labels
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
@@ -50,11 +51,6 @@ class Said(NamedTuple):
         return self.verdict.coverage, self.verdict.lines
 
 
-def study_name(dataset: str) -> str:
-    """The name of the study that holds the published labels of a dataset."""
-    return f"{dataset}: published labels"
-
-
 class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     """Labels of annotator "imported", or of those the file names, and predictions as imported judges.
 
@@ -84,7 +80,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     def take(self, rows: Sequence[BenchmarkEntry]) -> None:
         """Compare the summaries of one file with their labels and predictions."""
         if self.study is None:
-            name = self.request.options.get("study") or study_name(self.dataset)
+            name = self.request.options.get("study") or study_of_published_labels(self.dataset)
             study = self.find_study(name, kind=Study.Kind.LINKING)
             if not self.is_new:
                 known = study.coveragelabels.filter(is_current=True, annotator__user=None)

@@ -6,17 +6,19 @@ import uuid
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.figures.results_files import figures_file
 from annotation.labelling import machines
 from annotation.models import Study
 from annotation.rating.aspects import name_of
-from annotation.rating.results import FIGURE_COLUMNS, as_json, figure_rows, results_of
+from annotation.rating.results import FIGURE_COLUMNS, RATING, as_json, figure_rows
+from annotation.results.study import OfStudy, figures_file, waiting_for_study
 from annotation.studies.scope import study_of
 from benchmarks.models import JudgeRun, Summary
+from benchmarks.results.stored import look_up
 from benchmarks.scoring.likert import MEAN, MEASURES
 from benchmarks.views.runs import RUN
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -42,10 +44,14 @@ class RatingRunForm(machines.MachineRunForm):
 def results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """People among themselves, judges beside them, systems, and where people differ."""
     study = study_of(request, uid, kind=Study.Kind.RATING)
-    found = results_of(study)
+    shown = look_up(RATING, OfStudy(study.pk), now=timezone.now())
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here="results", heading=_("Results"))
+    found = shown.figures
     differing = found.differing
     context = {
         "study": study,
+        "shown": shown,
         "results": found,
         "measures": [(name_of(one.measure), one, one.measure == MEAN) for one in found.report.measures],
         "names": [(measure, name_of(measure)) for measure in MEASURES],
@@ -62,7 +68,7 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, under pseudonyms."""
     study = study_of(request, uid, kind=Study.Kind.RATING)
     return figures_file(
-        request, study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
+        request, study, name, computation=RATING, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
     )
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
 
 from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
+from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
-from benchmarks.models import Summary, SummaryRating
+from benchmarks.models import Judge, Summary, SummaryRating
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import (
     ALPHA,
@@ -29,7 +30,6 @@ from benchmarks.scoring.likert import (
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Ints
-from benchmarks.web.memory import remembered
 
 FIGURE_COLUMNS = ("measure", "of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
 BY_ASPECT = "ratings have a share of equal ones for each aspect; see the results"
@@ -116,14 +116,23 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
         )
         for at, summary in enumerate(summaries)
     )
-    return Results(items, people, judges, invalid, _report_of(table, resampling))
+    return Results(items, people, judges, invalid, likert_report(table, resampling=resampling))
 
 
-def _report_of(table: RatingTable, resampling: Resampling | None) -> LikertReport:
-    """The figures, computed once: 600 summaries of three people and four judges take seconds."""
-    named = (table.people, table.judges, table.systems, table.clusters)
-    facts = (table.codes.shape, hashlib.sha256(table.codes.tobytes()).hexdigest(), named, resampling)
-    return remembered("likert", facts, lambda: likert_report(table, resampling=resampling))
+def _compute(options: OfStudy) -> Results:
+    return results_of(study_or_gone(options.study), public=options.is_public)
+
+
+def facts(options: OfStudy) -> object:
+    """All that the figures depend on: ratings of people and judges, who they are, and what is rated."""
+    study = study_or_gone(options.study)
+    labels = RatingLabel.objects.filter(study=study).for_figures()
+    verdicts = SummaryRating.objects.counted().filter(repeat=0, summary__label_items__study=study)
+    judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version"))
+    return totals(labels), totals(verdicts), totals(study.label_items.all()), judges, names_of(study, public=False)
+
+
+RATING = register(Computation("rating", options=OfStudy, figures=Results, compute=_compute, facts=facts))
 
 
 def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:
@@ -220,5 +229,5 @@ def headline(study: Study) -> Headline:
         n_judges=len(found.judges),
         percent=Stat.undefined(BY_ASPECT),
         corrected=people.stats[ALPHA],
-        coefficient=gettext_lazy("Krippendorff α of the mean rating"),
+        coefficient=gettext("Krippendorff α of the mean rating"),
     )

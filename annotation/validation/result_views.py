@@ -7,15 +7,17 @@ from collections.abc import Mapping
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from annotation.figures.results_files import figures_file
 from annotation.figures.tables import figure_column, stat_columns
 from annotation.models import Study
+from annotation.results.study import OfStudy, figures_file, waiting_for_study
 from annotation.studies.scope import study_of
-from annotation.validation.results import FIGURE_COLUMNS, Item, Results, as_json, figure_rows, results_of
+from annotation.validation.results import FIGURE_COLUMNS, VALIDATION, Item, Results, as_json, figure_rows
+from benchmarks.results.stored import look_up
 from benchmarks.scoring.evaluator import AgainstPerson, Pair
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -77,10 +79,14 @@ DISPUTED: Table[Item] = Table(
 def results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The judge against people, people among themselves, and where they differ."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
-    found = results_of(study)
+    shown = look_up(VALIDATION, OfStudy(study.pk), now=timezone.now())
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here="results", heading=_("Results"))
+    found = shown.figures
     disputed = DISPUTED.shown(found.disputed, request.GET)
     context = {
         "study": study,
+        "shown": shown,
         "results": found,
         "evaluation": found.evaluation,
         "against": AGAINST.shown(found.evaluation.people, request.GET),
@@ -101,7 +107,7 @@ def files(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """Figures as JSON or CSV, under pseudonyms."""
     study = study_of(request, uid, kind=Study.Kind.VALIDATION)
     return figures_file(
-        request, study, name, results_of=results_of, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
+        request, study, name, computation=VALIDATION, as_json=as_json, columns=FIGURE_COLUMNS, rows=figure_rows
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,14 +14,15 @@ from django.utils.translation import gettext as _
 from annotation.figures.plots import small_dots
 from annotation.kinds import Headline
 from annotation.models import EntailmentLabel, Study, WhyNot
+from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
 PARTS = {
@@ -136,7 +136,7 @@ def results_of(study: Study, *, public: bool = False) -> Results:
         judge=str(judge),
         is_shown=study.validation_plan.shows_verdict,
         items=tuple(items),
-        evaluation=_evaluated(ratings, everywhere),
+        evaluation=evaluate(ratings, verdicts=everywhere),
         parts={part: _by(part, items, ratings) for part in PARTS},
         verdicts={answer: everywhere.get(answer, 0) for answer in ENTAILMENTS},
         n_sampled=len(items),
@@ -145,11 +145,21 @@ def results_of(study: Study, *, public: bool = False) -> Results:
     )
 
 
-def _evaluated(ratings: Ratings, verdicts: Mapping[str, int]) -> Evaluation:
-    """The figures of these answers, computed once."""
-    answers = hashlib.sha256(ratings.codes.tobytes()).hexdigest()
-    facts = (ratings.codes.shape, answers, ratings.raters, ratings.clusters, sorted(verdicts.items()))
-    return remembered("validation", facts, lambda: evaluate(ratings, verdicts=verdicts))
+def _compute(options: OfStudy) -> Results:
+    return results_of(study_or_gone(options.study), public=options.is_public)
+
+
+def facts(options: OfStudy) -> object:
+    """All that the figures depend on: answers, the judge and its verdicts, names, items and settings."""
+    study = study_or_gone(options.study)
+    plan, judge = study.validation_plan, study.validation_plan.judge
+    labels = EntailmentLabel.objects.filter(study=study).for_figures()
+    items = list(study.label_items.order_by("pk").values_list(*FIELDS[2:]))
+    settings = (str(judge), plan.shows_verdict, plan.asks_why_not)
+    return totals(labels), totals(verdicts_of(judge)), names_of(study, public=False), items, settings
+
+
+VALIDATION = register(Computation("validation", options=OfStudy, figures=Results, compute=_compute, facts=facts))
 
 
 def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:

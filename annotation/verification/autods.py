@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
 import numpy as np
 
 from annotation.figures.table import Rater
-from annotation.verification.labels import PointTable
+from annotation.results.study import study_or_gone
+from annotation.verification.labels import PointTable, collect, data_version
+from annotation.verification.machines import judge_scores, machines_version
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.autods import (
     RATES,
     ThresholdFigures,
@@ -104,6 +107,39 @@ def _mean(curves: Sequence[dict[str, list[float | None]]]) -> dict[str, list[flo
         known = [[value for one in curves if (value := one[name][at]) is not None] for at in range(len(STEPS))]
         found[name] = [fsum(values) / len(values) if values else None for values in known]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class AutoDSLook:
+    """Options of the stored figures: the scores of a judge, None for those of the key points themselves."""
+
+    study: int
+    threshold: float
+    judge: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AutoDSFigures:
+    """The figures, None where no key point has a score."""
+
+    autods: AutoDS | None
+
+
+def _figures(look: AutoDSLook) -> AutoDSFigures:
+    study = study_or_gone(look.study)
+    table = collect(study)
+    if look.judge is not None:
+        nothing = np.full(table.n_items, np.nan)
+        table = replace(table, autods=judge_scores(study, table).get(look.judge, nothing))
+    return AutoDSFigures(autods(table, threshold=look.threshold))
+
+
+def _facts(look: AutoDSLook) -> object:
+    study = study_or_gone(look.study)
+    return data_version(study), machines_version(study)
+
+
+AUTODS = register(Computation("autods", options=AutoDSLook, figures=AutoDSFigures, compute=_figures, facts=_facts))
 
 
 def as_json(found: AutoDS) -> dict[str, Any]:

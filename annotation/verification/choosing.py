@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from annotation.figures.table import Rater
-from annotation.verification.labels import PointTable
+from annotation.results.study import study_or_gone
+from annotation.verification.labels import PointTable, collect, data_version
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
-from benchmarks.scoring.draws import Resampling, shared_draws
+from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import RankedSubset, Task, halves, ranked_subsets
 from benchmarks.scoring.stat import Stat
@@ -58,3 +60,41 @@ def flattered(table: PointTable, task: Task) -> Stat | None:
     pairs = by_pair(randolph_kappa, table.ratings(task)).values()
     defined = [stat for stat in pairs if stat.value is not None]
     return max(defined, key=lambda stat: stat.value or 0.0, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SetsLook:
+    """Options of the stored ranking of sets of annotators."""
+
+    study: int
+    task: Task
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """All sets of annotators of a study, ranked on its control group, or on all items where it has none."""
+
+    ranking: Ranking
+    flattered: Stat | None
+    has_control: bool
+    q: int
+
+
+def _sets(look: SetsLook) -> Sets:
+    table = collect(study_or_gone(look.study))
+    has_control = bool(table.is_control.any())
+    group = table.control() if has_control else table
+    return Sets(
+        ranking=ranking(group, look.task, seed=look.seed, resampling=DEFAULT),
+        flattered=flattered(group, look.task),
+        has_control=has_control,
+        q=len(group.ratings(look.task).categories),
+    )
+
+
+def _facts(look: SetsLook) -> object:
+    return data_version(study_or_gone(look.study))
+
+
+SETS = register(Computation("annotator-sets", options=SetsLook, figures=Sets, compute=_sets, facts=_facts))

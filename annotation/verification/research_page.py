@@ -1,8 +1,8 @@
-"""What the pages of figures on key points show: labels read once, figures kept until a label changes."""
+"""What the page of agreement on key points shows, and its figures as a worker computes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,14 @@ from annotation.figures.plots import small_dots
 from annotation.figures.tables import WITHOUT, figure_column, named_figure
 from annotation.kinds import Headline
 from annotation.models import Study
+from annotation.results.study import study_or_gone
 from annotation.verification.agreement import GroupRow, PersonRow, TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import collect, data_version
 from annotation.verification.machines import FIGURES as MACHINE_FIGURES
 from annotation.verification.machines import machines, machines_version, stats_of, threshold_of
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 from benchmarks.web.tables import Column, Table
 
@@ -32,10 +33,29 @@ CONTROL, ALL = "control", "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class Look:
+    """Which items and people of a study count: the options of the stored figures.
+
+    `scope` is the control group or all items, empty for the control group where there is one; `threshold` is where
+    AutoDS scores begin to keep. With `is_public` people appear under their pseudonyms.
+    """
+
+    study: int
+    threshold: float
+    scope: str = ""
+    people: tuple[str, ...] = ()
+    is_public: bool = False
+
+    @classmethod
+    def at(cls, study: Study) -> Look:
+        """A study as its page shows it first."""
+        return cls(study.pk, threshold_of(study))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPointFigures:
     """All tasks under one look: which items, which people."""
 
-    version: str
     scope: str
     has_control: bool
     n_items: int
@@ -46,56 +66,52 @@ class Looked:
     tasks: tuple[TaskAgreement, ...]
 
 
-def looked(
-    study: Study,
-    *,
-    scope: str,
-    threshold: float | None = None,
-    people: Sequence[str] = (),
-    public: bool = False,
-) -> Looked:
-    """The figures asked for, from memory when neither labels nor look changed."""
-    threshold = threshold_of(study) if threshold is None else threshold
-    version = data_version(study)
-    key = (study.pk, version, machines_version(study), threshold, scope, sorted(people), public)
-    return remembered(
-        "points", key, lambda: _looked(study, version, scope, people, threshold=threshold, public=public)
-    )
-
-
 def headline(study: Study) -> Headline:
     """How many key points were judged, and how far people agree on which are kept."""
-    found = looked(study, scope="")
-    keep = next((one.people for one in found.tasks if one.task == Task.KEEP), None)
+    figures = _figures(Look.at(study))
+    keep = next((one.people for one in figures.tasks if one.task == Task.KEEP), None)
     if keep is None:
-        return Headline(found.n_items, len(found.people), None)
-    return Headline(found.n_items, len(found.people), None, keep.cards["percent"], keep.cards["randolph"])
+        return Headline(figures.n_items, len(figures.people), None)
+    return Headline(figures.n_items, len(figures.people), None, keep.cards["percent"], keep.cards["randolph"])
 
 
-def _looked(
-    study: Study, version: str, scope: str, people: Sequence[str], *, threshold: float, public: bool
-) -> Looked:
+def headline_facts(study: Study) -> object:
+    """All that the headline and the small plot of a study depend on."""
+    return threshold_of(study), _facts(Look.at(study))
+
+
+def _facts(look: Look) -> object:
+    study = study_or_gone(look.study)
+    return data_version(study), machines_version(study)
+
+
+def _figures(look: Look) -> KeyPointFigures:
+    study = study_or_gone(look.study)
     table = collect(study)
     everybody = tuple((person.key, person.name) for person in table.people)
     has_control = bool(table.is_control.any())
-    scope = scope if scope in {CONTROL, ALL} else CONTROL if has_control else ALL
+    scope = look.scope if look.scope in {CONTROL, ALL} else CONTROL if has_control else ALL
     chosen = table.control() if scope == CONTROL else table
-    if people:
-        chosen = chosen.with_people(people)
-    asked = machines(study, chosen, threshold=threshold) if everybody else ()
-    return Looked(
-        version=version,
+    if look.people:
+        chosen = chosen.with_people(look.people)
+    beside = machines(study, chosen, threshold=look.threshold) if everybody else ()
+    return KeyPointFigures(
         scope=scope,
         has_control=has_control,
         n_items=chosen.n_items,
         n_control=int(table.is_control.sum()),
         n_questions=chosen.n_questions,
         people=everybody,
-        threshold=threshold,
-        tasks=tuple(task_agreement(chosen, task, machines=asked, public=public) for task in Task)
+        threshold=look.threshold,
+        tasks=tuple(task_agreement(chosen, task, machines=beside, public=look.is_public) for task in Task)
         if everybody
         else (),
     )
+
+
+KEY_POINTS = register(
+    Computation("key-points", options=Look, figures=KeyPointFigures, compute=_figures, facts=_facts)
+)
 
 
 def titles() -> dict[Task, str]:
@@ -116,7 +132,7 @@ def explanations() -> dict[Task, str]:
     }
 
 
-def sections(found: Looked, query: QueryDict) -> list[dict[str, Any]]:
+def sections(found: KeyPointFigures, query: QueryDict) -> list[dict[str, Any]]:
     """Each task with its cards, its matrix, and its tables as an address sorts them."""
     return [
         {
@@ -196,10 +212,9 @@ def _with_stats(row: JudgeRow) -> tuple[JudgeRow, Mapping[str, Stat]]:
     return row, stats_of(row)
 
 
-def everything(found: Looked) -> dict[str, Any]:
+def everything(found: KeyPointFigures) -> dict[str, Any]:
     """All figures as plain values."""
     return {
-        "data_version": found.version,
         "scope": found.scope,
         "autods_threshold": found.threshold,
         "n_key_points": found.n_items,
@@ -209,7 +224,7 @@ def everything(found: Looked) -> dict[str, Any]:
 
 def small_plot(study: Study) -> Plot | None:
     """How far people agree on each task, in a card; None before two have answered the same."""
-    found = looked(study, scope="")
+    found = _figures(Look.at(study))
     names = titles()
     return small_dots(
         _("Randolph's κ of annotators"),
@@ -224,7 +239,7 @@ AGREEMENT_COLUMNS = ("task", "part", "a", "b", "figure", *STAT_COLUMNS)
 PEOPLE_COLUMNS = ("task", "annotator", "n", "label", "count", "share", "median_seconds", "n_timed", "n_fast")
 
 
-def agreement_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
+def agreement_rows(found: KeyPointFigures) -> Iterator[tuple[Any, ...]]:
     """Every figure of every task as a row."""
     for one in found.tasks:
         task, people = one.task.value, one.people
@@ -245,7 +260,7 @@ def agreement_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
                 yield (task, "machine", machine.name, "people", name, *stat_cells(stat))
 
 
-def people_rows(found: Looked) -> Iterator[tuple[Any, ...]]:
+def people_rows(found: KeyPointFigures) -> Iterator[tuple[Any, ...]]:
     """The answers of each annotator and their speed."""
     for one in found.tasks:
         for row in one.persons:

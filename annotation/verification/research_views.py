@@ -7,26 +7,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.figures.page import readable
 from annotation.models import Study
+from annotation.results.study import waiting_for_study
 from annotation.studies.scope import study_of, uid_in
 from annotation.verification import autods as filters
-from annotation.verification import choosing as sets
 from annotation.verification import research_page
 from annotation.verification.agreement import FAST_S
-from annotation.verification.labels import collect, has_point_labels
-from annotation.verification.machines import judge_scores, threshold_of
-from annotation.verification.research_page import titles
+from annotation.verification.choosing import SETS, SetsLook
+from annotation.verification.labels import has_point_labels
+from annotation.verification.machines import threshold_of
+from annotation.verification.research_page import ALL, CONTROL, KEY_POINTS, Look, titles
 from benchmarks.models import Judge
+from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
+from benchmarks.results.views import waiting_file
 from benchmarks.scoring.autods import RATES
-from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -34,6 +37,7 @@ from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 ROWS = 60
+LONGEST_KEY = 200
 MAX_SEED = 2**31 - 1
 
 
@@ -53,6 +57,18 @@ def _with_points(request: HttpRequest, uid: uuid.UUID) -> Study:
     return study
 
 
+def _look(request: HttpRequest, study: Study) -> Look:
+    """Which figures an address asks for."""
+    scope = request.GET.get("scope", "")
+    people = sorted({key[:LONGEST_KEY] for key in request.GET.getlist("annotator")})
+    return Look(
+        study.pk,
+        threshold=_threshold(request, study),
+        scope=scope if scope in {CONTROL, ALL} else "",
+        people=tuple(people),
+    )
+
+
 def seed_in(request: HttpRequest, study: Study) -> int:
     """The seed of the address, else the study's own."""
     text = request.GET.get("seed", "")
@@ -70,13 +86,17 @@ def _task_in(request: HttpRequest) -> Task:
 def agreement(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
     study = _with_points(request, uid)
-    scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
-    found = research_page.looked(study, scope=scope, people=people, threshold=_threshold(request, study))
+    look = _look(request, study)
+    shown = look_up(KEY_POINTS, look, now=timezone.now())
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here="agreement", heading=_("Agreement"))
+    found = shown.figures
     context = {
         "study": study,
         "here": "agreement",
+        "shown": shown,
         "found": found,
-        "chosen": people,
+        "chosen": look.people,
         "sections": research_page.sections(found, request.GET),
         "fast_s": FAST_S,
         "chosen_on": study.dataset_versions.exclude(selection_seed=None).order_by("-number").first(),
@@ -92,10 +112,12 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
     study = _with_points(request, uid)
     if name not in {"figures.json", "agreement.csv", "annotators.csv"}:
         raise Http404
-    scope, people = request.GET.get("scope", ""), request.GET.getlist("annotator")
-    threshold = _threshold(request, study)
-    found = research_page.looked(study, scope=scope, people=people, threshold=threshold, public=True)
-    title = f"key-points-{found.version}-{found.scope}-{name}"
+    look = replace(_look(request, study), is_public=True)
+    shown = look_up(KEY_POINTS, look, now=timezone.now(), wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    found = shown.figures
+    title = f"key-points-{shown.version}-{found.scope}-{name}"
     if name == "agreement.csv":
         rows = research_page.agreement_rows(found)
         return csv_download(request, research_page.AGREEMENT_COLUMNS, rows, name=title, about=study)
@@ -103,7 +125,9 @@ def agreement_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
         return csv_download(
             request, research_page.PEOPLE_COLUMNS, research_page.people_rows(found), name=title, about=study
         )
-    return json_download(research_page.everything(found), name=title, about=study)
+    return json_download(
+        {"data_version": shown.version, **research_page.everything(found)}, name=title, about=study
+    )
 
 
 @requires("annotation.view_study")
@@ -112,10 +136,10 @@ def choosing(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Every set of annotators, ranked on one half of the control group and reported on the other."""
     study = verification_study(request, uid)
     seed, task = seed_in(request, study), _task_in(request)
-    table = collect(study)
-    has_control = bool(table.is_control.any())
-    group = table.control() if has_control else table
-    found = sets.ranking(group, task, seed=seed, resampling=DEFAULT)
+    shown = look_up(SETS, SetsLook(study.pk, task, seed), now=timezone.now())
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here="choosing", heading=_("Choose annotators"))
+    found = shown.figures.ranking
     names = {person.key: person.name for person in found.people}
     rows = [
         {
@@ -129,6 +153,7 @@ def choosing(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     context = {
         "study": study,
         "here": "choosing",
+        "shown": shown,
         "task": task,
         "tasks": titles(),
         "seed": seed,
@@ -136,9 +161,9 @@ def choosing(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "ranking": found,
         "rows": rows[:ROWS],
         "n_rows": len(rows),
-        "flattered": sets.flattered(group, task),
-        "has_control": has_control,
-        "q": len(group.ratings(task).categories),
+        "flattered": shown.figures.flattered,
+        "has_control": shown.figures.has_control,
+        "q": shown.figures.q,
     }
     return page(request, "annotation/verification_choosing.html", context)
 
@@ -163,12 +188,10 @@ def _scores(request: HttpRequest) -> Judge | None:
     return get_object_or_404(Judge.objects.counted(), uid=uid_in(judge)) if judge else None
 
 
-def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
-    table = collect(study)
-    if judge is not None:
-        nothing = np.full(table.n_items, np.nan)
-        table = replace(table, autods=judge_scores(study, table).get(judge.pk, nothing))
-    return filters.autods(table, threshold=_threshold(request, study))
+def _autods(request: HttpRequest, study: Study, *, wait_s: float = WAIT_S) -> Shown[filters.AutoDSFigures]:
+    judge = _scores(request)
+    look = filters.AutoDSLook(study.pk, _threshold(request, study), judge.pk if judge else None)
+    return look_up(filters.AUTODS, look, now=timezone.now(), wait_s=wait_s)
 
 
 @requires("annotation.view_study")
@@ -176,11 +199,14 @@ def _autods(request: HttpRequest, study: Study, judge: Judge | None) -> Any:
 def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The scores of the key points, and what a threshold keeps and gets wrong."""
     study = verification_study(request, uid)
-    judge = _scores(request)
-    found = _autods(request, study, judge)
+    shown, judge = _autods(request, study), _scores(request)
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here="autods", heading="AutoDS")
+    found = shown.figures.autods
     context: dict[str, Any] = {
         "study": study,
         "here": "autods",
+        "shown": shown,
         "found": found,
         "reason": filters.NO_SCORES,
         "judge": judge,
@@ -206,7 +232,10 @@ def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """All figures as JSON, or a plot as a file."""
     study = verification_study(request, uid)
-    found = _autods(request, study, _scores(request))
+    shown = _autods(request, study, wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    found = shown.figures.autods
     stem, _dot, ending = name.rpartition(".")
     if found is None:
         raise Http404

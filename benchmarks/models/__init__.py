@@ -17,6 +17,7 @@ from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
 from benchmarks.models.positions import TextPosition
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.ratings import SummaryRating
+from benchmarks.models.results import Result
 from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
 from benchmarks.models.summaries import Summary, System
 
@@ -46,6 +47,7 @@ __all__ = [
     "Response",
     "ResponsePoint",
     "ResponsePointCheck",
+    "Result",
     "Retrieval",
     "RetrieverAnswer",
     "RetrieverRanking",

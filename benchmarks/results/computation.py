@@ -1,0 +1,112 @@
+"""What can be computed and stored: a name, the options it takes, the figures it gives, and what these depend on.
+
+Options and figures are plain dataclasses; pydantic writes them as JSON and makes them from it again, so a new
+result brings no code for storing it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from typing import Any, Generic, TypeVar
+
+import orjson
+from pydantic import TypeAdapter
+
+O = TypeVar("O")  # noqa: E741 - options
+F = TypeVar("F")
+
+
+class CannotCompute(Exception):
+    """There are no such figures; the message says why, in words for the page."""
+
+
+@dataclass(frozen=True)
+class Computation(Generic[O, F]):
+    """Figures that workers compute.
+
+    Attributes:
+        name: unique; part of the key of what is stored.
+        options: the dataclass of what it takes: primary keys, filters and choices, nothing that JSON cannot hold.
+        figures: the dataclass of what it gives.
+        compute: reads and computes; raises `CannotCompute`.
+        facts: all that the figures depend on, in a few cheap queries; figures are stale once its `repr` is
+        another. revision: raised when the same facts give other figures, after a change of the program.
+    """
+
+    name: str
+    options: type[O]
+    figures: type[F]
+    compute: Callable[[O], F]
+    facts: Callable[[O], object]
+    revision: int = 1
+
+    @cached_property
+    def _options(self) -> TypeAdapter[O]:
+        return TypeAdapter(self.options)
+
+    @cached_property
+    def _figures(self) -> TypeAdapter[F]:
+        return TypeAdapter(self.figures)
+
+    def plain(self, options: O) -> Any:
+        """Options as JSON holds them."""
+        return self._options.dump_python(options, mode="json")
+
+    def options_from(self, plain: Any) -> O:
+        """Options from what JSON held."""
+        return self._options.validate_python(plain)
+
+    def key(self, options: O) -> str:
+        """The hash of the name and the options."""
+        told = orjson.dumps([self.name, self.plain(options)], option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(told).hexdigest()
+
+    def version(self, options: O) -> str:
+        """A digest of all that the figures of these options depend on."""
+        told = repr((self.name, self.revision, self.facts(options)))
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+    def dump(self, figures: F) -> bytes:
+        """Figures as JSON."""
+        return self._figures.dump_json(figures)
+
+    def load(self, content: bytes) -> F:
+        """Figures from JSON."""
+        return self._figures.validate_json(content)
+
+
+_computations: dict[str, Computation[Any, Any]] = {}
+
+
+def register(computation: Computation[O, F]) -> Computation[O, F]:
+    """Make a computation known to the workers.
+
+    Raises:
+        ValueError: another one has the same name.
+    """
+    if _computations.setdefault(computation.name, computation) is not computation:
+        raise ValueError(f"There are two computations called {computation.name!r}.")
+    return computation
+
+
+def computation_named(name: str) -> Computation[Any, Any] | None:
+    """The computation of this name; None if this version of the program has none."""
+    return _computations.get(name)
+
+
+def computations() -> list[Computation[Any, Any]]:
+    """All of them, by name."""
+    return [_computations[name] for name in sorted(_computations)]
+
+
+def program() -> str:
+    """The version of the program."""
+    try:
+        return installed_version("summhay")
+    except PackageNotFoundError:
+        return ""

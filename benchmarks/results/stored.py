@@ -1,0 +1,217 @@
+"""Stored results: looked up in requests, computed by workers, computed anew when what they depend on has changed.
+
+A request never computes. It finds the newest figures, asks the workers for newer ones where facts have changed,
+and waits a moment only where there are none yet.
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import time
+import uuid
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic
+
+from celery import current_app
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db.models import F as Column
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from benchmarks.engine.leases import Lease
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.models import Result
+from benchmarks.results.computation import CannotCompute, Computation, F, O, computation_named, program
+
+logger = logging.getLogger(__name__)
+
+TASK = "benchmarks.tasks.compute_result"
+LIMIT_S = 600
+"""A worker gives up on figures that take longer."""
+LEASE = Lease(timedelta(seconds=LIMIT_S + 60))
+WAIT_S, STEP_S = 0.15, 0.025
+FILE_WAIT_S = 8.0
+"""How long a page waits for the first figures, and how long a download does."""
+UNTAKEN = timedelta(seconds=20)
+"""Work that no worker took up for so long may have no worker."""
+SEEN_EVERY = timedelta(hours=1)
+KEPT = timedelta(days=30)
+"""What nobody looked at for so long is deleted; it can be computed again."""
+ASKED_WITHIN = timedelta(days=1)
+COMPRESSION = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Generic[F]):
+    """What a page has of a result: the newest figures, None before the first, and how they stand."""
+
+    figures: F | None
+    result: Result
+    now: datetime
+
+    @property
+    def state(self) -> str:
+        """`fresh`, `failed`, `computing`, or `unattended` where no worker has taken it up for a while."""
+        row = self.result
+        if row.is_fresh:
+            return "fresh"
+        if row.has_failed:
+            return "failed"
+        is_untaken = row.claimed_at is None and row.asked_at < self.now - UNTAKEN
+        return "unattended" if is_untaken else "computing"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether newer figures are to come."""
+        return self.state in {"computing", "unattended"}
+
+    @property
+    def version(self) -> str:
+        """The version of the figures that are shown."""
+        return self.result.version
+
+
+def look_up(computation: Computation[O, F], options: O, *, now: datetime, wait_s: float = WAIT_S) -> Shown[F]:
+    """The newest figures of these options; workers are asked for newer ones where they are stale.
+
+    Where there are none yet it waits for a worker, up to `wait_s` seconds. Two queries and those of the facts.
+    """
+    row = _asked_for(computation, options, now=now)
+    deadline = time.monotonic() + wait_s
+    while row.figures is None and not row.has_failed and time.monotonic() < deadline:
+        time.sleep(STEP_S)
+        row.refresh_from_db()
+    figures = None if row.figures is None else computation.load(zlib.decompress(row.figures))
+    return Shown(figures, row, now)
+
+
+def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], datetime]) -> F:
+    """Figures of what is stored now, computed here if they are stale: for commands and archives, not for requests.
+
+    Raises:
+        CannotCompute: there are none, for the reason that it gives.
+    """
+    row = _noted(computation, options, now=clock())
+    if not row.is_fresh:
+        compute(uid=row.uid, clock=clock)
+        row.refresh_from_db()
+    if row.figures is None or not row.is_fresh:
+        raise CannotCompute(row.reason or _("These figures are being computed by a worker."))
+    return computation.load(zlib.decompress(row.figures))
+
+
+def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> Result:
+    """The row of these options; a worker is asked for what is stale."""
+    row = _noted(computation, options, now=now)
+    if not row.is_fresh and not row.has_failed:
+        if current_app.conf.task_always_eager:
+            compute(uid=row.uid, clock=lambda: now)
+            row.refresh_from_db()
+        elif row.claimed_at is None:
+            enqueue(TASK, str(row.uid))
+    return row
+
+
+def _noted(computation: Computation[O, F], options: O, *, now: datetime) -> Result:
+    """The row of these options, with the version that is wanted now."""
+    version = computation.version(options)
+    row, is_new = Result.objects.get_or_create(
+        key=computation.key(options),
+        defaults={
+            "name": computation.name,
+            "options": computation.plain(options),
+            "wanted": version,
+            "asked_at": now,
+            "looked_at": now,
+        },
+    )
+    if not is_new and row.wanted != version:
+        row.wanted, row.asked_at, row.looked_at = version, now, now
+        row.save(update_fields=["wanted", "asked_at", "looked_at"])
+    elif row.looked_at < now - SEEN_EVERY:
+        row.looked_at = now
+        row.save(update_fields=["looked_at"])
+    return row
+
+
+def try_again(*, row: Result, now: datetime) -> None:
+    """Ask a worker once more for what failed."""
+    Result.objects.filter(pk=row.pk).update(failed="", reason="", asked_at=now)
+    if current_app.conf.task_always_eager:
+        compute(uid=row.uid, clock=lambda: now)
+    else:
+        enqueue(TASK, str(row.uid))
+
+
+def unfinished(now: datetime) -> QuerySet[Result]:
+    """Results that somebody asked for in the last day, that are stale, have not failed, and nobody works on."""
+    stale = ~Q(version=Column("wanted")) & ~Q(failed=Column("wanted"))
+    return Result.objects.filter(stale, LEASE.free(now), asked_at__gt=now - ASKED_WITHIN).order_by("asked_at")
+
+
+def forget(*, now: datetime) -> int:
+    """Delete what nobody looked at for a month; gives how many."""
+    n_deleted, _of = Result.objects.filter(looked_at__lt=now - KEPT).delete()
+    return n_deleted
+
+
+def forget_all() -> None:
+    """Delete every stored result, which may hold names of people, as when somebody is erased."""
+    Result.objects.all().delete()
+
+
+def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
+    """Compute what is stale; False if it is fresh, or another worker is at it.
+
+    The version is taken before anything is read: what changes meanwhile makes the figures stale again.
+    """
+    rows = Result.objects.filter(uid=uid)
+    stale = rows.filter(~Q(version=Column("wanted")), LEASE.free(clock()))
+    if not LEASE.take(stale, now=clock()):
+        return False
+    row = rows.get()
+    started = time.monotonic()
+    try:
+        changes = _computed(row)
+        took = timedelta(seconds=time.monotonic() - started)
+        changes |= {"computed_at": clock(), "took": took, "memory": _memory()}
+    except Exception as error:  # whatever went wrong, the page says so
+        changes = {"failed": row.wanted, "reason": _reason(error)}
+        if not isinstance(error, CannotCompute):
+            logger.exception("The result %s could not be computed.", row)
+    rows.update(claimed_at=None, claimed_by="", **changes)
+    return True
+
+
+def _computed(row: Result) -> dict[str, Any]:
+    computation = computation_named(row.name)
+    if computation is None:
+        raise CannotCompute(_("This version of the program computes no such figures."))
+    options = computation.options_from(row.options)
+    version = computation.version(options)
+    content = computation.dump(computation.compute(options))
+    return {
+        "figures": zlib.compress(content, COMPRESSION),
+        "version": version,
+        "wanted": version,
+        "program": program(),
+        "failed": "",
+        "reason": "",
+    }
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, CannotCompute):
+        return str(error)
+    if isinstance(error, SoftTimeLimitExceeded):
+        return _("It took longer than %(n)d minutes.") % {"n": LIMIT_S // 60}
+    return _("An error of the program (%(kind)s); the log has the details.") % {"kind": type(error).__name__}
+
+
+def _memory() -> int:
+    """The most memory that this process has taken, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
