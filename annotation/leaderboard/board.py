@@ -1,6 +1,6 @@
 """The leaderboard of chosen haystacks: systems from imported summaries, people from writing sessions.
 
-Computed in a fixed number of queries and kept until a verdict, a text or a session changes.
+Computed in a fixed number of queries by a worker, anew when a verdict, a text or a session changes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
 from benchmarks import system_names as systems
 from benchmarks.leaderboard import Entry, scored_summaries
-from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.models import Haystack, Judge, Summary, Verdict
+from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
-from benchmarks.web.memory import remembered
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
 """People who were shown the oracle's documents; those with other documents have rows of their own."""
@@ -139,29 +140,60 @@ def _as_reference(line: Line) -> tuple[bool, int, Entry]:
     return line.entry != PEOPLE, -line.writers.n_sessions if line.writers else 0, line.entry
 
 
-def board(view: View, *, studies: QuerySet[Study]) -> Board:
-    """The leaderboard; people's texts are those of sessions of `studies`."""
-    return remembered("leaderboard", _version(view, studies), lambda: _board(view, studies))
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Options of the stored leaderboard: a view by primary keys, and the studies whose sessions count."""
+
+    haystacks: tuple[int, ...]
+    judge: int
+    studies: tuple[int, ...]
+    average: str = "pooled"
+    minute: int | None = None
+    score: Score = Score.LABEL
+
+    @classmethod
+    def at(cls, view: View, studies: QuerySet[Study]) -> Look:
+        """A view of what somebody may see."""
+        haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
+        pks = tuple(studies.order_by("pk").values_list("pk", flat=True))
+        return cls(haystacks, view.judge.pk, pks, view.average, view.minute, view.score)
+
+    @property
+    def view(self) -> View:
+        """The view with its rows.
+
+        Raises:
+            CannotCompute: the judge has been deleted.
+        """
+        judge = Judge.objects.filter(pk=self.judge).first()
+        if judge is None:
+            raise CannotCompute(_("This judge is gone."))
+        haystacks = Haystack.objects.filter(pk__in=self.haystacks)
+        return View(haystacks, judge, self.average, self.minute, self.score)
 
 
-def _version(view: View, studies: QuerySet[Study]) -> tuple[Any, ...]:
-    haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
-    verdicts = Verdict.objects.filter(judge=view.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    texts = Summary.objects.filter(haystack__in=haystacks).counted().aggregate(Count("pk"), Max("pk"))
-    written = Snapshot.objects.filter(session__assignment__study__in=studies)
-    changes = (
+def facts(look: Look) -> object:
+    """All that scores of systems and people depend on: verdicts, texts, sessions and decisions on them."""
+    written = Snapshot.objects.filter(session__assignment__study__in=look.studies)
+    sessions = Session.objects.filter(assignment__study__in=look.studies)
+    return (
+        facts_of_scores(look.haystacks, look.judge),
         written.aggregate(Count("pk"), Max("pk"), Count("summary")),
         Exclusion.objects.aggregate(Max("pk"), Count("lifted_at")),
         LateDecision.objects.aggregate(Max("pk")),
-        Session.objects.filter(assignment__study__in=studies).aggregate(
-            ended=Count("pk", filter=Q(ended_at__isnull=False))
-        ),
-        tuple(studies.order_by("pk").values_list("pk", flat=True)),
+        sessions.aggregate(ended=Count("pk", filter=Q(ended_at__isnull=False))),
     )
-    return (haystacks, view.judge.pk, view.average, view.minute, view.score.value, verdicts, texts, changes)
 
 
-def _board(view: View, studies: QuerySet[Study]) -> Board:
+def facts_of_scores(haystacks: Collection[int], judge: int | None) -> object:
+    """What scores of systems depend on. Two queries."""
+    verdicts = Verdict.objects.filter(judge=judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
+    texts = Summary.objects.filter(haystack__in=haystacks).counted().aggregate(Count("pk"), Max("pk"))
+    return verdicts, texts
+
+
+def board(view: View, *, studies: QuerySet[Study]) -> Board:
+    """The leaderboard; people's texts are those of sessions of `studies`."""
     scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     subtopics = {one.subtopic for one in scored}
     sessions = _sessions(view, studies, subtopics)
@@ -266,9 +298,9 @@ def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | Non
 
 @dataclass(frozen=True, slots=True)
 class InsightRow:
-    """One insight with what two entries score on it (means over their texts, None where undefined)."""
+    """What two entries score on an insight, by its primary key (means over their texts, None where undefined)."""
 
-    insight: Insight
+    insight: int
     first: dict[str, float | None]
     second: dict[str, float | None]
 
@@ -279,8 +311,24 @@ class InsightRow:
         return None if one is None or other is None else one - other
 
 
-def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> list[InsightRow]:
+@dataclass(frozen=True, slots=True)
+class PairLook:
+    """Options of the stored comparison of two entries, by their keys."""
+
+    board: Look
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
     """Two entries insight by insight, the largest difference first."""
+
+    rows: tuple[InsightRow, ...]
+
+
+def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> Compared:
+    """Compare two entries on the insights that both have scores on."""
     scored, _entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     subtopics = {one.subtopic for one in scored}
     scores: dict[str, list[SummaryScore]] = {first: [], second: []}
@@ -292,10 +340,9 @@ def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study])
         if score is not None and entry in scores:
             scores[entry].append(score)
     values = {entry: _by_insight(rows) for entry, rows in scores.items()}
-    common = set(values[first]) & set(values[second])
-    insights = Insight.objects.filter(pk__in=map(int, common)).select_related("subtopic__haystack")
-    rows = [InsightRow(one, values[first][str(one.pk)], values[second][str(one.pk)]) for one in insights]
-    return sorted(rows, key=lambda row: (-abs(row.difference or 0.0), row.insight.pk))
+    common = sorted(set(values[first]) & set(values[second]), key=int)
+    rows = [InsightRow(int(key), values[first][key], values[second][key]) for key in common]
+    return Compared(tuple(sorted(rows, key=lambda row: (-abs(row.difference or 0.0), row.insight))))
 
 
 def _by_insight(scores: Sequence[SummaryScore]) -> dict[str, dict[str, float | None]]:
@@ -310,3 +357,24 @@ def _by_insight(scores: Sequence[SummaryScore]) -> dict[str, dict[str, float | N
         key: {name: sum(values) / len(values) if values else None for name, values in row.items()}
         for key, row in sums.items()
     }
+
+
+def _computed(look: Look) -> Board:
+    return board(look.view, studies=Study.objects.filter(pk__in=look.studies))
+
+
+def _compared(look: PairLook) -> Compared:
+    studies = Study.objects.filter(pk__in=look.board.studies)
+    return by_insight(look.board.view, look.first, look.second, studies=studies)
+
+
+LEADERBOARD = register(Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts))
+COMPARED = register(
+    Computation(
+        "compared-entries",
+        options=PairLook,
+        figures=Compared,
+        compute=_compared,
+        facts=lambda look: facts(look.board),
+    )
+)

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from annotation.leaderboard.experiments import Experiment, as_json, experiments
+from annotation.leaderboard.experiments import EXPERIMENTS, Experiment, Experiments, as_json
 from annotation.leaderboard.forms import SCORE_TITLES, ExperimentForm
+from annotation.leaderboard.positions import PositionLook
 from annotation.models import Study
+from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
+from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.arrangements import ALL, ENDS, FILLED, POSITION, Arrangement
@@ -78,10 +82,14 @@ def _table(one: Experiment) -> dict[str, Any]:
 @require_safe
 def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
     """Curves by place, and a table for each system and experiment."""
-    form, rows = _found(request)
+    form, shown = _shown(request)
+    if shown.figures is None:
+        return waiting_page(request, shown, {}, heading=_("Experiments of position"))
+    rows = shown.figures.rows
     plots = _plots(rows)
     context = {
         "form": form,
+        "shown": shown,
         "plots": [(name, plot, inline_svg(plot)) for name, plot in plots.items()],
         "tables": [_table(one) for one in rows],
         "formats": FORMATS,
@@ -93,7 +101,10 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures as JSON, or a plot."""
-    _form, rows = _found(request)
+    _form, shown = _shown(request, wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    rows = shown.figures.rows
     if name == "experiments.json" and rows:
         return json_download(as_json(rows), name=name, indent=2)
     stem, _dot, file_format = name.rpartition(".")
@@ -103,9 +114,10 @@ def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
     return plot_download(plot, file_format=file_format, name=f"position-{stem}")
 
 
-def _found(request: HttpRequest) -> tuple[ExperimentForm, list[Experiment]]:
+def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ExperimentForm, Shown[Experiments]]:
     form = ExperimentForm(request.GET)
-    return form, experiments(form.scope(Study.objects.none()))
+    look = PositionLook.at(form.scope(Study.objects.none()))
+    return form, look_up(EXPERIMENTS, look, now=timezone.now(), wait_s=wait_s)
 
 
 def _plots(rows: Sequence[Experiment]) -> dict[str, Plot]:

@@ -7,17 +7,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Max
-
-from annotation.leaderboard.positions import SCORES, Scope
-from benchmarks.models import Summary, Verdict
+from annotation.leaderboard.board import facts_of_scores
+from annotation.leaderboard.positions import SCORES, PositionLook, Scope
+from benchmarks.models import Summary
 from benchmarks.positions import content_lines, references_of
+from benchmarks.results.computation import Computation, register
 from benchmarks.scores import scores_of
 from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.summarizers.arrangements import ALL, AT, INFILLING, POSITION, Arrangement
-from benchmarks.web.memory import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +54,23 @@ class _Text:
 
 
 def experiments(scope: Scope) -> list[Experiment]:
-    """Those of the systems of these haystacks, kept until a summary, a reference or a verdict is another."""
+    """Those of the systems of these haystacks."""
+    facts = _texts(scope)
+    return _found(scope, facts, references_of(sorted({fact[1] for fact in facts})))
+
+
+def _texts(scope: Scope) -> list[tuple[Any, ...]]:
+    """Summaries that were written under an arrangement, with what is known of them."""
     rows = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
     if scope.systems:
         rows = rows.filter(system__summarizer__in=scope.systems)
-    facts = [
+    return [
         (pk, subtopic, summarizer, arrangement, scores, text)
         for pk, subtopic, summarizer, order, scores, text in rows.order_by("pk").values_list(
             "pk", "subtopic", "system__summarizer", "system__document_order", "scores", "text_sha256"
         )
         if (arrangement := Arrangement.named(order)) is not None
     ]
-    verdicts = Verdict.objects.filter(judge=scope.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    references = references_of(sorted({fact[1] for fact in facts}))
-    known = (facts, references, scope.judge and scope.judge.pk, verdicts)
-    return remembered("position-experiments", known, lambda: _found(scope, facts, references))
 
 
 def _found(
@@ -113,6 +114,30 @@ def _experiment(system: str, name: str, size: int, texts: Iterable[_Text]) -> Ex
         arms=tuple(Arm(one, found, relative(found, whole) if whole else None) for one, found in means.items()),
         by_chance=mean_scores(chance, NAMES) if chance else {},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Experiments:
+    """All experiments of position of a scope."""
+
+    rows: tuple[Experiment, ...]
+
+
+def _facts(look: PositionLook) -> object:
+    texts = _texts(look.scope)
+    references = references_of(sorted({fact[1] for fact in texts}))
+    return texts, references, facts_of_scores(look.haystacks, look.judge)
+
+
+EXPERIMENTS = register(
+    Computation(
+        "position-experiments",
+        options=PositionLook,
+        figures=Experiments,
+        compute=lambda look: Experiments(tuple(experiments(look.scope))),
+        facts=_facts,
+    )
+)
 
 
 def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:

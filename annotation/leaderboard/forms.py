@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
@@ -16,7 +16,6 @@ from annotation.models import Study
 from benchmarks.browse import judges_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Score
-from benchmarks.web.memory import remembered
 
 TITLES = {
     "coverage": _("Coverage"),
@@ -172,12 +171,10 @@ class ExperimentForm(PositionForm):
 
 
 def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:
-    """Whoever judged most summaries that count, people's before; kept for a while, as counting takes long."""
-    newest = Verdict.objects.aggregate(newest=Max("pk"))["newest"]
-    pks = sorted(haystacks.order_by().values_list("pk", flat=True))
-    known = remembered("default-judge", (pks, newest), lambda: _most_judged(pks))
+    """Whoever judged most summaries that count, people's before."""
     found = {judge.pk: judge for judge in judges}
-    return next((found[pk] for pk in known if pk in found), next(iter(found.values()), None))
+    by_rank = _most_judged(sorted(haystacks.order_by().values_list("pk", flat=True)))
+    return next((found[pk] for pk in by_rank if pk in found), next(iter(found.values()), None))
 
 
 def _most_judged(haystacks: list[int]) -> list[int]:

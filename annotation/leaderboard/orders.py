@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Count, Max
-
-from annotation.leaderboard.board import AVERAGES, View
+from annotation.leaderboard.board import AVERAGES, Look, View, facts_of_scores
 from benchmarks.leaderboard import ORDERS, scored_summaries
-from benchmarks.models import Summary, Verdict
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.memory import remembered
 
 FIGURES = ("random", "top", "bottom", "sensitivity")
 
@@ -25,19 +23,15 @@ class OrderRow(NamedTuple):
     n_summaries: int
 
 
+@dataclass(frozen=True, slots=True)
+class OrderRows:
+    """Every system that read the full context in a known order other than the random one."""
+
+    rows: tuple[OrderRow, ...]
+
+
 def rows_by_order(view: View) -> list[OrderRow]:
-    """Every system that read the full context in a known order other than the random one.
-
-    Of the view count haystacks, judge, score and average. Kept until a summary or a verdict changes.
-    """
-    haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
-    verdicts = Verdict.objects.filter(judge=view.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    texts = Summary.objects.filter(haystack__in=haystacks).counted().aggregate(Count("pk"), Max("pk"))
-    facts = (haystacks, view.judge.pk, view.average, view.score.value, verdicts, texts)
-    return remembered("orders", facts, lambda: _rows(view))
-
-
-def _rows(view: View) -> list[OrderRow]:
+    """Of the view count haystacks, judge, score and average."""
     scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     order_of = {published: name for name, published in ORDERS.items()}
     systems: dict[str, dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
@@ -52,3 +46,14 @@ def _rows(view: View) -> list[OrderRow]:
             stats = {figure: getattr(found, figure).scaled(100) for figure in FIGURES}
             rows.append(OrderRow(name, stats, found.n_summaries))
     return rows
+
+
+ORDER_FIGURES = register(
+    Computation(
+        "orders",
+        options=Look,
+        figures=OrderRows,
+        compute=lambda look: OrderRows(tuple(rows_by_order(look.view))),
+        facts=lambda look: facts_of_scores(look.haystacks, look.judge),
+    )
+)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from annotation.leaderboard.board import Look, View
 from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
-from annotation.leaderboard.orders import rows_by_order
+from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow
 from annotation.leaderboard.position_plots import pair_plot, sentence_plot
-from annotation.leaderboard.positions import Row, Texts, as_json, kept_rows, missing_of, texts_in
+from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, Row, as_json
 from annotation.models import Study
-from benchmarks.engine.wakeup import enqueue
 from benchmarks.leaderboard import ORDERS
+from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
+from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
@@ -24,9 +29,6 @@ from benchmarks.web.permissions import requires
 from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 from benchmarks.web.tables import Column, Table
 
-TASK = "annotation.tasks.place_texts"
-POLL = "poll"
-"""The parameter of a request that only looks how far the work is."""
 FIRST, LAST = slice(0, 4), slice(-4, None)
 """A fifth of the 20 bins."""
 PLOTS = {"pairs": pair_plot, "sentences": sentence_plot}
@@ -88,17 +90,13 @@ ROWS: Table[dict[str, Any]] = Table(
 @requires("annotation.view_session")
 @require_safe
 def positions_page(request: HtmxHttpRequest) -> HttpResponse:
-    """Curves and figures, or how far the work is; opening the page asks for what is missing."""
-    form, texts, rows = _found(request)
-    context: dict[str, Any] = {"form": form, "texts": texts, "rows": rows}
-    if rows is None:
-        waiting = missing_of(texts)
-        if POLL not in request.GET:
-            enqueue(TASK)
-        query = request.GET.copy()
-        query[POLL] = "1"
-        context |= {"n_all": len(texts.all), "n_done": len(texts.all) - len(waiting), "poll": query.urlencode()}
-    elif rows:
+    """Curves and figures of where texts take their content from."""
+    form, shown = _shown(request)
+    if shown.figures is None:
+        return waiting_page(request, shown, {}, heading=_("Position of content"))
+    rows = shown.figures.rows
+    context: dict[str, Any] = {"form": form, "shown": shown, "rows": rows}
+    if rows:
         drawn = _drawn(form, rows)
         table = ROWS.shown([cells_of(row) for row in rows], request.GET)
         view = form.view()
@@ -111,7 +109,7 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
             "late": late_of(rows),
             "formats": FORMATS,
             "judge": view and view.judge,
-            "orders": rows_by_order(view) if view else [],
+            "orders": _orders(view) if view else (),
             "order_names": ORDERS,
         }
     return page(request, "annotation/content_positions.html", context, part="figures")
@@ -121,7 +119,10 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures as JSON, or a plot."""
-    form, _texts, rows = _found(request)
+    form, shown = _shown(request, wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    rows = shown.figures.rows
     if not rows:
         raise Http404
     if name == "position.json":
@@ -133,12 +134,17 @@ def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
     return plot_download(plot, file_format=file_format, name=f"position-{stem}")
 
 
-def _found(request: HttpRequest) -> tuple[PositionForm, Texts, list[Row] | None]:
-    """The form, the texts, and the rows unless something is still to be found."""
+def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
     form = PositionForm(request.GET)
     scope = form.scope(Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING))
-    texts = texts_in(scope)
-    return form, texts, None if missing_of(texts) else kept_rows(scope, texts)
+    return form, look_up(POSITIONS, PositionLook.at(scope), now=timezone.now(), wait_s=wait_s)
+
+
+def _orders(view: View) -> tuple[OrderRow, ...]:
+    """Joint scores by order of the documents; none before they are computed."""
+    look = Look.at(replace(view, minute=None), Study.objects.none())
+    shown = look_up(ORDER_FIGURES, look, now=timezone.now())
+    return shown.figures.rows if shown.figures else ()
 
 
 def _drawn(form: PositionForm, rows: Sequence[Row]) -> dict[str, Any]:

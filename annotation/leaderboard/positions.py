@@ -8,15 +8,16 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation import clock
-from annotation.leaderboard.board import PEOPLE
+from annotation.leaderboard.board import PEOPLE, facts_of_scores
 from annotation.models import Exclusion, Snapshot, Study
 from benchmarks.leaderboard import Entry
-from benchmarks.models import Document, Haystack, Judge, Summary, System, Verdict
+from benchmarks.models import Document, Haystack, Judge, Summary, System
 from benchmarks.positions import Wanted, compute, keys_of, missing, placements, shown_orders
+from benchmarks.results.computation import Computation, register
 from benchmarks.scores import scores_of
 from benchmarks.scoring.position.curves import Comparison, Curve
 from benchmarks.scoring.position.late import Late, is_late, late_score
@@ -24,7 +25,6 @@ from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT
-from benchmarks.web.memory import remembered
 
 AT_ONCE = 200
 """Texts that are stored together; what a killed worker loses."""
@@ -183,21 +183,6 @@ def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: dateti
     return n_placed
 
 
-def kept_rows(scope: Scope, texts: Texts) -> list[Row]:
-    """The rows of texts whose content is stored, kept until a text, an order, a reference or a verdict changes."""
-    verdicts = Verdict.objects.filter(judge=scope.judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    keys = keys_of(texts.all)
-    facts = (
-        sorted((str(entry), [(one.summary, keys[one]) for one in rows]) for entry, rows in texts.wanted.items()),
-        sorted((str(entry), n) for entry, n in texts.n_unknown.items()),
-        scope.judge and scope.judge.pk,
-        scope.is_late_only,
-        verdicts,
-        sorted(_imported_scores(scope).items()),
-    )
-    return remembered("content-positions", facts, lambda: rows_of(scope, texts))
-
-
 def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     """A row for each system by name, people last; what is missing is computed and stored."""
     known = placements(texts.all)
@@ -243,6 +228,67 @@ def _scores(scope: Scope, wanted: Collection[Wanted]) -> dict[int, dict[str, flo
     return {
         pk: {name: getattr(score.scores, name).scaled(100).value for name in SCORES} for pk, score in found.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class PositionLook:
+    """Options of the stored figures: a scope by primary keys."""
+
+    haystacks: tuple[int, ...]
+    studies: tuple[int, ...]
+    judge: int | None
+    is_late_only: bool = False
+
+    @classmethod
+    def at(cls, scope: Scope) -> PositionLook:
+        """A scope without a choice of systems."""
+        haystacks = tuple(scope.haystacks.order_by("pk").values_list("pk", flat=True))
+        studies = tuple(scope.studies.order_by("pk").values_list("pk", flat=True))
+        return cls(haystacks, studies, scope.judge and scope.judge.pk, scope.is_late_only)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope with its rows."""
+        haystacks, studies = (
+            Haystack.objects.filter(pk__in=self.haystacks),
+            Study.objects.filter(pk__in=self.studies),
+        )
+        judge = Judge.objects.filter(pk=self.judge).first()
+        return Scope(haystacks, studies, judge, is_late_only=self.is_late_only)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionRows:
+    """A row for each system by name, people last."""
+
+    rows: tuple[Row, ...]
+
+
+def _computed(look: PositionLook) -> PositionRows:
+    scope = look.scope
+    texts = texts_in(scope)
+    waiting = missing_of(texts)
+    for start in range(0, len(waiting), AT_ONCE):
+        compute(waiting[start : start + AT_ONCE])
+    return PositionRows(tuple(rows_of(scope, texts)))
+
+
+def _facts(look: PositionLook) -> object:
+    """The texts with what they are compared to, and their scores."""
+    scope = look.scope
+    texts = texts_in(scope)
+    keys = keys_of(texts.all)
+    return (
+        sorted((str(entry), [(one.summary, keys[one]) for one in rows]) for entry, rows in texts.wanted.items()),
+        sorted((str(entry), n) for entry, n in texts.n_unknown.items()),
+        facts_of_scores(look.haystacks, look.judge),
+        sorted(_imported_scores(scope).items()),
+    )
+
+
+POSITIONS = register(
+    Computation("content-positions", options=PositionLook, figures=PositionRows, compute=_computed, facts=_facts)
+)
 
 
 def as_json(rows: Collection[Row]) -> list[dict[str, Any]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard import files
-from annotation.leaderboard.board import PEOPLE, Board, Line, View, board, by_insight
+from annotation.leaderboard.board import COMPARED, LEADERBOARD, PEOPLE, Board, Line, Look, PairLook, View
 from annotation.leaderboard.forms import TITLES, ViewForm
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
-from benchmarks.models import Haystack
+from benchmarks.models import Haystack, Insight
+from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
+from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.web.downloads import download, json_download
@@ -46,8 +50,11 @@ ROWS: Table[Line] = Table(
 @require_safe
 def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     """Systems and people by retriever, then every row with its intervals."""
-    form, view, found = _found(request)
-    context: dict[str, Any] = {"form": form, "view": view, "board": found, "formats": FORMAT_NAMES}
+    form, view, shown = _shown(request)
+    found = shown.figures if shown else None
+    if shown is not None and found is None:
+        return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
+    context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": found, "formats": FORMAT_NAMES}
     if view is not None and found is not None and found.lines:
         context |= {
             "names": names_of(found.settings),
@@ -65,10 +72,12 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase:
     """All rows as JSON, CSV, LaTeX or Markdown."""
-    _form, _view, found = _found(request)
-    if file_format not in FORMATS or found is None:
+    _form, _view, shown = _shown(request, wait_s=FILE_WAIT_S)
+    if file_format not in FORMATS or shown is None:
         raise Http404
-    name = f"leaderboard.{FORMATS[file_format]}"
+    name, found = f"leaderboard.{FORMATS[file_format]}", shown.figures
+    if found is None:
+        return waiting_file(request, shown, name=name)
     if file_format == "json":
         return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
     text = files.TEXTS[file_format](found)
@@ -84,7 +93,10 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 @require_safe
 def compared(request: HtmxHttpRequest) -> HttpResponse:
     """Two entries insight by insight."""
-    form, view, found = _found(request)
+    form, view, board = _shown(request)
+    if board is not None and board.figures is None:
+        return waiting_page(request, board, {}, heading=_("Leaderboard"))
+    found = board.figures if board else None
     words = names_of(found.settings) if found else {}
     names = {
         str(line.entry): f"{line.entry.system} · {words[line.entry.retriever]}"
@@ -93,17 +105,26 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
     first, second = request.GET.get("a", ""), request.GET.get("b", "")
     if view is None or found is None or first not in names or second not in names:
         raise Http404
-    rows = by_insight(view, first, second, studies=_studies(request))
-    context = {"form": form, "view": view, "names": names, "rows": rows}
+    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), first, second), now=timezone.now())
+    if shown.figures is None:
+        return waiting_page(request, shown, {}, heading=_("Leaderboard"))
+    insights = Insight.objects.select_related("subtopic__haystack").in_bulk(
+        [row.insight for row in shown.figures.rows]
+    )
+    rows = [(insights[row.insight], row) for row in shown.figures.rows if row.insight in insights]
+    context = {"form": form, "view": view, "shown": shown, "names": names, "rows": rows}
     context |= {"first": first, "second": second, "first_name": names[first], "second_name": names[second]}
     return page(request, "annotation/leaderboard_compared.html", context)
 
 
-def _found(request: HttpRequest) -> tuple[ViewForm, View | None, Board | None]:
+def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ViewForm, View | None, Shown[Board] | None]:
     haystacks = Haystack.objects.for_work().order_by("title")
     form = ViewForm(request.GET, haystacks=haystacks)
     view = form.view()
-    return form, view, None if view is None else board(view, studies=_studies(request))
+    if view is None:
+        return form, None, None
+    look = Look.at(view, _studies(request))
+    return form, view, look_up(LEADERBOARD, look, now=timezone.now(), wait_s=wait_s)
 
 
 def _studies(request: HttpRequest) -> Any:

@@ -15,7 +15,7 @@ from importlib.metadata import version as installed_version
 from typing import Any, Generic, TypeVar
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 O = TypeVar("O")  # noqa: E741 - options
 F = TypeVar("F")
@@ -50,8 +50,9 @@ class Computation(Generic[O, F]):
         return TypeAdapter(self.options)
 
     @cached_property
-    def _figures(self) -> TypeAdapter[F]:
-        return TypeAdapter(self.figures)
+    def _figures(self) -> TypeAdapter[tuple[F]]:
+        """In a tuple, as a dataclass by itself takes no configuration: infinite figures stay what they are."""
+        return TypeAdapter(tuple[self.figures], config=ConfigDict(ser_json_inf_nan="constants"))  # type: ignore[name-defined]
 
     def plain(self, options: O) -> Any:
         """Options as JSON holds them."""
@@ -73,11 +74,11 @@ class Computation(Generic[O, F]):
 
     def dump(self, figures: F) -> bytes:
         """Figures as JSON."""
-        return self._figures.dump_json(figures)
+        return self._figures.dump_json((figures,))
 
     def load(self, content: bytes) -> F:
         """Figures from JSON."""
-        return self._figures.validate_json(content)
+        return self._figures.validate_json(content)[0]
 
 
 _computations: dict[str, Computation[Any, Any]] = {}

@@ -45,13 +45,19 @@ def result_again(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def waiting_page(
-    request: HtmxHttpRequest, shown: Shown[Any], context: dict[str, Any], *, heading: str, head: str = ""
+    request: HtmxHttpRequest,
+    shown: Shown[Any],
+    context: dict[str, Any],
+    *,
+    heading: str,
+    head: str = "",
+    region: str = "figures",
 ) -> HttpResponse:
     """A page of figures before there are any: it says so, and becomes the page once they are there.
 
-    `head` is a template that stands above in place of the heading.
+    `head` is a template that stands above in place of the heading, `region` the id of what htmx swaps on the page.
     """
-    context = {**context, "shown": shown, "heading": heading, "head": head}
+    context = {**context, "shown": shown, "heading": heading, "head": head, "region": region}
     return page(request, "benchmarks/results/waiting.html", context, part="figures")
 
 

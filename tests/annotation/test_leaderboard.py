@@ -425,6 +425,7 @@ def test_people_with_other_documents_have_rows_of_their_own(
     assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
     assert "Systems are compared with people (oracle)." in html
     rows = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["rows"]
+    rows = [row for _insight, row in rows]
     assert max(row.difference for row in rows) > 0
     Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
     cache.clear()
@@ -435,6 +436,7 @@ def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login
     client = login(ada)
     compared = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
     rows = client.get(compared).context["rows"]
+    rows = [row for _insight, row in rows]
     assert len(rows) == 3
     assert abs(rows[0].difference) >= abs(rows[-1].difference)
     assert client.get(f"{PAGE}insights/?a=heron · full-ctxt&b=nobody").status_code == 404
