@@ -13,13 +13,13 @@ from django.db.models.functions import Substr
 from benchmarks.leaderboard import scored_summaries
 from benchmarks.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.results.computation import Computation, register
 from benchmarks.retrieval_words import names_of
 from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
 from benchmarks.system_names import setting_name
-from benchmarks.web.memory import remembered
 from benchmarks.web.tables import Column, Table
 
 PREVIEW = 160
@@ -72,28 +72,35 @@ class SystemCell:
 
 @dataclass(frozen=True, slots=True)
 class SystemTable:
-    """A row for each summarizer, a column for each way documents came to it; scores by one judge, if any."""
+    """A row for each summarizer, a column for each way documents came to it."""
 
-    judge: Judge | None
     settings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[SystemCell | None, ...]], ...]
 
 
-def system_table(haystack: Haystack) -> SystemTable:
-    """The summaries of systems with their joint scores, pooled over insights; imported verdicts before others."""
+@dataclass(frozen=True, slots=True)
+class SystemLook:
+    """Options of the stored table: a haystack, and a judge whose scores it shows, if any, by primary keys."""
+
+    haystack: int
+    judge: int | None
+
+
+def system_look(haystack: Haystack) -> tuple[SystemLook, Judge | None]:
+    """The table of a haystack by the judge whose verdicts were imported, else by another one."""
     judge = next(iter(judges_of(Summary.objects.filter(haystack=haystack).counted())), None)
-    key = (haystack.pk, judge.pk if judge else 0, _verdicts_version(haystack, judge))
-    return remembered("haystack-scores", key, lambda: _system_table(haystack, judge))
+    return SystemLook(haystack.pk, judge.pk if judge else None), judge
 
 
-def _verdicts_version(haystack: Haystack, judge: Judge | None) -> tuple[Any, ...]:
-    summaries = Summary.objects.filter(haystack=haystack).counted().aggregate(n=Count("pk"), last=Max("pk"))
-    rows = Verdict.objects.filter(summary__haystack=haystack, judge=judge)
-    verdicts = rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
-    return (*summaries.values(), *verdicts.values())
+def _system_facts(look: SystemLook) -> object:
+    summaries = Summary.objects.filter(haystack=look.haystack).counted().aggregate(n=Count("pk"), last=Max("pk"))
+    rows = Verdict.objects.filter(summary__haystack=look.haystack, judge=look.judge)
+    return summaries, rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
 
 
-def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:
+def system_table(look: SystemLook) -> SystemTable:
+    """The summaries of systems with their joint scores, pooled over insights."""
+    haystack, judge = look.haystack, Judge.objects.filter(pk=look.judge).first()
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
         Summary.objects.filter(haystack=haystack)
@@ -106,7 +113,7 @@ def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:
         counts[summarizer][setting_name(retriever, order)] += n
     joint = {}
     if judge is not None:
-        scored, entries = scored_summaries(haystacks=Haystack.objects.filter(pk=haystack.pk), judge=judge)
+        scored, entries = scored_summaries(haystacks=Haystack.objects.filter(pk=haystack), judge=judge)
         board = Leaderboard(scored, average=summhay.Average.OVER_INSIGHTS, resampling=None)
         joint = {tuple(entries[row.entry]): row.stats["joint"].value for row in board.rows()}
     settings = sorted({setting for row in counts.values() for setting in row}, key=_setting_order)
@@ -116,10 +123,20 @@ def _system_table(haystack: Haystack, judge: Judge | None) -> SystemTable:
         return SystemCell(n, joint.get((name, setting))) if n else None
 
     return SystemTable(
-        judge=judge,
         settings=tuple(settings),
         rows=tuple((name, tuple(cell(name, setting) for setting in settings)) for name in sorted(counts)),
     )
+
+
+SYSTEMS = register(
+    Computation(
+        "systems-of-haystack",
+        options=SystemLook,
+        figures=SystemTable,
+        compute=system_table,
+        facts=_system_facts,
+    )
+)
 
 
 def _setting_order(setting: str) -> tuple[int, str]:

@@ -8,12 +8,15 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Study
-from annotation.validation.results import results_of
+from annotation.results.study import OfStudy
+from annotation.validation.results import VALIDATION
 from annotation.verification.datasets import NoVersion, dataset_of
 from benchmarks.models import Judge
 from benchmarks.recall.people import Measured, Verified, Version
+from benchmarks.results.stored import look_up
 
 MOST_DIGITS = 8
 
@@ -63,12 +66,12 @@ def verified_by(study: Study, *, number: int | None = None) -> Verified:
 
 
 def measured_in(studies: QuerySet[Study], judge: Judge) -> list[Measured]:
-    """The accuracy of a judge in those of the studies that validate it and have answers."""
+    """The accuracy of a judge in those of the studies that validate it and have answers, as last computed."""
     rows = studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk")
     found = []
     for study in rows:
-        results = results_of(study, public=True)
-        if results.n_answered:
+        results = look_up(VALIDATION, OfStudy(study.pk, is_public=True), now=timezone.now(), wait_s=0).figures
+        if results is not None and results.n_answered:
             found.append(
                 Measured(
                     study=study.name,

@@ -6,18 +6,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import get_language
+from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
+from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
+from benchmarks.recall import conditions, plain
 from benchmarks.recall.conditions import ConditionTable, condition_table
-from benchmarks.recall.figures import Group, Table, by_dimension, lengths, overall
+from benchmarks.recall.figures import Group, ResponseFilter, Table, by_dimension, lengths, overall, table
 from benchmarks.recall.plain import FIGURES, stats
 from benchmarks.recall.plots import length_plot, part_plot
-from benchmarks.recall.systems import PARTS, Compared, CrossTable, JudgePair, compared, cross_table, judge_pairs
+from benchmarks.recall.systems import (
+    PARTS,
+    Compared,
+    CrossTable,
+    JudgePair,
+    as_json,
+    compared,
+    cross_table,
+    judge_pairs,
+)
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.memory import remembered
 from benchmarks.web.plots import Plot
 
 
@@ -72,16 +83,59 @@ def chosen_judge(table: Table, name: str) -> str:
     return min(counted)[1] if counted else ""
 
 
-def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
-    """The figures of one judge, systems on the questions that all of them answered or on all.
+@dataclass(frozen=True, slots=True)
+class RecallLook:
+    """Options of the stored figures: which responses, by whom they are judged, and on which questions.
 
-    They are kept for an hour by all counts that they are made of.
+    `key_points` and `questions` are primary keys in order, None for all.
     """
-    facts = (table, judge, only_common, get_language())
-    return remembered("recall", facts, lambda: _page_of(table, judge, only_common=only_common))
+
+    dataset: str = ""
+    category: str = ""
+    domain: str = ""
+    systems: tuple[str, ...] = ()
+    judge: str = ""
+    key_points: tuple[int, ...] | None = None
+    questions: tuple[int, ...] | None = None
+    only_common: bool = True
+
+    def table(self) -> Table:
+        """The counts of the responses, of every judge."""
+        return table(
+            ResponseFilter(
+                dataset=self.dataset,
+                category=self.category,
+                domain=self.domain,
+                systems=self.systems,
+                key_points=None if self.key_points is None else frozenset(self.key_points),
+                questions=None if self.questions is None else frozenset(self.questions),
+            )
+        )
 
 
-def _page_of(table: Table, judge: str, *, only_common: bool) -> Page:
+@dataclass(frozen=True, slots=True)
+class RecallFigures:
+    """What the page shows of one judge: the one that was asked for, else the one that judged most."""
+
+    judges: tuple[str, ...]
+    n_responses: int
+    n_rows: int
+    n_missing: int
+    page: Page | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFiles:
+    """What the files hold, as plain values, of all judges or of the one that was asked for."""
+
+    report: dict[str, Any]
+    systems: dict[str, Any]
+    conditions: list[dict[str, Any]]
+    responses: list[list[Any]]
+
+
+def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
+    """The figures of one judge, systems on the questions that all of them answered or on all."""
     own = table.of_judge(judge)
     found = compared(own, only_common=only_common)
     rows = found.table.rows
@@ -98,6 +152,46 @@ def _page_of(table: Table, judge: str, *, only_common: bool) -> Page:
             splits=tuple(Split(key, title, by_dimension(own.rows, key)) for key, title in titles().items()),
             plot=length_plot(found),
         )
+
+
+def _figures(look: RecallLook) -> RecallFigures:
+    every = look.table()
+    judge = chosen_judge(every, look.judge)
+    return RecallFigures(
+        judges=every.judges,
+        n_responses=every.n_responses,
+        n_rows=len(every.rows),
+        n_missing=every.of_judge(judge).n_not_judged if judge else 0,
+        page=page_of(every, judge, only_common=look.only_common) if judge else None,
+    )
+
+
+def _files(look: RecallLook) -> RecallFiles:
+    judged = look.table().of_judge(look.judge) if look.judge else look.table()
+    keys = dict(Question.objects.values_list("pk", "key"))
+    return RecallFiles(
+        report=plain.report(judged),
+        systems=as_json(judged, only_common=look.only_common),
+        conditions=conditions.as_json(judged, only_common=look.only_common),
+        responses=[list(row) for row in response_rows(judged, keys)],
+    )
+
+
+def _facts(look: RecallLook) -> object:
+    """Questions, responses, and what judges said of them: count and newest of each, and the judges that count."""
+    models: tuple[Any, ...] = (Question, KeyPoint, Response, PointVerdict, Extraction, ResponsePoint)
+    rows = [model.objects.aggregate(n=Count("pk"), last=Max("pk")) for model in models]
+    archived = Question.objects.exclude(archived_at=None).count()
+    systems = System.objects.filter(responses__isnull=False).distinct().order_by("pk")
+    judges = Judge.objects.counted().order_by("pk")
+    names = list(systems.values_list("pk", "key")), list(judges.values_list("pk", "name", "version"))
+    return rows, archived, names
+
+
+RECALL = register(Computation("recall", options=RecallLook, figures=RecallFigures, compute=_figures, facts=_facts))
+RECALL_FILES = register(
+    Computation("recall-files", options=RecallLook, figures=RecallFiles, compute=_files, facts=_facts)
+)
 
 
 def titles() -> dict[str, str]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
-from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db.models import F as Column
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -108,7 +108,7 @@ def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> 
     """The row of these options; a worker is asked for what is stale."""
     row = _noted(computation, options, now=now)
     if not row.is_fresh and not row.has_failed:
-        if current_app.conf.task_always_eager:
+        if settings.CELERY_TASK_ALWAYS_EAGER:
             compute(uid=row.uid, clock=lambda: now)
             row.refresh_from_db()
         elif row.claimed_at is None:
@@ -141,7 +141,7 @@ def _noted(computation: Computation[O, F], options: O, *, now: datetime) -> Resu
 def try_again(*, row: Result, now: datetime) -> None:
     """Ask a worker once more for what failed."""
     Result.objects.filter(pk=row.pk).update(failed="", reason="", asked_at=now)
-    if current_app.conf.task_always_eager:
+    if settings.CELERY_TASK_ALWAYS_EAGER:
         compute(uid=row.uid, clock=lambda: now)
     else:
         enqueue(TASK, str(row.uid))

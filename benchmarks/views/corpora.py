@@ -19,6 +19,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.owning import may_change
+from benchmarks.results.stored import look_up
 from benchmarks.retrieval_words import names_of
 from benchmarks.searching import KINDS, search
 from benchmarks.web.downloads import download
@@ -77,8 +78,9 @@ def haystack_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     context["is_mine"] = may_change(request.user, haystack)
     if not wants_fragment(request):
         context["subtopics"] = haystack.subtopics.with_counts().order_by("number")
-        context["systems"] = systems = browse.system_table(haystack)
-        context["names"] = names_of(systems.settings)
+        look, context["judge"] = browse.system_look(haystack)
+        context["shown"] = shown = look_up(browse.SYSTEMS, look, now=timezone.now())
+        context["names"] = names_of(shown.figures.settings) if shown.figures else {}
     return page(request, "benchmarks/haystack_detail.html", context, part="documents")
 
 

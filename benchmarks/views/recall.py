@@ -16,23 +16,25 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.browse_questions import choices
 from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
-from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
-from benchmarks.recall import checking, conditions, people, plain, reading
+from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint, System
+from benchmarks.recall import checking, people, reading
 from benchmarks.recall import page as recall_page
-from benchmarks.recall.figures import ResponseFilter, Table, table
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
-from benchmarks.recall.page import chosen_judge, figure_cells, page_of
-from benchmarks.recall.plots import caption_of, length_plot
-from benchmarks.recall.systems import as_json, compared
+from benchmarks.recall.page import RECALL, RECALL_FILES, RecallLook, figure_cells
+from benchmarks.recall.plots import caption_of
+from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.views.runs import RUN, estimated, start_run
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, Plot, inline_svg, plot_download
+from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
 FILTERS = ("dataset", "category", "domain")
+LONGEST = 300
+"""No name that is filtered by is longer."""
 QUESTIONS = ("common", "all")
 """Which questions systems are compared on, as addresses say it; the first is the default."""
 
@@ -46,17 +48,17 @@ def _verified(request: HtmxHttpRequest) -> people.Verified | None:
     return found
 
 
-def _table(request: HtmxHttpRequest, verified: people.Verified | None) -> Table:
-    dataset, category, domain = (request.GET.get(name, "") for name in FILTERS)
-    return table(
-        ResponseFilter(
-            dataset=dataset,
-            category=category,
-            domain=domain,
-            systems=tuple(name for name in request.GET.getlist("system") if name),
-            key_points=verified.key_points if verified else None,
-            questions=verified.questions if verified else None,
-        )
+def _look(request: HtmxHttpRequest, verified: people.Verified | None) -> RecallLook:
+    dataset, category, domain, judge = (request.GET.get(name, "")[:LONGEST] for name in (*FILTERS, "judge"))
+    return RecallLook(
+        dataset=dataset,
+        category=category,
+        domain=domain,
+        systems=tuple(sorted({name[:LONGEST] for name in request.GET.getlist("system") if name})),
+        judge=judge,
+        key_points=tuple(sorted(verified.key_points)) if verified else None,
+        questions=tuple(sorted(verified.questions)) if verified else None,
+        only_common=_only_common(request),
     )
 
 
@@ -69,15 +71,18 @@ def _only_common(request: HtmxHttpRequest) -> bool:
 def recall(request: HtmxHttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
     verified = _verified(request)
-    table, only_common = _table(request, verified), _only_common(request)
-    name = chosen_judge(table, request.GET.get("judge", ""))
-    found = page_of(table, name, only_common=only_common) if name else None
+    shown = look_up(RECALL, _look(request, verified), now=timezone.now())
+    if shown.figures is None:
+        return waiting_page(request, shown, {}, heading=_("Key point recall"))
+    table, found, only_common = shown.figures, shown.figures.page, _only_common(request)
+    name = found.judge if found else ""
     judge = next((one for one in Judge.objects.all() if str(one) == name), None)
     context: dict[str, Any] = {
+        "shown": shown,
         "table": table,
         "found": found,
         "judge": judge,
-        "n_missing": table.of_judge(name).n_not_judged if name else 0,
+        "n_missing": table.n_missing,
         "about": entailment_description_of(judge.kind) if judge else "",
         "choices": choices(),
         "systems": System.objects.filter(responses__isnull=False).distinct().order_by("key"),
@@ -112,45 +117,40 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
 @requires(VIEW)
 def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     """All figures as JSON or CSV, those of systems, the counts of each response, or a plot."""
-    table, only_common = _table(request, _verified(request)), _only_common(request)
-    if request.GET.get("judge"):
-        table = table.of_judge(request.GET["judge"])
-    if name == "recall.json":
-        parts = {
-            "systems": as_json(table, only_common=only_common),
-            "conditions": conditions.as_json(table, only_common=only_common),
-        }
-        return json_download(plain.report(table) | parts, name=name)
-    if name == "recall.csv":
-        rows = recall_page.figure_rows(plain.report(table))
-        return csv_download(request, recall_page.FILE_COLUMNS, rows, name="recall.csv")
-    if name == "systems.csv":
-        rows = recall_page.system_rows(as_json(table, only_common=only_common))
-        return csv_download(request, recall_page.SYSTEM_COLUMNS, rows, name="systems.csv")
-    if name == "conditions.csv":
-        rows = recall_page.condition_rows(conditions.as_json(table, only_common=only_common))
-        return csv_download(request, recall_page.CONDITION_COLUMNS, rows, name="conditions.csv")
-    if name == "responses.csv":
-        keys = dict(Question.objects.values_list("pk", "key"))
-        return csv_download(
-            request, recall_page.RESPONSE_COLUMNS, recall_page.response_rows(table, keys), name="responses.csv"
-        )
+    look, now = _look(request, _verified(request)), timezone.now()
     stem, _dot, file_format = name.rpartition(".")
-    plot = _plot(table, stem, only_common=only_common)
-    if plot is None or file_format not in FORMATS:
+    if file_format in FORMATS:
+        return _plot_file(request, look, stem, file_format)
+    shown = look_up(RECALL_FILES, look, now=now, wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    found = shown.figures
+    if name == "recall.json":
+        parts = {"systems": found.systems, "conditions": found.conditions}
+        return json_download(found.report | parts, name=name)
+    tables = {
+        "recall.csv": (recall_page.FILE_COLUMNS, recall_page.figure_rows(found.report)),
+        "systems.csv": (recall_page.SYSTEM_COLUMNS, recall_page.system_rows(found.systems)),
+        "conditions.csv": (recall_page.CONDITION_COLUMNS, recall_page.condition_rows(found.conditions)),
+        "responses.csv": (recall_page.RESPONSE_COLUMNS, iter(found.responses)),
+    }
+    if name not in tables:
+        raise Http404
+    columns, rows = tables[name]
+    return csv_download(request, columns, rows, name=name)
+
+
+def _plot_file(request: HtmxHttpRequest, look: RecallLook, stem: str, file_format: str) -> HttpResponseBase:
+    """A plot by the name of its file."""
+    shown = look_up(RECALL, look, now=timezone.now(), wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=f"{stem}.{file_format}")
+    found = shown.figures.page
+    plots = {part.key: part.plot for part in found.parts} | {"lengths": found.plot} if found else {}
+    plot = plots.get(stem)
+    if plot is None:
         raise Http404
     return plot_download(plot, file_format=file_format, name=f"recall-{stem}")
-
-
-def _plot(table: Table, stem: str, *, only_common: bool) -> Plot | None:
-    """A plot by the name of its file."""
-    judge = recall_page.chosen_judge(table, "")
-    if not judge:
-        return None
-    found = compared(table.of_judge(judge), only_common=only_common)
-    if stem == "lengths":
-        return length_plot(found)
-    return next((part.plot for part in recall_page.parts_of(found) if part.key == stem), None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

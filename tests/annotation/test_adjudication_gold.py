@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -19,15 +18,11 @@ from annotation.linking import adjudicating
 from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from benchmarks.models import Insight, Judge, Summary, Verdict
+from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import label_task, make_linking_study
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def empty_cache() -> None:
-    cache.clear()
 
 
 @pytest.fixture
@@ -187,7 +182,7 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
             )
 
     def cost() -> Any:
-        cache.clear()
+        forget_all()
         page = login(ada).get(reverse("annotation:study-agreement", args=[study.uid]))
         return page.context["report"].ceiling.cost
 

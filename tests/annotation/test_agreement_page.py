@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -20,15 +19,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, CoverageLabel, Exposure, Study
 from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
+from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 pytestmark = pytest.mark.django_db
 ALL = "/agreement/"
-
-
-@pytest.fixture(autouse=True)
-def empty_cache() -> None:
-    cache.clear()
 
 
 @pytest.fixture
@@ -132,7 +127,7 @@ def test_a_filter_keeps_the_order_of_every_table(client: Client, study: Study) -
 def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:
     assert "Judges scored by" not in text(client, address(study))
     Verdict.objects.filter(judge__name="strict", coverage="partial").update(p_partial=0.3, p_full=0.1)
-    cache.clear()
+    forget_all()
     assert "Judges scored by" in text(client, f"{address(study)}?score=luck")
     url = address(study, "-file", "figures.json")
     found = {score: client.get(f"{url}?score={score}").json() for score in ("label", "expected")}
@@ -402,7 +397,7 @@ def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Cl
     assert "/corpora/summaries/" in shown
     for summary in Summary.objects.all():
         Summary.objects.filter(pk=summary.pk).update(origin="session", text_sha256=str(summary.pk))
-    cache.clear()
+    forget_all()
     shown = text(client, address(study, "-rows"))
     assert "/corpora/summaries/" not in shown
     assert "alpha" in shown
@@ -410,7 +405,7 @@ def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Cl
 
 def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n: int) -> None:
     text(client, url)  # the first look writes what was seen
-    cache.clear()
+    forget_all()
     with assert_queries(n):
         text(client, url)
 

@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -20,11 +19,6 @@ from tests.makers import flat
 
 pytestmark = pytest.mark.django_db
 JUDGES = ("able", "brisk", "calm_&_co")
-
-
-@pytest.fixture(autouse=True)
-def empty_cache() -> None:
-    cache.clear()
 
 
 @pytest.fixture

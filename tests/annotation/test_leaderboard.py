@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
@@ -23,6 +22,7 @@ from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
+from benchmarks.results.stored import forget_all
 from benchmarks.scores import scores_of
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
@@ -142,7 +142,7 @@ def test_a_summary_without_any_usable_verdict_stays_with_all_its_insights_missin
     verdicts = Verdict.objects.filter(summary=first, judge__name="published")
     verdicts.update(is_valid=False, coverage="", lines=[], is_linked=False)
     n = verdicts.count()
-    cache.clear()
+    forget_all()
     found = row()
     assert (found["n_summaries"], found["n_insights"], found["n_missing"]) == (9, 65 - n, n)
     verdicts.delete()
@@ -229,7 +229,6 @@ def written(
 
 def judged(study: Study, *, now: datetime) -> None:
     """Three systems beside the people of a study, all judged offline."""
-    cache.clear()  # primary keys of an earlier test, and its time
     scoring.score_snapshots(now=now)
     judge = judging.default_judge(now=now)
     for subtopic in study.writing_plan.subtopics.all():
@@ -428,7 +427,7 @@ def test_people_with_other_documents_have_rows_of_their_own(
     rows = [row for _insight, row in rows]
     assert max(row.difference for row in rows) > 0
     Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
-    cache.clear()
+    forget_all()
     assert client.get(PAGE).context["board"].people.entry.retriever == "full-ctxt"
 
 

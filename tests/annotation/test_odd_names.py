@@ -7,7 +7,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
 from annotation.models import Annotator
@@ -19,11 +18,6 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study
 
 ODD = (r"$\bad$", r"a $ b $ c", "_hidden", "line\nbreak\x07", "Ärger 渡船 عبّارة", "<b>&--</b>")
-
-
-@pytest.fixture(autouse=True)
-def empty_cache() -> None:
-    cache.clear()
 
 
 @pytest.mark.parametrize("name", ODD)

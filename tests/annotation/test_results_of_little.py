@@ -15,7 +15,6 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from django.contrib.admindocs.views import extract_views_from_urlpatterns
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.http import QueryDict
@@ -121,11 +120,6 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> 
         found[path] = answer.status_code
         waiting += links(answer, address)
     return found
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_remembered() -> None:
-    cache.clear()
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)

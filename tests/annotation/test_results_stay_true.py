@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +18,7 @@ from annotation import kinds
 from annotation.models import Annotator, LabelItem, LabelTask, Study
 from annotation.templatetags.figures import figure
 from benchmarks.models import AutodsScore, Insight, Judge, KeyPoint, KeyPointVerdict, Subtopic, Summary, Verdict
+from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
 from tests.makers import NOW, flat, make_summary
@@ -27,11 +27,6 @@ from tests.makers_verification import make_questions, make_verification_study
 
 pytestmark = pytest.mark.django_db
 TOKEN = re.compile(r"\b\w{64}\b")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_remembered() -> None:
-    cache.clear()
 
 
 def page_of(client: Client, study: Study) -> str:
@@ -139,7 +134,7 @@ def test_a_page_that_was_opened_before_shows_what_has_changed(
     change(study)
     study.refresh_from_db()
     after = page_of(client, study)
-    cache.clear()
+    forget_all()
     assert after == page_of(client, study)
     assert after != before
 

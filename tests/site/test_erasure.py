@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -22,11 +21,6 @@ from tests.makers import annotator_of, make_assignment, make_session, make_writi
 from tests.makers_verification import make_verification_study, say_all
 
 NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
-
-
-@pytest.fixture(autouse=True)
-def empty_cache() -> None:
-    cache.clear()
 
 
 @pytest.fixture
