@@ -72,7 +72,7 @@ class Headline:
     n_judges: int | None
     percent: Stat | None = None
     corrected: Stat | None = None
-    coefficient: Text = ""
+    coefficient: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,10 @@ class StudyKind:
     def headline(self, study: Any) -> Headline:
         """What the labels of a study come to, for the list of what can be compared."""
         return Headline(0, 0, None)
+
+    def facts(self, study: Any) -> object:
+        """All that the headline and the small plot depend on, in a few cheap queries."""
+        return ()
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""

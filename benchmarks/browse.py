@@ -100,7 +100,7 @@ def _system_facts(look: SystemLook) -> object:
 
 def system_table(look: SystemLook) -> SystemTable:
     """The summaries of systems with their joint scores, pooled over insights."""
-    haystack, judge = look.haystack, Judge.objects.filter(pk=look.judge).first()
+    haystack, judge = look.haystack, None if look.judge is None else Judge.objects.filter(pk=look.judge).first()
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
         Summary.objects.filter(haystack=haystack)

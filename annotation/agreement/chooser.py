@@ -5,8 +5,9 @@ Labels of two sets never enter one figure: their items differ, and so do the jud
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
@@ -16,16 +17,18 @@ from annotation import kinds
 from annotation.kinds import Headline
 from annotation.labelling.kind import LabelWork
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from benchmarks.io.schemas.plain_labels import POINT_TASKS
+from annotation.results.headlines import HEADLINE, kind_of
+from annotation.results.study import OfStudy
+from benchmarks.results.stored import look_up_many
 
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """A study or a set of imported labels with its page."""
+    """A study or a set of imported labels with its page, and its headline, None before it is computed."""
 
     study: Study
     url: str
-    figures: Headline
+    figures: Headline | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,11 @@ def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
     return studies.filter(labelled).order_by("-created_at", "-pk")
 
 
-def rows(studies: Iterable[Study]) -> list[Comparable]:
-    """Studies with their headlines, from memory where neither labels nor names changed."""
-    return [_row(study) for study in studies]
+def rows(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
+    """Studies with their headlines, as last computed."""
+    shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
+    addresses = [reverse(kind_of(study).results_page, args=[study.uid]) for study in studies]
+    return [Comparable(*row) for row in zip(studies, addresses, (one.figures for one in shown), strict=True)]
 
 
 def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
@@ -66,14 +71,3 @@ def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
         LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
         for name, n in sorted(found.values_list("summary__haystack__dataset", "n"))
     ]
-
-
-def _row(study: Study) -> Comparable:
-    """A study as its kind sums it up; judgments made elsewhere as those made here."""
-    kind = kinds.kind_named(Study.Kind.VERIFICATION if judges_points(study) else study.kind)
-    return Comparable(study, reverse(kind.results_page, args=[study.uid]), kind.headline(study))
-
-
-def judges_points(study: Study) -> bool:
-    """Whether labels made elsewhere are judgments on key points, which have a page of their own."""
-    return study.kind == Study.Kind.EXTERNAL and study.external_labels.filter(task__in=POINT_TASKS).exists()

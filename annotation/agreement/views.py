@@ -22,6 +22,7 @@ from annotation.figures.page import AGREEMENT, WITH_COVERAGE, Figures, Look, Sou
 from annotation.figures.rows import RowView
 from annotation.figures.tables import PAIRS, WITHOUT
 from annotation.models import CoverageLabel, Study
+from annotation.results.headlines import judges_points
 from annotation.studies import lifecycle
 from benchmarks.models import Haystack
 from benchmarks.results.stored import FILE_WAIT_S, look_up
@@ -71,7 +72,7 @@ def agreement(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpRes
         return _choose(request)
     look, view = _look(request, uid), view_of(request.GET)
     source = Source.of(look)
-    if source.study is not None and chooser.judges_points(source.study):
+    if source.study is not None and judges_points(source.study):
         return redirect("annotation:verification-agreement", uid=source.study.uid)
     shown = look_up(AGREEMENT, look, now=timezone.now())
     context: dict[str, Any] = {
@@ -113,7 +114,12 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = readable(request.user)
     found = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
-    context = {"found": found, "rows": chooser.rows(found), "datasets": chooser.datasets(labels), "query": ""}
+    context = {
+        "found": found,
+        "rows": chooser.rows(found, now=timezone.now()),
+        "datasets": chooser.datasets(labels),
+        "query": "",
+    }
     return page(request, "annotation/agreement_list.html", context)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
-from annotation.figures.page import headline, small_plot
+from annotation.figures.page import headline, headline_facts, small_plot
 from annotation.kinds import Headline, StudyFile, StudyKind, register, results_tab
 from annotation.models import Study
 from benchmarks.web.plots import Plot
@@ -27,6 +27,9 @@ class External(StudyKind):
 
     def latest(self, study: Study) -> Plot | None:
         return small_plot(study)
+
+    def facts(self, study: Study) -> object:
+        return headline_facts(study)
 
     def headline(self, study: Study) -> Headline:
         return headline(study)

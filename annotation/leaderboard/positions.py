@@ -244,7 +244,7 @@ class PositionLook:
         """A scope without a choice of systems."""
         haystacks = tuple(scope.haystacks.order_by("pk").values_list("pk", flat=True))
         studies = tuple(scope.studies.order_by("pk").values_list("pk", flat=True))
-        return cls(haystacks, studies, scope.judge and scope.judge.pk, scope.is_late_only)
+        return cls(haystacks, studies, scope.judge.pk if scope.judge else None, scope.is_late_only)
 
     @property
     def scope(self) -> Scope:
@@ -253,7 +253,7 @@ class PositionLook:
             Haystack.objects.filter(pk__in=self.haystacks),
             Study.objects.filter(pk__in=self.studies),
         )
-        judge = Judge.objects.filter(pk=self.judge).first()
+        judge = None if self.judge is None else Judge.objects.filter(pk=self.judge).first()
         return Scope(haystacks, studies, judge, is_late_only=self.is_late_only)
 
 

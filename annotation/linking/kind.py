@@ -11,7 +11,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.figures.page import headline, small_plot
+from annotation.figures.page import headline, headline_facts, small_plot
 from annotation.kinds import Headline, StudyFile, Waiting, Words, register, results_tab
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.recording import Outcome
@@ -133,6 +133,9 @@ class Linking(LabelWork):
 
     def latest(self, study: Study) -> Plot | None:
         return small_plot(study)
+
+    def facts(self, study: Study) -> object:
+        return headline_facts(study)
 
     def headline(self, study: Study) -> Headline:
         return headline(study)

@@ -22,8 +22,9 @@ from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
-from annotation.rating.results import headline
+from annotation.rating.results import facts, headline
 from annotation.rating.simulated import SIMULATED
+from annotation.results.study import OfStudy
 from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing, present_people
@@ -106,6 +107,9 @@ class Rating(LabelWork):
 
     def headline(self, study: Study) -> Headline:
         return headline(study)
+
+    def facts(self, study: Study) -> object:
+        return facts(OfStudy(study.pk))
 
     def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
         return exports.label_rows(study, which)

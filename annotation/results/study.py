@@ -50,10 +50,17 @@ def totals(rows: QuerySet[Any, Any]) -> list[tuple[str, Any]]:
 
 
 def waiting_for_study(
-    request: HtmxHttpRequest, shown: Shown[Any], study: Study, *, here: str, heading: str
+    request: HtmxHttpRequest,
+    shown: Shown[Any],
+    study: Study,
+    *,
+    here: str,
+    heading: str,
+    region: str = "figures",
 ) -> HttpResponse:
     """The page of a study before its first figures."""
-    return waiting_page(request, shown, {"study": study, "here": here}, heading=heading, head=HEAD)
+    context = {"study": study, "here": here}
+    return waiting_page(request, shown, context, heading=heading, head=HEAD, region=region)
 
 
 def figures_file(

@@ -12,6 +12,7 @@ from annotation.kinds import Headline, Words, register, results_tab
 from annotation.labelling.kind import LabelWork
 from annotation.models import LabelTask, Study, ValidationPlan
 from annotation.querysets import LabelTaskQuerySet
+from annotation.results.study import OfStudy
 from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
@@ -20,7 +21,7 @@ from annotation.validation.forms import PairsForm, ValidationStudyForm, choice_o
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
-from annotation.validation.results import headline, small_plot
+from annotation.validation.results import facts, headline, small_plot
 from annotation.validation.simulated import SIMULATED
 from benchmarks.web.plots import Plot
 
@@ -99,6 +100,9 @@ class Validation(LabelWork):
 
     def latest(self, study: Study) -> Plot | None:
         return small_plot(study)
+
+    def facts(self, study: Study) -> object:
+        return facts(OfStudy(study.pk))
 
     def headline(self, study: Study) -> Headline:
         return headline(study)

@@ -24,7 +24,7 @@ from annotation.verification.documents import documents_of, highlight_for, pane_
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
 from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
 from annotation.verification.recording import POINT
-from annotation.verification.research_page import headline, small_plot
+from annotation.verification.research_page import headline, headline_facts, small_plot
 from annotation.verification.simulated import SIMULATED
 from benchmarks.web.plots import Plot
 
@@ -140,6 +140,9 @@ class Verification(LabelWork):
 
     def latest(self, study: Study) -> Plot | None:
         return small_plot(study)
+
+    def facts(self, study: Study) -> object:
+        return headline_facts(study)
 
     def headline(self, study: Study) -> Headline:
         return headline(study)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
 
+from django.db.models import Count, Max
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.models import Session, SessionEvent, Snapshot, Study
+from annotation.models import Exclusion, Exposure, LateDecision, Session, SessionEvent, Snapshot, Study
+from annotation.results.study import study_or_gone, totals
+from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
-from benchmarks.models import Judge
+from benchmarks.models import Judge, Verdict
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.plots import Plot, Series, inline_svg
@@ -52,7 +56,7 @@ class MeanRow:
 class SessionRow:
     """One session in the table."""
 
-    uid: Any
+    uid: str
     pseudonym: str
     subtopic: str
     state: str
@@ -89,10 +93,10 @@ SESSIONS: Table[SessionRow] = Table(
 
 @dataclass(frozen=True)
 class StudyReport:
-    """Everything the results page of a study shows."""
+    """Everything the results page of a study shows; the judge by its name."""
 
-    study: Study
-    judge: Judge | None
+    study: str
+    judge: str | None
     rule: CurveRule
     curves: tuple[Curve, ...]
     sessions: tuple[SessionRow, ...]
@@ -163,8 +167,8 @@ def study_report(
     at_marks = marks(limit_ms=limit, mark_every_ms=study.writing_plan.mark_every_ms)
     lines = [result.curve for result in counted]
     return StudyReport(
-        study=study,
-        judge=judge,
+        study=study.name,
+        judge=str(judge) if judge else None,
         rule=rule,
         curves=tuple(progress(lines, measure=name, at_marks=at_marks, rule=rule) for name in MEASURES),
         sessions=_session_rows(results),
@@ -176,6 +180,50 @@ def study_report(
         with_running=with_running,
         n_running=sum(result.is_running for result in results),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressLook:
+    """Options of the stored report: study and judge by primary key, the rest as `study_report` takes it."""
+
+    study: int
+    judge: int | None
+    present_only: bool = False
+    carried: bool = True
+    with_late: bool = False
+    with_running: bool = False
+
+
+def _report(look: ProgressLook) -> StudyReport:
+    judge = None if look.judge is None else Judge.objects.filter(pk=look.judge).first()
+    how = {name: value for name, value in asdict(look).items() if name not in {"study", "judge"}}
+    return study_report(study=study_or_gone(look.study), judge=judge, **how)
+
+
+def facts(look: ProgressLook) -> object:
+    """All that scores and rows of sessions depend on but the minutes of those that run."""
+    study = study_or_gone(look.study)
+    sessions = sessions_of(study)
+    of_study = {"session__assignment__study": study}
+    snapshots = Snapshot.objects.filter(**of_study)
+    checked = snapshots.aggregate(copied=Count("copy_check"), grown=Count("growth_check"), scored=Count("summary"))
+    verdicts = Verdict.objects.filter(summary__haystack__in=sessions.values("assignment__subtopic__haystack"))
+    return (
+        (study.name, study.writing_plan.limit_ms, study.writing_plan.mark_every_ms),
+        sorted(sessions.order_by("pk").values_list("pk", "state", "ended_at", "late_text")),
+        (totals(snapshots), sorted(checked.items())),
+        totals(Exclusion.objects.filter(**of_study))
+        + totals(Exclusion.objects.filter(**of_study, lifted_at=None)),
+        totals(LateDecision.objects.filter(**of_study)),
+        totals(SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS)),
+        totals(verdicts.filter(judge=look.judge)),
+        (names_of(study, public=True), Exposure.objects.aggregate(last=Max("pk"))),
+    )
+
+
+PROGRESS = register(
+    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts)
+)
 
 
 def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
@@ -220,7 +268,7 @@ def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int
     if result.late is not None:
         flags.append(_("late text counted") if result.with_late else _("late text accepted"))
     return SessionRow(
-        uid=session.uid,
+        uid=str(session.uid),
         pseudonym=result.pseudonym,
         subtopic=session.assignment.subtopic.name,
         state=str(Session.State(session.state).label),
@@ -363,8 +411,8 @@ def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
 def as_json(report: StudyReport) -> dict[str, Any]:
     """The report as JSON: means with intervals and reasons, and the sessions behind them."""
     return {
-        "study": report.study.name,
-        "judge": str(report.judge) if report.judge else None,
+        "study": report.study,
+        "judge": report.judge,
         "rule": report.rule.value,
         "final_text": report.final_text,
         "n_late_texts": report.n_late,

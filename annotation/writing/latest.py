@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Study
+from annotation.writing import curves
 from annotation.writing.curves import has_interval, in_words, mean_line, study_report
 from annotation.writing.results import MEASURES
 from benchmarks.engine import judging
@@ -32,3 +33,9 @@ def small_plot(study: Study) -> Plot | None:
         alt=in_words([curve]),
         is_small=True,
     )
+
+
+def facts(study: Study) -> object:
+    """All that the small plot depends on."""
+    judge = judging.default_judge(now=timezone.now())
+    return curves.facts(curves.ProgressLook(study.pk, judge.pk))

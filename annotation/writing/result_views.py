@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
 from annotation.models import Session, Snapshot, Study
+from annotation.results.study import waiting_for_study
 from annotation.studies.scope import study_of
 from annotation.writing import amending, curves, exports, late, session_page, settling
 from annotation.writing.amending import Unchanged
@@ -28,6 +29,8 @@ from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
+from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.views import waiting_file
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -76,9 +79,13 @@ def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     now = timezone.now()
     settling.settle_study(study=study, now=now)
     form, judge, shown = _choices(request, study)
-    report = curves.study_report(study=study, judge=judge, **shown)
+    figures = look_up(curves.PROGRESS, curves.ProgressLook(study.pk, judge.pk, **shown), now=now)
+    if figures.figures is None:
+        return waiting_for_study(request, figures, study, here="results", heading=_("Results"), region="results")
+    report = figures.figures
     context = {
         "study": study,
+        "shown": figures,
         "form": form,
         "judge": judge,
         "report": report,
@@ -94,9 +101,14 @@ def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponse:
     """The curves as svg, png, pdf or json."""
     study = _study(request, uid)
-    settling.settle_study(study=study, now=timezone.now())
+    now = timezone.now()
+    settling.settle_study(study=study, now=now)
     _form, judge, shown = _choices(request, study)
-    report = curves.study_report(study=study, judge=judge, **shown)
+    look = curves.ProgressLook(study.pk, judge.pk, **shown)
+    figures = look_up(curves.PROGRESS, look, now=now, wait_s=FILE_WAIT_S)
+    if figures.figures is None:
+        return waiting_file(request, figures, name=f"progress.{file_format}")
+    report = figures.figures
     if file_format == "json":
         return json_download(curves.as_json(report), name=_name(study, "progress.json"), about=study)
     if file_format not in FORMATS:

@@ -33,6 +33,7 @@ class Result(models.Model):
     memory = models.PositiveIntegerField(default=0, help_text="The most that its worker took until then, in MiB.")
     program = models.CharField(max_length=40, blank=True, help_text="The version of the program that computed it.")
     asked_at = models.DateTimeField()
+    checked_at = models.DateTimeField(help_text="When the facts were last looked at.")
     looked_at = models.DateTimeField(db_index=True)
     claimed_at = models.DateTimeField(null=True, blank=True)
     claimed_by = models.CharField(max_length=32, blank=True)

@@ -11,7 +11,7 @@ import resource
 import time
 import uuid
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
@@ -39,6 +39,9 @@ FILE_WAIT_S = 8.0
 UNTAKEN = timedelta(seconds=20)
 """Work that no worker took up for so long may have no worker."""
 SEEN_EVERY = timedelta(hours=1)
+CHECKED_EVERY = timedelta(minutes=1)
+UNCHECKED = "unchecked"
+"""The version that is wanted of figures whose facts a worker has to look at first."""
 KEPT = timedelta(days=30)
 """What nobody looked at for so long is deleted; it can be computed again."""
 ASKED_WITHIN = timedelta(days=1)
@@ -85,8 +88,43 @@ def look_up(computation: Computation[O, F], options: O, *, now: datetime, wait_s
     while row.figures is None and not row.has_failed and time.monotonic() < deadline:
         time.sleep(STEP_S)
         row.refresh_from_db()
-    figures = None if row.figures is None else computation.load(zlib.decompress(row.figures))
-    return Shown(figures, row, now)
+    return Shown(_figures(computation, row), row, now)
+
+
+def _figures(computation: Computation[O, F], row: Result) -> F | None:
+    return None if row.figures is None else computation.load(zlib.decompress(row.figures))
+
+
+def _send(uid: uuid.UUID, now: datetime) -> None:
+    """Ask a worker for a result; where there are no workers, as in tests, it is computed here."""
+    if settings.CELERY_TASK_ALWAYS_EAGER:
+        compute(uid=uid, clock=lambda: now)
+    else:
+        enqueue(TASK, str(uid))
+
+
+def look_up_many(computation: Computation[O, F], several: Sequence[O], *, now: datetime) -> list[Shown[F]]:
+    """The newest figures of each of these options, for lists: what was not checked for a minute, a worker checks.
+
+    Two queries, however many there are, and one where some are new.
+    """
+    keys = [computation.key(options) for options in several]
+    new = [
+        Result(
+            name=computation.name, options=computation.plain(options), key=key, wanted=UNCHECKED,
+            asked_at=now, looked_at=now, checked_at=now - CHECKED_EVERY,
+        )
+        for key, options in zip(keys, several, strict=True)
+    ]  # fmt: skip
+    known = {row.key: row for row in Result.objects.filter(key__in=keys)}
+    Result.objects.bulk_create([row for row in new if row.key not in known], ignore_conflicts=True)
+    due = Result.objects.filter(key__in=keys, checked_at__lte=now - CHECKED_EVERY)
+    uids = list(due.values_list("uid", flat=True))
+    due.update(wanted=UNCHECKED, failed="", reason="", asked_at=now, looked_at=now, checked_at=now)
+    for uid in uids:
+        _send(uid, now)
+    rows = {row.key: row for row in Result.objects.filter(key__in=keys)}
+    return [Shown(_figures(computation, rows[key]), rows[key], now) for key in keys]
 
 
 def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], datetime]) -> F:
@@ -108,11 +146,9 @@ def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> 
     """The row of these options; a worker is asked for what is stale."""
     row = _noted(computation, options, now=now)
     if not row.is_fresh and not row.has_failed:
+        _send(row.uid, now)
         if settings.CELERY_TASK_ALWAYS_EAGER:
-            compute(uid=row.uid, clock=lambda: now)
             row.refresh_from_db()
-        elif row.claimed_at is None:
-            enqueue(TASK, str(row.uid))
     return row
 
 
@@ -127,6 +163,7 @@ def _noted(computation: Computation[O, F], options: O, *, now: datetime) -> Resu
             "wanted": version,
             "asked_at": now,
             "looked_at": now,
+            "checked_at": now,
         },
     )
     if not is_new and row.wanted != version:
@@ -141,10 +178,7 @@ def _noted(computation: Computation[O, F], options: O, *, now: datetime) -> Resu
 def try_again(*, row: Result, now: datetime) -> None:
     """Ask a worker once more for what failed."""
     Result.objects.filter(pk=row.pk).update(failed="", reason="", asked_at=now)
-    if settings.CELERY_TASK_ALWAYS_EAGER:
-        compute(uid=row.uid, clock=lambda: now)
-    else:
-        enqueue(TASK, str(row.uid))
+    _send(row.uid, now)
 
 
 def unfinished(now: datetime) -> QuerySet[Result]:
@@ -174,31 +208,36 @@ def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
     if not LEASE.take(stale, now=clock()):
         return False
     row = rows.get()
-    started = time.monotonic()
     try:
-        changes = _computed(row)
-        took = timedelta(seconds=time.monotonic() - started)
-        changes |= {"computed_at": clock(), "took": took, "memory": _memory()}
+        changes = _computed(row, clock)
     except Exception as error:  # whatever went wrong, the page says so
         changes = {"failed": row.wanted, "reason": _reason(error)}
         if not isinstance(error, CannotCompute):
             logger.exception("The result %s could not be computed.", row)
+            if settings.CELERY_TASK_ALWAYS_EAGER:
+                raise
     rows.update(claimed_at=None, claimed_by="", **changes)
     return True
 
 
-def _computed(row: Result) -> dict[str, Any]:
+def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
     computation = computation_named(row.name)
     if computation is None:
         raise CannotCompute(_("This version of the program computes no such figures."))
     options = computation.options_from(row.options)
     version = computation.version(options)
+    if version == row.version:
+        return {"wanted": version}
+    started = time.monotonic()
     content = computation.dump(computation.compute(options))
     return {
         "figures": zlib.compress(content, COMPRESSION),
         "version": version,
         "wanted": version,
         "program": program(),
+        "took": timedelta(seconds=time.monotonic() - started),
+        "memory": _memory(),
+        "computed_at": clock(),
         "failed": "",
         "reason": "",
     }
