@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
+from benchmarks.results.stored import forget_all
 
 REMARK = "(removed)"
 """In the place of a reason that a row must have."""
@@ -43,6 +44,7 @@ def remove_work(
 
     `uid` is that of a removal which is done again, after a restore.
     """
+    forget_all()  # stored figures hold names
     counts: Counts = Counter()
     if annotator is not None:
         # Nobody may open a session or answer a task in between.

@@ -20,8 +20,8 @@ from annotation.studies.preview import PreviewPlace
 from annotation.writing import assigning, late, overview, planning, preview
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.exports import files_of
-from annotation.writing.study_forms import StudyForm
 from annotation.writing.latest import facts, small_plot
+from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
 from benchmarks.web.plots import Plot

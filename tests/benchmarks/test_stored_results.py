@@ -1,0 +1,226 @@
+"""Stored results: looked up at once, computed by workers, stale with every fact, failed with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from benchmarks.models import Result
+from benchmarks.results import computation, stored
+from benchmarks.results.computation import CannotCompute, Computation
+from tests.makers import NOW
+
+pytestmark = pytest.mark.django_db
+WORKERS = override_settings(CELERY_TASK_ALWAYS_EAGER=False)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Options of a computation for tests."""
+
+    number: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures of it."""
+
+    doubled: float
+    parts: tuple[tuple[str, float | None], ...] = ()
+
+
+@dataclass
+class World:
+    """What the figures depend on, how often they were computed, and what goes wrong."""
+
+    fact: int = 1
+    n_computed: int = 0
+    error: Exception | None = None
+
+    def compute(self, look: Look) -> Figures:
+        self.n_computed += 1
+        if self.error is not None:
+            raise self.error
+        return Figures(2.0 * look.number * self.fact, tuple((name, None) for name in look.names))
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def doubling(world: World) -> Iterator[Computation[Look, Figures]]:
+    made = Computation("doubling", Look, Figures, compute=world.compute, facts=lambda _look: world.fact)
+    yield computation.register(made)
+    del computation._computations["doubling"]
+
+
+def work(now: Any = NOW) -> None:
+    for uid in list(Result.objects.values_list("uid", flat=True)):
+        stored.compute(uid=uid, clock=lambda: now)
+
+
+@WORKERS
+def test_a_request_computes_nothing_and_says_that_figures_are_being_computed(doubling: Any, world: World) -> None:
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert (shown.figures, shown.state, world.n_computed) == (None, "computing", 0)
+    work()
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert (shown.figures, shown.state, world.n_computed) == (Figures(6.0), "fresh", 1)
+
+
+@WORKERS
+def test_old_figures_are_shown_until_newer_ones_are_there(doubling: Any, world: World) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    work()
+    world.fact = 2
+    later = NOW + timedelta(minutes=5)
+    shown = stored.look_up(doubling, Look(3), now=later, wait_s=0)
+    assert (shown.figures, shown.state) == (Figures(6.0), "computing")
+    assert shown.result.computed_at == NOW
+    work(later)
+    shown = stored.look_up(doubling, Look(3), now=later, wait_s=0)
+    assert (shown.figures, shown.state, shown.result.computed_at) == (Figures(12.0), "fresh", later)
+
+
+@WORKERS
+def test_what_changes_while_it_is_computed_leaves_the_figures_stale(doubling: Any, world: World) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    compute = world.compute
+
+    def slow(look: Look) -> Figures:
+        found = compute(look)
+        world.fact = 7
+        return found
+
+    object.__setattr__(doubling, "compute", slow)
+    work()
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert (shown.figures, shown.state) == (Figures(6.0), "computing")
+
+
+@WORKERS
+def test_work_that_nobody_took_up_is_said_to_be_unattended(doubling: Any) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert stored.look_up(doubling, Look(3), now=NOW + timedelta(minutes=1), wait_s=0).state == "unattended"
+
+
+@WORKERS
+@pytest.mark.parametrize(
+    ("error", "reason"), [(CannotCompute("This study is gone."), "gone"), (KeyError("x"), "KeyError")]
+)
+def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
+    error: Exception, reason: str, doubling: Any, world: World, ada: Any, login: Any
+) -> None:
+    world.error = error
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    work()
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert shown.state == "failed"
+    assert reason in shown.result.reason
+    work()
+    assert stored.unfinished(NOW).count() == 0
+    client: Client = login(ada)
+    page = client.get(reverse("benchmarks:result-state", args=[shown.result.uid]))
+    assert page.status_code == 286
+    assert reason in page.text
+    assert "Try again" in page.text
+    world.error = None
+    client.post(reverse("benchmarks:result-again", args=[shown.result.uid]), {"next": "/leaderboard/"})
+    work()
+    assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).figures == Figures(6.0)
+
+
+@WORKERS
+def test_a_failure_ends_with_the_next_change(doubling: Any, world: World) -> None:
+    world.error = KeyError("x")
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    work()
+    world.error, world.fact = None, 2
+    assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).state == "computing"
+    work()
+    assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).figures == Figures(12.0)
+
+
+@WORKERS
+def test_two_workers_do_not_compute_the_same(doubling: Any, world: World) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    row = Result.objects.get()
+    compute, others = world.compute, []
+
+    def meanwhile(look: Look) -> Figures:
+        others.append(stored.compute(uid=row.uid, clock=lambda: NOW))
+        return compute(look)
+
+    object.__setattr__(doubling, "compute", meanwhile)
+    assert stored.compute(uid=row.uid, clock=lambda: NOW)
+    assert (others, world.n_computed) == ([False], 1)
+
+
+@WORKERS
+def test_what_a_worker_that_died_left_is_found_by_the_sweep(doubling: Any) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
+    assert stored.unfinished(NOW + timedelta(minutes=2)).count() == 0
+    assert stored.unfinished(NOW + timedelta(minutes=12)).count() == 1
+    assert stored.unfinished(NOW + timedelta(days=2)).count() == 0
+
+
+@WORKERS
+def test_a_list_shows_what_is_there_and_has_it_checked_once_a_minute(
+    doubling: Any, world: World, django_assert_num_queries: Any
+) -> None:
+    looks = [Look(1), Look(2)]
+    assert [one.figures for one in stored.look_up_many(doubling, looks, now=NOW)] == [None, None]
+    work()
+    world.fact = 5
+    with django_assert_num_queries(4):
+        shown = stored.look_up_many(doubling, looks, now=NOW)
+    assert [one.figures for one in shown] == [Figures(2.0), Figures(4.0)]
+    stored.look_up_many(doubling, looks, now=NOW + timedelta(minutes=2))
+    work(NOW + timedelta(minutes=2))
+    shown = stored.look_up_many(doubling, looks, now=NOW + timedelta(minutes=2))
+    assert [(one.figures, one.state) for one in shown] == [(Figures(10.0), "fresh"), (Figures(20.0), "fresh")]
+    n = world.n_computed
+    stored.look_up_many(doubling, looks, now=NOW + timedelta(minutes=4))
+    work(NOW + timedelta(minutes=4))
+    assert world.n_computed == n
+    assert Result.objects.filter(wanted=stored.UNCHECKED).count() == 0
+
+
+def test_commands_get_what_is_true_now(doubling: Any, world: World) -> None:
+    assert stored.fresh(doubling, Look(3), clock=lambda: NOW) == Figures(6.0)
+    world.fact = 2
+    assert stored.fresh(doubling, Look(3), clock=lambda: NOW) == Figures(12.0)
+    world.error, world.fact = CannotCompute("Nothing here."), 3
+    with pytest.raises(CannotCompute, match="Nothing here"):
+        stored.fresh(doubling, Look(3), clock=lambda: NOW)
+
+
+def test_options_and_infinite_figures_come_back_as_they_were(doubling: Any) -> None:
+    look = Look(3, ("ä", "<b>"))
+    assert doubling.options_from(doubling.plain(look)) == look
+    figures = Figures(float("inf"), (("ä", 1.5), ("b", None)))
+    assert doubling.load(doubling.dump(figures)) == figures
+    assert doubling.key(look) != doubling.key(Look(3))
+
+
+@WORKERS
+def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_result(
+    doubling: Any, ada: Any, ben: Any, login: Any
+) -> None:
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    address = reverse("benchmarks:result-state", args=[shown.result.uid])
+    assert login(ben).get(address).status_code == 403
+    assert login(ada).get(address).status_code == 200
+    assert stored.forget(now=NOW + timedelta(days=29)) == 0
+    assert stored.forget(now=NOW + timedelta(days=31)) == 1
+    assert login(ada).get(address).status_code == 404
