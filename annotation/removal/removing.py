@@ -44,7 +44,7 @@ def remove_work(
 
     `uid` is that of a removal which is done again, after a restore.
     """
-    forget_all()  # stored figures hold names
+    transaction.on_commit(forget_all)  # stored figures hold names
     counts: Counts = Counter()
     if annotator is not None:
         # Nobody may open a session or answer a task in between.
