@@ -30,7 +30,7 @@ def result_state(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     has_new = bool(result.version) and result.version != request.GET.get("version", "")
     context = {"shown": shown, "has_new": has_new, "here": request.htmx.current_url_abs_path or "/"}
     status = 200 if has_new or shown.is_waiting else STOP_POLLING
-    return render(request, "benchmarks/results/state.html", context, status=status)
+    return render(request, "benchmarks/_result_state.html", context, status=status)
 
 
 @requires(READ)
@@ -58,12 +58,12 @@ def waiting_page(
     `head` is a template that stands above in place of the heading, `region` the id of what htmx swaps on the page.
     """
     context = {**context, "shown": shown, "heading": heading, "head": head, "region": region}
-    return page(request, "benchmarks/results/waiting.html", context, part="figures")
+    return page(request, "benchmarks/result_waiting.html", context, part="figures")
 
 
 def waiting_file(request: HttpRequest, shown: Shown[Any], *, name: str) -> HttpResponse:
     """In place of a file before there are figures: the browser asks again, and programs are told when to (503)."""
     context = {"shown": shown, "heading": name, "is_file": True}
-    response = render(request, "benchmarks/results/waiting.html", context, status=503)
+    response = render(request, "benchmarks/result_waiting.html", context, status=503)
     response["Retry-After"] = "3"
     return response
