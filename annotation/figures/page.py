@@ -7,7 +7,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Case, Count, F, FloatField, Max, Q, QuerySet, Sum, Value, When
+from django.db.models import (
+    Avg,
+    Case,
+    Count,
+    Exists,
+    F,
+    FloatField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -47,7 +61,8 @@ def readable(user: Any) -> QuerySet[Study]:
     A study that was set up here belongs to its researchers alone, even when none of them has an account any more.
     """
     own = Study.objects.for_user(user).values("pk")
-    imported = Q(researchers=None, created_by=None, kind__in=WITH_COVERAGE, linking_plan=None)
+    members = Study.researchers.through.objects.filter(study=OuterRef("pk"))
+    imported = Q(created_by=None, kind__in=WITH_COVERAGE, linking_plan=None) & ~Exists(members)
     return Study.objects.filter(Q(pk__in=own) | imported)
 
 

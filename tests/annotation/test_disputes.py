@@ -224,6 +224,12 @@ def test_the_queue_takes_the_same_queries_whatever_the_size(
         client.get(reverse("annotation:disagreements", args=[larger.uid]))
 
 
+def test_the_queue_of_a_study_of_several_researchers_opens(ada: Any, eve: Any, study: Study, login: Any) -> None:
+    study.researchers.add(eve)
+    assert study.researchers.count() == 2
+    assert login(ada).get(reverse("annotation:disagreements", args=[study.uid])).status_code == 200
+
+
 def test_strangers_and_annotators_are_kept_out(ben: Any, eve: Any, study: Study, login: Any) -> None:
     summary, insight = first(study)
     addresses = [
