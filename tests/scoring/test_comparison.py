@@ -63,6 +63,12 @@ def test_a_line_of_a_judge_that_says_not_covered_is_no_strict_hit() -> None:
     assert compare(rows).linking.n_items == 1
 
 
+def test_a_judge_that_covers_without_a_link_is_a_strict_miss_and_no_pair_of_links() -> None:
+    rows = [Compared(covered(1), covered()), Compared(covered(1), covered(1))]
+    assert (compare(rows).linking.value, compare(rows).linking.n_items) == (1, 1)
+    assert compare(rows).linking_strict.value == 0.5
+
+
 def test_rates_of_the_covered_split_take_the_human_as_truth() -> None:
     human = [FULL, PARTIAL, FULL, FULL, Coverage.NONE, Coverage.NONE]
     judge = [FULL, FULL, PARTIAL, Coverage.NONE, Coverage.NONE, PARTIAL]

@@ -142,13 +142,18 @@ def test_another_prompt_is_another_version_and_asks_anew(server: FakeServer, sub
     assert server.bodies[-1]["messages"][0]["content"] == "Say none."
 
 
-def test_repeats_are_asked_for_themselves(server: FakeServer, subtopic: Subtopic) -> None:
+@pytest.mark.parametrize(
+    ("config", "seeds"), [({"seed": 1}, {1: 3, 2: 3, 3: 3}), ({}, {None: 9})], ids=["seed", "none"]
+)
+def test_repeats_are_asked_for_themselves(
+    server: FakeServer, subtopic: Subtopic, config: dict[str, int], seeds: dict[int | None, int]
+) -> None:
     make_summary(subtopic=subtopic, text=SAID)
-    judge = make_judge(server, seed=1)
+    judge = make_judge(server, **config)
     work(request(judge))
     work(request(judge, repeats=3))
     assert Counter(judge.verdicts.values_list("repeat", flat=True)) == {0: 3, 1: 3, 2: 3}
-    assert Counter(body["seed"] for body in server.bodies) == {1: 3, 2: 3, 3: 3}
+    assert Counter(body.get("seed") for body in server.bodies) == seeds
 
 
 def test_all_insights_in_one_call_are_each_usable_or_not(server: FakeServer, subtopic: Subtopic) -> None:

@@ -1,0 +1,105 @@
+"""Plant the faults of `tests.planted_faults`, one at a time, and see that a test fails: `python -m tests.plant`.
+
+It works on a copy of the tracked files in a temporary folder. Words after it choose faults by what they break.
+Status 1 if a fault survives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+from tests.planted_faults import FAULTS, Fault
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = ("*.py", "*.html", "*.js")
+ALL_PASSED, SOME_FAILED = 0, 1
+GIVE_UP_S = 900
+
+
+class NotPlantable(Exception):
+    """The text of a fault is not in exactly one place of the program; the message says in which files it is."""
+
+
+@cache
+def _program() -> dict[str, str]:
+    """The texts of the program by their paths; tests and measurements are no part of it."""
+    names = subprocess.run(
+        ["git", "ls-files", *PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    paths = [name for name in names.splitlines() if not name.startswith(("tests/", "bench/"))]
+    return {name: (ROOT / name).read_text() for name in paths if (ROOT / name).is_file()}
+
+
+def place_of(fault: Fault) -> str:
+    """The path of the file whose text the fault changes; raises `NotPlantable`."""
+    places = [name for name, text in _program().items() for _ in range(text.count(fault.text))]
+    if len(places) != 1:
+        raise NotPlantable(f"“{fault.text.strip()}” occurs in {', '.join(places) or 'no file'}: {fault.breaks}")
+    return places[0]
+
+
+def is_caught(fault: Fault, *, folder: Path) -> bool:
+    """Whether one of its test modules fails while the fault is in this copy, which is as before afterwards.
+
+    Raises RuntimeError where the tests could not be run.
+    """
+    path = folder / place_of(fault)
+    before = path.read_text()
+    path.write_text(before.replace(fault.text, fault.instead))
+    try:
+        status = _status_of(fault.caught_by, folder=folder)
+    finally:
+        path.write_text(before)
+    if status not in {ALL_PASSED, SOME_FAILED}:
+        raise RuntimeError(f"the tests could not be run (status {status}): {fault.breaks}")
+    return status == SOME_FAILED
+
+
+def _status_of(modules: tuple[str, ...], *, folder: Path) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "0", *modules]
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "suite", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, timeout=GIVE_UP_S, check=False
+    )
+    return done.returncode
+
+
+def _copied(folder: Path) -> None:
+    """Copy what is tracked, as it is now."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+
+
+def main(words: list[str]) -> int:
+    """Plant what was chosen, or everything; gives how many faults no test noticed."""
+    chosen = [fault for fault in FAULTS if all(word in fault.breaks for word in words)]
+    survivors = 0
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        _copied(folder)
+        modules = dict.fromkeys(module for fault in chosen for module in fault.caught_by)
+        if _status_of(tuple(modules), folder=folder) != ALL_PASSED:
+            raise RuntimeError("the tests fail without any fault")
+        for fault in chosen:
+            began = time.monotonic()
+            was_caught = is_caught(fault, folder=folder)
+            survivors += not was_caught
+            print(
+                f"{'caught' if was_caught else 'SURVIVED'}  {time.monotonic() - began:4.0f} s  {fault.breaks}",
+                flush=True,
+            )
+    return survivors
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(sys.argv[1:])))
