@@ -1,5 +1,5 @@
-"""Measurements of speed, weight and memory; every figure stands beside a floor taken in the same run.
+"""Measurements of speed and memory; a figure that hangs on the machine stands beside a floor of the same run.
 
-A case is a function marked with `@case`; `manage.py bench` runs them against a server, a database and people of
-their own, in a temporary folder. Nothing here touches the data of the site.
+`manage.py bench` runs the cases of `bench.cases` against sites of their own in a temporary folder, each round in
+fresh processes. Nothing here touches the data of the site.
 """

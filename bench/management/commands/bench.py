@@ -1,104 +1,72 @@
-"""Measure speed, weight and memory against floors taken in the same run."""
+"""Measure speed and memory against floors of the same run: `manage.py bench [NAME …] [--against CHECKOUT]`."""
 
 from __future__ import annotations
 
 import json
 from argparse import RawDescriptionHelpFormatter
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from bench.cases import Case, Measurement, Unmeasurable, all_cases
-from bench.stage import Effort, Stage
+from bench.driver import all_cases, line, run
+from bench.site import ROOT, Site, Size
 
-VERDICTS = {True: "met", False: "MISSED", None: ""}
+SIZES = {
+    "requests": "of each client, a round",
+    "rounds": "of which the median counts",
+    "clients": "at once",
+    "people": "who log in at once",
+    "summaries": "that are labelled; a model judges a quarter of them",
+}
 
 
 class Command(BaseCommand):
-    """`manage.py bench [NAME…] [--json]`"""
+    """Run cases, print their figures as they come, and say how many targets are missed."""
 
     help = "Measures against a floor, on a server and a database of its own; the site's data is not touched."
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """List the cases below the options."""
-        rows = "\n".join(f"  {one.name:<16}{one.about}" for one in all_cases().values())
-        return super().create_parser(
-            prog_name,
-            subcommand,
-            epilog=f"cases:\n{rows}",
-            formatter_class=RawDescriptionHelpFormatter,
-            **kwargs,
-        )
+        rows = "\n".join(f"  {name:<10}{about}" for name, (about, _case) in all_cases().items())
+        kwargs |= {"epilog": f"cases:\n{rows}", "formatter_class": RawDescriptionHelpFormatter}
+        return super().create_parser(prog_name, subcommand, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what to measure, and how hard."""
-        effort = Effort()
         parser.add_argument("names", nargs="*", metavar="NAME", help="cases to measure; all if none is named")
-        parser.add_argument("--json", action="store_true", help="print a list of measurements as JSON")
-        parser.add_argument("--requests", type=int, default=effort.requests, help="of each client, a round")
-        parser.add_argument("--rounds", type=int, default=effort.rounds, help="of which the median counts")
-        parser.add_argument("--clients", type=int, default=effort.clients, help="at once")
+        parser.add_argument("--json", action="store_true", help="print a list of figures as JSON")
+        for name, default in asdict(Size()).items():
+            parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=SIZES[name])
         parser.add_argument(
-            "--database-url",
-            default="",
-            metavar="URL",
-            help="a PostgreSQL server on which a database may be made and dropped; SQLite without it",
+            "--against", metavar="CHECKOUT", help="measure this checkout too, in turn in the same run"
         )
+        url = "a PostgreSQL server on which databases may be made and dropped; SQLite without it"
+        parser.add_argument("--database-url", default="", metavar="URL", help=url)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Measure, and print as it goes."""
-        cases = _chosen(options["names"])
-        if min(options["requests"], options["rounds"], options["clients"]) < 1:
-            raise CommandError("--requests, --rounds and --clients must be 1 or more.")
-        effort = Effort(requests=options["requests"], rounds=options["rounds"], clients=options["clients"])
-        stage = Stage(effort=effort, database_url=options["database_url"], say=self._say)
+        cases, sizes = all_cases(), {name: options[name] for name in SIZES}
+        if unknown := [name for name in options["names"] if name not in cases]:
+            raise CommandError(f"There is no case {', '.join(unknown)}; there are {', '.join(cases)}.")
+        if min(sizes.values()) < 1:
+            raise CommandError("Every number must be 1 or more.")
+        checkouts = [ROOT, *([Path(options["against"]).resolve()] if options["against"] else [])]
+        if not (checkouts[-1] / "manage.py").exists():
+            raise CommandError(f"{checkouts[-1]} is no checkout: it has no manage.py.")
+        sites = [Site(path, Size(**sizes), options["database_url"], self.stderr.write) for path in checkouts]
+        print_line = (lambda _: None) if options["json"] else self.stdout.write
         rows: list[dict[str, Any]] = []
         try:
-            for one in cases:
-                self._say(f"{one.name}: {one.about}")
-                rows += self._measure(one, stage, is_silent=options["json"])
+            print_line(line())
+            for name in options["names"] or cases:
+                rows += run(name, cases[name][1], sites, rounds=options["rounds"])
+                for row in rows:
+                    print_line(line(row)) if row["case"] == name else None
         finally:
-            stage.close()
+            for site in sites:
+                site.close()
+        missed = sum(row["met"] is False for row in rows)
+        print_line(f"{missed} of {sum(row['met'] is not None for row in rows)} targets missed.")
         if options["json"]:
-            self.stdout.write(json.dumps(rows, indent=2))
-        else:
-            missed = sum(row["met"] is False for row in rows)
-            self.stdout.write(f"{missed} of {sum(row['met'] is not None for row in rows)} targets missed.")
-
-    def _measure(self, one: Case, stage: Stage, *, is_silent: bool) -> list[dict[str, Any]]:
-        rows = []
-        try:
-            for found in one.run(stage):
-                rows.append(found.as_json(case=one.name))
-                if not is_silent:
-                    self.stdout.write(line(one.name, found))
-                    self.stdout.flush()
-        except Unmeasurable as reason:
-            self.stderr.write(f"{one.name}: not measured: {reason}")
-            rows.append({"case": one.name, "not_measured": str(reason), "met": None})
-        return rows
-
-    def _say(self, message: str) -> None:
-        self.stderr.write(message, self.style.NOTICE if self.stderr.isatty() else None)
-
-
-def line(name: str, found: Measurement) -> str:
-    """One measurement as a line of text."""
-    parts = [f"{name:<14} {found.name:<48} {_number(found.value):>9} {found.unit:<4}"]
-    parts.append(f"{found.target or ''!s:<13} {VERDICTS[found.is_met]:<6}")
-    if found.floor is not None:
-        ratio = f"{found.ratio:.2f} ×" if found.ratio is not None else ""
-        parts.append(f"floor {_number(found.floor)} {found.unit} {ratio} ({found.floor_is})")
-    return " ".join(parts).rstrip()
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.2f}"
-
-
-def _chosen(names: list[str]) -> list[Case]:
-    known = all_cases()
-    if unknown := [name for name in names if name not in known]:
-        raise CommandError(f"There is no case {', '.join(unknown)}; there are {', '.join(known)}.")
-    return [known[name] for name in names] if names else list(known.values())
+            self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))

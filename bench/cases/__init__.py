@@ -1,0 +1,1 @@
+"""One case of measurements a module; see `bench.driver.Case`."""

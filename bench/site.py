@@ -1,0 +1,196 @@
+"""A site to measure: a checkout with databases in a temporary folder, its processes and its server.
+
+Everything that touches a database runs in processes of its own, so that the site's own data is out of reach.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+
+from bench.client import OK, Client
+
+ROOT = Path(__file__).resolve().parents[1]
+READY_S, GIVE_UP_S = 30.0, 900.0
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SUMMHAY_DATA", "VIRTUAL_ENV", "WEB_THREADS")
+WORLDS = {"empty": "", "haystack": "empty", "demo": "haystack"}
+"""What databases are made of, see `bench.world`: tables, then a haystack, then the demo and label work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured; targets are for the default."""
+
+    requests: int = 250
+    rounds: int = 3
+    clients: int = 8
+    people: int = 60
+    summaries: int = 700
+
+
+@dataclass
+class Server:
+    """A running gunicorn; `started_s` is how long it took to answer."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+    started_s: float = 0.0
+
+    def cpu_s(self) -> float:
+        """Processor time of master and workers so far; 0 where no system tells."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        pids = [self.process.pid, *children.read_text().split()] if children.exists() else []
+        stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+        return sum(int(each[11]) + int(each[12]) for each in stats) / os.sysconf("SC_CLK_TCK")
+
+    def is_up(self) -> bool:
+        """Whether it says that it is well."""
+        client = Client(HTTPConnection("127.0.0.1", self.port, timeout=5), {"headers": {}})
+        with closing(client.connection):
+            return client.ask("/health/")[0] == OK
+
+
+@dataclass
+class Site:
+    """One checkout and its databases; `database` is the one that its processes use now."""
+
+    checkout: Path = ROOT
+    size: Size = Size()
+    database_url: str = ""
+    say: Callable[[str], None] = lambda _: None
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="bench-")))
+    database: str = ""
+    _made: list[str] = field(default_factory=list)
+    _worlds: dict[str, str] = field(default_factory=dict)
+
+    def world(self, name: str) -> str:
+        """The database of this world, made when first asked for."""
+        if name not in self._worlds:
+            source = WORLDS[name] and self.world(WORLDS[name])
+            self.database = self._new_database(source)
+            self.say(f"{self.checkout.name}: making the world “{name}”")
+            if source:
+                self.call("bench.world", name, str(self.folder), self.size.summaries)
+            else:
+                self.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"])
+                self.run([sys.executable, "manage.py", "migrate", "--no-input", "-v0"])
+            self._worlds[name] = self.database
+        return self._worlds[name]
+
+    @contextmanager
+    def copy_of(self, source: str) -> Iterator[str]:
+        """Work on a copy of a database for a while."""
+        copied = self.database = self._new_database(source)
+        yield copied
+        self._drop(copied)
+
+    def call(self, module: str, function: str, *arguments: object, **environment: str) -> Any:
+        """Call a function of this package in a fresh process of the checkout; arguments and result are JSON."""
+        job = json.dumps({"module": module, "function": function, "arguments": arguments})
+        inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "call"]
+        return json.loads(self.run(inside, job, environment=environment).strip().splitlines()[-1])
+
+    def load(self, server: Server, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0) -> Any:
+        """Let these clients work all at once, from a process of their own; see `bench.client.run`."""
+        job = json.dumps({"port": server.port, "clients": clients, "pace_s": pace_s})
+        return json.loads(self.run([sys.executable, "-m", "bench.client"], job, folder=ROOT))
+
+    @contextmanager
+    def serve(self) -> Iterator[Server]:
+        """The server as the Procfile starts it in production, with the floor beside the site."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port, log = probe.getsockname()[1], self.folder / f"{token_hex(4)}.log"
+        settings = re.findall(r"^web:.* -c (\S+)", (self.checkout / "Procfile").read_text(), re.MULTILINE)[0]
+        inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "serve", "-c", settings, "bench.floor"]
+        address = {"PORT": str(port), "HOST": "127.0.0.1"}
+        with log.open("wb") as out:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                inside, cwd=self.checkout, env=self.environment | address, stdout=out, stderr=subprocess.STDOUT
+            )
+        server, began = Server(process, port, log), time.perf_counter()
+        try:
+            while not server.is_up():
+                if process.poll() is not None or time.perf_counter() - began > READY_S:
+                    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+                time.sleep(0.002)
+            server.started_s = time.perf_counter() - began
+            yield server
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of every process: production settings, data in the temporary folder."""
+        inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
+        ours = {"DATA_DIR": str(self.folder), "DATABASE_URL": self.database, "SECRET_KEY": "measured" * 8}
+        return {**inherited, **ours, "LOG_LEVEL": "WARNING", "DJANGO_SETTINGS_MODULE": "summhay_site.settings"}
+
+    def run(
+        self,
+        command: Sequence[str],
+        given: str = "",
+        *,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> str:
+        """Run a program with this on its standard input; gives what it prints. RuntimeError if it fails."""
+        done = subprocess.run(  # noqa: S603 - our own programs
+            command, cwd=folder or self.checkout, env={**self.environment, **(environment or {})}, input=given,
+            capture_output=True, text=True, timeout=GIVE_UP_S, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command[1:4])} {given[:200]} failed:\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def close(self) -> None:
+        """Remove everything."""
+        for url in list(self._made):
+            self._drop(url)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _new_database(self, source: str) -> str:
+        """Make an empty database or a copy of this one; gives its address."""
+        name = f"bench_{token_hex(6)}"
+        if self.database_url:
+            template = f' TEMPLATE "{urlsplit(source).path[1:]}"' if source else ""
+            self._on_server(f'CREATE DATABASE "{name}"{template}')
+            url = urlsplit(self.database_url)._replace(path=f"/{name}").geturl()
+        else:
+            url = f"sqlite:///{self.folder / name}.sqlite3"
+            if source:
+                with closing(sqlite3.connect(source[10:])) as old, closing(sqlite3.connect(url[10:])) as new:
+                    old.backup(new)
+        self._made.append(url)
+        return url
+
+    def _drop(self, url: str) -> None:
+        self._made.remove(url)
+        if self.database_url:
+            self._on_server(f'DROP DATABASE IF EXISTS "{urlsplit(url).path[1:]}" WITH (FORCE)')
+        else:
+            Path(url[10:]).unlink(missing_ok=True)
+
+    def _on_server(self, statement: str) -> None:
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            connection.execute(statement.encode())

@@ -1,0 +1,204 @@
+"""The data that is measured on, made in a process of the measured checkout.
+
+Commands, addresses and plain rows make it, so that it can be made in an earlier state of the program too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import Group
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Consent,
+    ConsentText,
+    Guideline,
+    LabelItem,
+    LabelTask,
+    LinkingPlan,
+    Membership,
+    Study,
+    VerificationPlan,
+    WritingPlan,
+)
+from benchmarks.models import Insight, KeyPoint, Subtopic, Summary
+
+PUBLISHED, KEY, LABELS = "summhay/topic_news1.json", "measured", "Measured"
+WORDS = [first + second + third for first in "bdfglmnprst" for second in "aeiou" for third in "lmnrst"]
+PASSWORD = "correct horse battery"  # noqa: S105 - of people who live for minutes
+FORM = "application/x-www-form-urlencoded"
+N_TASKS = 40
+"""On which each person works."""
+
+
+def haystack(folder: str, _n_summaries: int) -> None:
+    """The published haystack, or without SUMMHAY_DATA one of about its size."""
+    call_command("import_dataset", "summhay", haystack_file(folder, KEY), stdout=StringIO(), stderr=StringIO())
+
+
+def demo(_folder: str, n_summaries: int) -> None:
+    """The demo beside it, and a study in which four people labelled so many of its summaries."""
+    call_command("load_demo", "--no-logins", stdout=StringIO(), stderr=StringIO())
+    study = ["--study", LABELS, "--kind", "linking", "--haystack", KEY, "--sample", str(n_summaries)]
+    people = [f"--error-rate=p{at}=0.{at}" for at in range(1, 5)]
+    call_command("simulate_labels", *study, "--control-share", "1", *people, stdout=StringIO())
+
+
+def haystack_file(folder: str, key: str) -> str:
+    """A file of the published haystack under this id, or without SUMMHAY_DATA of one of its size."""
+    published = Path(os.environ.get("SUMMHAY_DATA", "-")) / PUBLISHED
+    topic = json.loads(published.read_bytes()) if published.exists() else made_up()
+    path = Path(folder) / f"{key}.json"
+    path.write_text(json.dumps({**topic, "topic_id": key}))
+    return str(path)
+
+
+def made_up() -> dict[str, Any]:
+    """A haystack of invented words, the same on every run."""
+    dice = random.Random(7)  # noqa: S311  no secret
+
+    def sentences(count: int) -> list[str]:
+        return [" ".join(dice.choices(WORDS, k=20)) + "." for _ in range(count)]
+
+    def subtopic(at: int) -> dict[str, Any]:
+        insights = [f"{at}-{number}" for number in range(7)]
+        lines = {
+            f"summary_subtopic_{n % 6}_{n // 6}": [f"* {line} [{n + 1}]" for line in sentences(7)]
+            for n in range(78)
+        }
+        verdicts = [{"insight_id": key, "coverage": "FULL_COVERAGE", "bullet_id": 1} for key in insights]
+        return {
+            "subtopic_id": f"s{at}", "subtopic_name": f"Part {at}", "subtopic": "A part",
+            "query": f"What of {WORDS[at]}?",
+            "insights": [{"insight_id": key, "insight_name": key, "insight": sentences(1)[0]} for key in insights],
+            "retriever": {}, "summaries": lines, "eval_summaries": dict.fromkeys(lines, verdicts),
+        }  # fmt: skip
+
+    texts = [{"document_id": f"d{n}", "document_text": " ".join(sentences(40)), "idx": n} for n in range(100)]
+    golds = [[f"{at}-{n % 7}" for at in range(9)] for n in range(100)]
+    documents = [
+        {**row, "insights_included": gold, "document_metadata": {}} for row, gold in zip(texts, golds, strict=True)
+    ]
+    return {"topic": "Invented words", "documents": documents, "subtopics": [subtopic(at) for at in range(9)]}
+
+
+def people(name: str, count: int) -> list[Annotator]:
+    """Annotators with an account and the same password, who have agreed to the newest consent text."""
+    now, password, made = timezone.now(), make_password(PASSWORD), []
+    text = ConsentText.objects.order_by("version").last()
+    text = text or ConsentText.objects.create(version=1, body="Agree.", created_at=now)
+    for at in range(count):
+        user = get_user_model().objects.create(username=f"{name}{at}", password=password)
+        user.groups.add(Group.objects.get(name="annotator"))
+        made.append(Annotator.objects.create(user=user, label=f"{name} {at}", created_at=now))
+        Consent.objects.create(annotator=made[-1], text=text, given_at=now)
+    return made
+
+
+def headers(client: Client, content: str) -> dict[str, str]:
+    """What the browser of whoever is logged in there sends along with content of this type."""
+    token = secrets.token_hex(16)
+    cookies = f"sessionid={client.cookies['sessionid'].value}; csrftoken={token}"
+    answers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+    return {"Cookie": cookies, "X-CSRFToken": token, "Content-Type": content, **answers}
+
+
+def logged_in(person: Annotator) -> Client:
+    """A client of this person."""
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(person.user, backend=settings.AUTHENTICATION_BACKENDS[-1])  # type: ignore[arg-type]
+    return client
+
+
+def early(count: int) -> dict[str, Any]:
+    """People who are about to log in, and the processor time of one of their hashes."""
+    began = time.process_time()
+    make_password(PASSWORD)
+    hash_s, token = time.process_time() - began, secrets.token_hex(16)
+    sent = {"Cookie": f"csrftoken={token}", "X-CSRFToken": token, "HX-Request": "true", "Content-Type": FORM}
+    names = [person.user.get_username() for person in people("early", count) if person.user]
+    logins = [urlencode({"username": name, "password": PASSWORD}) for name in names]
+    return {"hash_s": hash_s, "clients": [{"login": login, "headers": sent} for login in logins]}
+
+
+def writers(count: int) -> list[dict[str, Any]]:
+    """People in the middle of a session, each in one of their own on all documents of the haystack."""
+    team, now, rows = people("writer", count), timezone.now(), []
+    subtopic = Subtopic.objects.filter(haystack__key=KEY).order_by("number")[0]
+    study = _study(Study.Kind.WRITING, team)
+    WritingPlan.objects.create(study=study, setting="full").subtopics.set([subtopic])
+    shown = list(subtopic.haystack.documents.order_by("number").values_list("number", flat=True))
+    for person in team:
+        client, size = logged_in(person), {"n_words": 80_000, "n_insights_present": 7, "document_numbers": shown}
+        task = Assignment.objects.create(study=study, annotator=person, subtopic=subtopic, created_at=now, **size)
+        page = client.post(f"/work/tasks/{task.uid}/start/", {"no_model": "on"}).headers["Location"]
+        rows.append({"pk": person.pk, "page": page, "headers": headers(client, "application/json")})
+    return rows
+
+
+def linkers(count: int) -> list[dict[str, Any]]:
+    """People who link the same summaries, and the forms that each of them sends in turn."""
+    rows = Summary.objects.filter(subtopic__haystack__key=KEY, subtopic__number=1)
+    subjects = [{"summary": row} for row in rows if row.lines[2:3] and row.lines[2].startswith("*")][:N_TASKS]
+    insights = list(Insight.objects.filter(subtopic=rows[0].subtopic).values_list("uid", flat=True))
+    answers: list[dict[str, Any]] = [{"coverage": "full", "line": 3}, {"coverage": "none"}]
+    forms = [{"question": uid, **answer} for answer in answers for uid in insights]
+    study = _study(Study.Kind.LINKING, people("linker", count))
+    LinkingPlan.objects.create(study=study, people_per_item=count)
+    return _at_work(study, subjects, forms, n_questions=len(insights))
+
+
+def verifiers(count: int) -> list[dict[str, Any]]:
+    """People who verify the same key points of the demo, and the forms that each of them sends in turn."""
+    points = KeyPoint.objects.order_by("pk")[:N_TASKS]
+    subjects = [{"question_id": point.question_id, "key_point": point} for point in points]
+    study = _study(Study.Kind.VERIFICATION, people("verifier", count))
+    VerificationPlan.objects.create(study=study)
+    forms = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
+    return _at_work(study, subjects, forms, n_questions=1)
+
+
+def _study(kind: str, team: Sequence[Annotator]) -> Study:
+    now = timezone.now()
+    study = Study.objects.create(name=kind, kind=kind, state="open", contact="bench@example.org", created_at=now)
+    Guideline.objects.create(study=study, version=1, body="Look.", created_at=now)
+    for number, person in enumerate(team, 1):
+        Membership.objects.create(study=study, annotator=person, number=number, joined_at=now)
+    return study
+
+
+def _at_work(
+    study: Study, subjects: Iterable[dict[str, Any]], forms: Iterable[dict[str, Any]], *, n_questions: int
+) -> list[dict[str, Any]]:
+    """Give everybody a task on each of these subjects."""
+    rows, now, size = [], timezone.now(), {"n_questions": n_questions}
+    items = [
+        LabelItem.objects.create(study=study, block="b", added_at=now, **size, **subject) for subject in subjects
+    ]
+    for member in study.memberships.select_related("annotator__user"):
+        person = member.annotator
+        tasks = [
+            LabelTask.objects.create(study=study, annotator=person, item=item, position=at, created_at=now, **size)
+            for at, item in enumerate(items, 1)
+        ]
+        paths = [f"/work/{study.kind}/{task.uid}/choice/" for task in tasks]
+        requests = [[path, urlencode({"guideline": 1, **form})] for form in forms for path in paths]
+        rows.append({"pk": person.pk, "headers": headers(logged_in(person), FORM), "requests": requests})
+    return rows
