@@ -100,13 +100,7 @@ class LabelPlan(Plan[Rows]):
         return self.annotators[label]
 
     def coverage_label(
-        self,
-        name: str,
-        summary: Summary,
-        insight: Insight,
-        given: TopicVerdict,
-        *,
-        raw: Mapping[str, Any],
+        self, name: str, summary: Summary, insight: Insight, given: TopicVerdict, *, raw: Mapping[str, Any]
     ) -> CoverageLabel:
         """A label that was imported under a name, as a row, marked where it breaks our rule."""
         return CoverageLabel(

@@ -15,15 +15,7 @@ from uuid import UUID
 import orjson
 
 from annotation.importing.label_studies import LabelPlan
-from annotation.models import (
-    Assignment,
-    Exclusion,
-    Session,
-    SessionReport,
-    Snapshot,
-    Study,
-    WritingPlan,
-)
+from annotation.models import Assignment, Exclusion, Session, SessionReport, Snapshot, Study, WritingPlan
 from annotation.writing.planning import AIDS
 from annotation.writing.starting import PLAN_FIELDS
 from benchmarks.io.plan import ImportRequest

@@ -226,9 +226,7 @@ class HaystackPlan(Plan[TopicFile]):
             self.displaced += old.values()
         return kept
 
-    def _known_summaries(
-        self,
-    ) -> tuple[dict[tuple[int, int], Summary], dict[tuple[int, int, str], Summary]]:
+    def _known_summaries(self) -> tuple[dict[tuple[int, int], Summary], dict[tuple[int, int, str], Summary]]:
         """The texts that leaderboards count, and those beside them that annotated summaries brought."""
         if self.is_new:
             return {}, {}

@@ -1,44 +1,16 @@
-"""Haystacks from SummHay files: the format, and taking in one that was read already."""
+"""The format of haystacks from SummHay files."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.formats import DATASET, Format, Option
 from benchmarks.io.haystack_plan import HaystackPlan
-from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import PUBLISHED_JUDGE
-from benchmarks.io.reading.problems import Problems
-from benchmarks.io.running import Report, import_rows
 from benchmarks.io.schemas import summhay
-from benchmarks.io.schemas.topics import TopicFile
-
-
-def import_topic(
-    topic: TopicFile,
-    *,
-    actor: Any,
-    now: datetime,
-    dataset: str | None = None,
-    judge_name: str = PUBLISHED_JUDGE,
-    problems: Problems | None = None,
-    dry_run: bool = False,
-) -> Report:
-    """Take one haystack in; published evaluations become verdicts of the imported judge `judge_name`.
-
-    `dataset` None keeps the name that is there.
-
-    Raises:
-        ImportFailed: something would alter what was imported before; nothing is written.
-    """
-    request = ImportRequest(now=now, options={"dataset": dataset or "", "judge": judge_name}, actor=actor)
-    return import_rows(SUMMHAY, [("", topic)], request=request, problems=problems, dry_run=dry_run)
-
 
 SUMMHAY = Format(
     name="summhay",

@@ -186,11 +186,7 @@ def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime
     kept = {"options": job.report.get("options", {}), **report}
     is_over = state in {State.DONE, State.FAILED}
     ImportJob.objects.filter(pk=job.pk).update(
-        state=state,
-        report=kept,
-        claimed_at=None,
-        n_done=job.n_total,
-        finished_at=now if is_over else None,
+        state=state, report=kept, claimed_at=None, n_done=job.n_total, finished_at=now if is_over else None
     )
     if is_over:
         path_of(job).unlink(missing_ok=True)

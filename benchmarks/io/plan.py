@@ -140,13 +140,7 @@ class Plan(ABC, Generic[Rows]):
         return not different
 
     def same_documents(
-        self,
-        where: str,
-        before: Sequence[Any],
-        now: Sequence[Any],
-        *,
-        key: str = "key",
-        text: str = "text",
+        self, where: str, before: Sequence[Any], now: Sequence[Any], *, key: str = "key", text: str = "text"
     ) -> bool:
         """Whether documents, which have a `key` and a `text`, are those of before, in their order."""
         n_before, n_now = Got(f"{len(before)} of them"), Got(f"{len(now)} of them")

@@ -11,13 +11,7 @@ from uuid import UUID
 
 import orjson
 
-from benchmarks.io.schemas.topics import (
-    TopicDocument,
-    TopicFile,
-    TopicInsight,
-    TopicSubtopic,
-    TopicVerdict,
-)
+from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic, TopicVerdict
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
 from benchmarks.system_names import TopicSystem

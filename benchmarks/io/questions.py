@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.formats import Format
-from benchmarks.io.plan import DatasetPlan, ImportRequest
+from benchmarks.io.plan import DatasetPlan
 from benchmarks.io.published import sha256_of
-from benchmarks.io.reading.problems import Problems, joined
-from benchmarks.io.running import Report, import_rows
+from benchmarks.io.reading.problems import joined
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText
 from benchmarks.io.writers.questions import CHUNK, PARTS, text_of
@@ -134,11 +131,7 @@ class QuestionPlan(DatasetPlan):
                 self.unchanged["responses"] += 1
 
     def _merge_points(
-        self,
-        row: Question,
-        given: QuestionText,
-        there: QuestionText,
-        documents: Mapping[int, QuestionDocument],
+        self, row: Question, given: QuestionText, there: QuestionText, documents: Mapping[int, QuestionDocument]
     ) -> None:
         known = {point.key: point for point in there.key_points}
         rows = {point.key: point for point in row.key_points.all()}
@@ -156,24 +149,6 @@ class QuestionPlan(DatasetPlan):
 
 def _quotes(point: KeyPointText) -> list[str]:
     return [span.quote for span in point.spans]
-
-
-def import_questions(
-    questions: Sequence[QuestionText],
-    *,
-    dataset: str = DEFAULT_DATASET,
-    actor: Any,
-    now: datetime,
-    problems: Problems | None = None,
-    dry_run: bool = False,
-) -> Report:
-    """Take questions in. Questions that are there get new key points, responses, scores, category and domain.
-
-    Raises:
-        ImportFailed: something would alter a text that was imported before; nothing is written.
-    """
-    request = ImportRequest(now=now, options={"dataset": dataset}, actor=actor)
-    return import_rows(LONG2RAG, [("", questions)], request=request, problems=problems, dry_run=dry_run)
 
 
 LONG2RAG = Format(

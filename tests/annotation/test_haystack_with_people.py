@@ -17,7 +17,6 @@ from annotation.studies.consent import withdraw
 from annotation.writing import amending
 from annotation.writing.scoring import score_snapshots
 from benchmarks.engine import judging
-from benchmarks.io.haystacks import import_topic
 from benchmarks.io.schemas import summhay
 from benchmarks.io.schemas.topics import TopicFile
 from benchmarks.leaderboard import scored_summaries
@@ -30,6 +29,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
 MINUTE = 60_000

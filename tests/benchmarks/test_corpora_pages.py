@@ -19,11 +19,11 @@ from django.urls import reverse
 
 from annotation.models import Exposure
 from benchmarks.corpora import obstacles
-from benchmarks.io.haystacks import import_topic
 from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study
 from tests.makers_topic import SYSTEMS, topic_json
+from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]

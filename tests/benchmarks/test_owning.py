@@ -17,7 +17,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging, retrieving
-from benchmarks.io.haystacks import import_topic
 from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, ModelPrice, Question, Retrieval, Summarizer
 from benchmarks.retrieval.registry import make
@@ -26,6 +25,7 @@ from tests.fake_openai import MODEL, FakeServer
 from tests.makers import flat, make_haystack, make_summary
 from tests.makers_topic import topic_json
 from tests.makers_verification import make_questions
+from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]

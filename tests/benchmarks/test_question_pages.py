@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.highlighting import Mark, segments
-from benchmarks.io.questions import import_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
 from summhay_site.demo.material import read
 from tests.makers import flat
+from tests.taking_in import import_questions
 
 Login = Callable[..., Client]
 TEXT = "Ice <b>stopped</b> the boats & Fog did so too."

@@ -18,11 +18,11 @@ def prepare() -> dict[str, Any]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from benchmarks.io.haystacks import import_topic
     from benchmarks.io.schemas import summhay
     from benchmarks.models import Haystack
     from summhay_site.demo.material import read
     from tests.e2e.scene import PASSWORD
+    from tests.taking_in import import_topic
 
     now = timezone.now()
     ada = get_user_model().objects.create_user(username="ada", password=PASSWORD)

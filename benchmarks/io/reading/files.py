@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BUFFER_BYTES = 256 * 1024
 BOM = b"\xef\xbb\xbf"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 Progress = Callable[[int, int], None]
 """Gets bytes read and bytes in all (0: unknown)."""
@@ -114,6 +115,11 @@ def opened(
             got = Got(f"a file of {megabytes(error.size)}, where at most {megabytes(limit)} are read")
             problems.error("too_large", "", "", expected=f"at most {limit:,} bytes", got=got)
             raise ImportFailed(problems) from None
+
+
+def example(name: str) -> str:
+    """A small valid file of a format, as people may download it."""
+    return (EXAMPLES / name).read_text(encoding="utf-8")
 
 
 def megabytes(size: int) -> str:

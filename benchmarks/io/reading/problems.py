@@ -84,15 +84,7 @@ class Problems:
         self._add(Problem(Level.ERROR, kind, where, name, expected, describe(got), message, self.file))
 
     def warning(
-        self,
-        kind: str,
-        where: str,
-        name: str,
-        *,
-        expected: str,
-        got: object,
-        message: str = "",
-        count: int = 1,
+        self, kind: str, where: str, name: str, *, expected: str, got: object, message: str = "", count: int = 1
     ) -> None:
         """Record what was dropped or read with a guess; `count` rows at once."""
         self._add(Problem(Level.WARNING, kind, where, name, expected, describe(got), message, self.file), count)
@@ -159,12 +151,7 @@ def report_flaws(error: Flawed, problems: Problems, *, where: str = "") -> None:
         if "[" in name:
             row, name = path, ""
         problems.error(
-            flaw.kind,
-            joined(where, row),
-            name,
-            expected=flaw.expected,
-            got=Got(flaw.got),
-            message=flaw.message,
+            flaw.kind, joined(where, row), name, expected=flaw.expected, got=Got(flaw.got), message=flaw.message
         )
 
 

@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from benchmarks import system_names as systems
 from benchmarks.io.reading import files, jsonlines
+from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas.coverage import PUBLISHED, as_published, coverage_of, lines_of, probabilities_in
 from benchmarks.io.schemas.fields import (
@@ -41,20 +42,7 @@ NAME_LENGTH = 120
 HUMAN = {"none": "not_covered", "partial": "partially_covered", "full": "fully_covered"}
 """How published files spell the coverage that people give."""
 EXPECTED = "a list of objects with summary, reference_insights and annotation"
-EXAMPLE = """[{
-  "topic_id": "harbour-01", "topic": "The rebuilding of a small harbour",
-  "subtopic_id": "costs", "subtopic": "What the works cost and who pays",
-  "summkey": "summary_subtopic_keywords_some-model",
-  "summary": ["What is known of the costs:", "- The mole became a third dearer [1]."],
-  "reference_insights": [
-    {"insight_id": "costs-1", "insight_name": "Price of the mole",
-     "insight": "The new mole costs 4.2 million, a third more than planned."}],
-  "annotation": [
-    {"insight_id": "costs-1", "coverage": "partially_covered", "candidate_id": "1"}],
-  "predictions_some-judge": [
-    {"insight_id": "costs-1", "coverage": "FULL_COVERAGE", "bullet_id": 2}]
-}]
-"""
+EXAMPLE = example("annotated_summaries.json")
 
 
 class InsightPart(Part):

@@ -10,7 +10,7 @@ import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from benchmarks.io.reading import jsonlines
-from benchmarks.io.reading.files import Limits
+from benchmarks.io.reading.files import Limits, example
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import (
     Expected,
@@ -37,19 +37,7 @@ from benchmarks.io.schemas.spans import locate
 from benchmarks.io.schemas.topics import TopicDocument
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
-EXAMPLE = """\
-{"key": "mole-cost", "question": "Why did the new mole cost more than planned?", "category": "causal", \
-"domain": "economics", "documents": [{"key": "council", "title": "Minutes of the council", "text": "The council \
-met on Monday. The mole became a third dearer because the sand under it had to be replaced by stone."}, {"key": \
-"letter", "text": "Stone came by ship, and every ship that waited for weather was paid by the day."}], \
-"key_points": [{"key": "sand", "text": "The ground was sand and had to be replaced by stone.", "autods": 0.91, \
-"spans": [{"document": "council", "text": "the sand under it had to be replaced by stone"}]}, {"key": "ships", \
-"text": "Ships that waited for weather were paid by the day.", "spans": [{"document": "letter", "text": "every \
-ship that waited for weather was paid by the day"}]}], "responses": [{"system": "some-model", "text": "The \
-ground was too soft, so stone had to be shipped in."}]}
-{"key": "gulls", "question": "What could gulls do to the harbour next year?", "documents": ["Gulls nest on the \
-roof of the fish hall, twelve pairs this year."], "key_points": ["They may nest on other roofs too."]}
-"""
+EXAMPLE = example("long2rag.jsonl")
 
 A_DOCUMENT = "the key of a document or its position from 0"
 Share = Annotated[float | None, Expected("a number from 0 to 1")]

@@ -8,16 +8,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
+from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas.fields import AsText, Expected, Part, Text, checked, null_as
 
 REQUIRED = ("question", "point")
-EXAMPLE = """question,point,system,found
-q17,The pier was rebuilt in 2019.,,yes
-q17,Fares rose by a tenth.,,no
-q17,The ferry leaves at six.,heron-128k,
-"""
+EXAMPLE = example("named_points.csv")
 ANSWERS = {"yes": True, "no": False, "": None}
 OneLine = AfterValidator(lambda text: " ".join(text.split()))
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, BinaryIO, Unpack
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
 from benchmarks.io.reading import files, tables
+from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas.fields import Expected, Part, checked, no_nul
@@ -37,11 +38,7 @@ MAX_CATEGORIES = 50
 LINK_LENGTH = 300
 LINE_DIGITS = 9
 """A longer row of digits is a name, not the number of a line."""
-EXAMPLE = """annotator,item,label,links,cluster
-anna,summary-1/costs,partial,2,summary-1
-ben,summary-1/costs,full,2;3,summary-1
-anna,summary-1/delay,none,,summary-1
-"""
+EXAMPLE = example("labels.csv")
 
 
 def _as_cell(value: Any) -> Any:

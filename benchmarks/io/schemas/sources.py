@@ -10,19 +10,9 @@ import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from benchmarks.io.reading import jsonlines
-from benchmarks.io.reading.files import Limits
+from benchmarks.io.reading.files import Limits, example
 from benchmarks.io.reading.problems import Got, Problems, joined
-from benchmarks.io.schemas.fields import (
-    Expected,
-    Id,
-    Part,
-    Text,
-    as_object,
-    checked,
-    label,
-    null_as,
-    report_twice,
-)
+from benchmarks.io.schemas.fields import Expected, Id, Part, Text, as_object, checked, label, null_as, report_twice
 from benchmarks.io.schemas.long2rag import DocumentPart, Language, Name
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.scoring.position.source import sentences
@@ -31,17 +21,7 @@ SUBTOPIC = "reference"
 """The id of the one subtopic that a source has."""
 OWN_SCORES = frozenset({"coverage", "citation", "joint", "rouge1", "rouge2", "rougeL"})
 """Names of scores that are computed here."""
-EXAMPLE = """\
-{"key": "breakwater", "title": "Report on the breakwater", "documents": "The breakwater was built in 1911. \
-Storms have moved its stones twice since. In 1953 the outer end sank by two metres, and ships could no longer \
-moor there. The repair took four summers. Since then divers have looked at it every spring.", "reference": "The \
-breakwater of 1911 sank at its outer end in 1953. It was repaired in four summers.", "summaries": [{"system": \
-"some-model", "text": "Storms have moved the stones twice. The outer end sank in 1953.", "visible_words": 40, \
-"scores": {"bertscore": 0.87}}, {"person": "writer 1", "text": "The outer end sank in 1953."}]}
-{"key": "ferry-news", "documents": [{"title": "Evening paper", "text": "The ferry will stay in dock until May. A \
-crack was found in its shaft."}, {"title": "Radio", "text": "Islanders get a bus boat until it is back."}], \
-"reference": ["A cracked shaft keeps the ferry in dock until May.", "A bus boat takes its place."]}
-"""
+EXAMPLE = example("sources.jsonl")
 
 
 A_REFERENCE = "a text that is not empty, or a list of such texts"

@@ -15,6 +15,7 @@ import orjson
 
 from benchmarks import system_names as systems
 from benchmarks.io.reading import files
+from benchmarks.io.reading.files import example
 from benchmarks.io.reading.jsonstream import FlawedFile, NotAnObject, UnreadableFile, read_object
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
 from benchmarks.io.schemas.coverage import PUBLISHED, as_published
@@ -33,26 +34,7 @@ from benchmarks.system_names import TopicSystem
 LISTS = frozenset({"subtopics", "documents"})
 LEFT_OUT_OF_TOPICS = frozenset({"articles"})
 EXPECTED = "an object with topic_id, topic, subtopics and documents"
-EXAMPLE = """{
-  "topic_id": "harbour-01",
-  "topic": "The rebuilding of a small harbour",
-  "topic_metadata": {"participants": ["mayor", "engineer"]},
-  "subtopics": [{
-    "subtopic_id": "costs", "subtopic_name": "costs", "subtopic": "What the works cost and who pays",
-    "query": "What do the harbour works cost?",
-    "insights": [{"insight_id": "costs-1", "insight_name": "Price of the mole",
-                  "insight": "The new mole costs 4.2 million, a third more than planned."}],
-    "retriever": {"keywords": {"doc-a": 0.5, "doc-b": 0.0}},
-    "summaries": {"summary_subtopic_keywords_some-model": ["- The mole became a third dearer [1]."]},
-    "eval_summaries": {"summary_subtopic_keywords_some-model": [
-      {"insight_id": "costs-1", "coverage": "PARTIAL_COVERAGE", "bullet_id": 1}]}
-  }],
-  "documents": [
-    {"document_id": "doc-a", "document_text": "The council met on Monday …", "insights_included": ["costs-1"]},
-    {"document_id": "doc-b", "document_text": "Fishing boats stayed out …", "insights_included": []}
-  ]
-}
-"""
+EXAMPLE = example("summhay.json")
 
 
 def parse(

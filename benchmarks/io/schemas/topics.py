@@ -102,18 +102,3 @@ class TopicFile:
         for subtopic in self.subtopics:
             for summary in subtopic.summaries:
                 yield subtopic, summary
-
-    def counts(self) -> dict[str, int]:
-        """Rows of each kind."""
-        return {
-            "haystacks": 1,
-            "documents": len(self.documents),
-            "subtopics": len(self.subtopics),
-            "insights": sum(len(subtopic.insights) for subtopic in self.subtopics),
-            "systems": len(self.systems),
-            "summaries": sum(len(subtopic.summaries) for subtopic in self.subtopics),
-            "verdicts": sum(len(summary.verdicts) for _, summary in self.summaries()),
-            "retriever_scores": sum(
-                len(scores) for subtopic in self.subtopics for scores in subtopic.scores.values()
-            ),
-        }

@@ -39,9 +39,7 @@ def topic_of(haystack: Haystack, *, further: Further | None = None) -> TopicFile
         systems[summary.system.key] = _system(summary.system)
         summaries[summary.subtopic_id].append(
             TopicSummary(
-                system_key=summary.system.key,
-                lines=tuple(summary.lines),
-                verdicts=tuple(verdicts[summary.pk]),
+                system_key=summary.system.key, lines=tuple(summary.lines), verdicts=tuple(verdicts[summary.pk])
             )
         )
     for subtopic, others in (further or {}).items():

@@ -19,9 +19,7 @@ PARTS = (
     "subtopics",
     Prefetch("subtopics__insights", Insight.objects.order_by("number")),
     Prefetch(
-        "subtopics__summaries",
-        Summary.objects.counted().select_related("system").order_by("pk"),
-        to_attr="texts",
+        "subtopics__summaries", Summary.objects.counted().select_related("system").order_by("pk"), to_attr="texts"
     ),
 )
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from benchmarks.engine import judging, runs
 from benchmarks.engine.tasks.points import n_not_extracted
-from benchmarks.io.questions import import_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.judges.splitting import split_points
 from benchmarks.models import Extraction, JudgeRun, PointVerdict, Response, ResponsePoint
+from tests.taking_in import import_questions
 
 Task = JudgeRun.Task
 Premise = PointVerdict.Premise

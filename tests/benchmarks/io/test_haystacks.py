@@ -15,7 +15,6 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoAssertNumQueries
 
-from benchmarks.io.haystacks import import_topic
 from benchmarks.io.plan import Result
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import Report
@@ -34,6 +33,7 @@ from benchmarks.models import (
     Verdict,
 )
 from tests.makers_topic import topic_json, write_topic
+from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
 WHOLE = {

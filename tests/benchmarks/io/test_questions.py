@@ -12,13 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from benchmarks.io.questions import import_questions
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.running import Report
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import AuditEvent, KeyPoint, Question, Response, Span, System
 from summhay_site.demo.material import read
+from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
 TEXT = "Ice stopped the boats for weeks. Fog did so for days."

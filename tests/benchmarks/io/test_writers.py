@@ -14,11 +14,11 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
-from benchmarks.io.haystacks import import_topic
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack, Summary, System, Verdict
 from tests.makers_topic import topic_json
+from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
 

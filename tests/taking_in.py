@@ -1,0 +1,55 @@
+"""Rows that were read already, taken into the database as a test needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from benchmarks.io.haystacks import SUMMHAY
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.questions import DEFAULT_DATASET, LONG2RAG
+from benchmarks.io.reading.problems import Problems
+from benchmarks.io.running import Report, import_rows
+from benchmarks.io.schemas.questions import QuestionText
+from benchmarks.io.schemas.topics import TopicFile
+
+
+def import_topic(
+    topic: TopicFile,
+    *,
+    actor: Any,
+    now: datetime,
+    dataset: str | None = None,
+    judge_name: str = PUBLISHED_JUDGE,
+    problems: Problems | None = None,
+    dry_run: bool = False,
+) -> Report:
+    """Take one haystack in; published evaluations become verdicts of the imported judge `judge_name`.
+
+    `dataset` None keeps the name that is there.
+
+    Raises:
+        ImportFailed: something would alter what was imported before; nothing is written.
+    """
+    request = ImportRequest(now=now, options={"dataset": dataset or "", "judge": judge_name}, actor=actor)
+    return import_rows(SUMMHAY, [("", topic)], request=request, problems=problems, dry_run=dry_run)
+
+
+def import_questions(
+    questions: Sequence[QuestionText],
+    *,
+    dataset: str = DEFAULT_DATASET,
+    actor: Any,
+    now: datetime,
+    problems: Problems | None = None,
+    dry_run: bool = False,
+) -> Report:
+    """Take questions in. Questions that are there get new key points, responses, scores, category and domain.
+
+    Raises:
+        ImportFailed: something would alter a text that was imported before; nothing is written.
+    """
+    request = ImportRequest(now=now, options={"dataset": dataset}, actor=actor)
+    return import_rows(LONG2RAG, [("", questions)], request=request, problems=problems, dry_run=dry_run)
