@@ -11,10 +11,11 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import orjson
 from django.utils.translation import gettext_lazy as _
+from pydantic import Field
 
 from annotation.importing.annotated_summaries import AnnotatedSummariesPlan
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_study
@@ -23,12 +24,37 @@ from annotation.importing.sessions import SessionsPlan, read_sessions
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.reading import jsonlines
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark, plain_labels
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
+from benchmarks.io.schemas.fields import Expected, Part, Text, checked, null_as
 
 MANIFEST, ANNOTATORS = "manifest.json", "annotators.csv"
+
+
+class CorpusPart(Part):
+    """A corpus of a manifest, with its data version."""
+
+    key: str
+    sha256: str
+
+
+class StudyPart(Part):
+    """The study of a manifest."""
+
+    name: Text
+    kind: Text
+    categories: Annotated[list[Any], null_as(list)] = Field(default_factory=list)
+
+
+class ManifestPart(Part):
+    """What is read of the manifest of an archive."""
+
+    EXPECTED = "the manifest of a study"
+    study: Annotated[StudyPart, Expected("the manifest of a study")]
+    corpora: Annotated[list[CorpusPart], Expected("a list of corpora with key and sha256")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +74,7 @@ class Opened:
         self.zipped, self.problems, self.limit_bytes = zipped, problems, file.limit_bytes
         self.members = {info.filename.partition("/")[2]: info for info in zipped.infolist()}
         self.manifest = self._manifest()
+        self.corpora = {corpus.key: corpus.sha256 for corpus in self.manifest.corpora}
 
     def stream(self, name: str) -> IO[bytes]:
         """A file of the archive; raises `ImportFailed` where there is none, or it is too long."""
@@ -58,15 +85,13 @@ class Opened:
             raise ImportFailed(self.problems)
         return self.zipped.open(info)
 
-    def _manifest(self) -> Mapping[str, Any]:
-        try:
-            found = orjson.loads(self.stream(MANIFEST).read())
-            about = found["study"]
-            return {"name": str(about["name"]), "kind": str(about["kind"]), **about, "corpora": found["corpora"]}
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            got = Got("another one")
-            self.problems.error("wrong_type", MANIFEST, "study", expected="the manifest of a study", got=got)
-            raise ImportFailed(self.problems) from error
+    def _manifest(self) -> ManifestPart:
+        with self.stream(MANIFEST) as stream:
+            value = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
+        part = None if value is jsonlines.MISSING else checked(ManifestPart, value, MANIFEST, self.problems)
+        if part is None:
+            raise ImportFailed(self.problems)
+        return part
 
     def people(self) -> tuple[str, ...]:
         """The pseudonyms of everybody who took part, in their order."""
@@ -83,7 +108,7 @@ def _labels(opened: Opened, name: str = "labels.jsonl", categories: Sequence[str
 
 
 def _labels_made_elsewhere(opened: Opened) -> Any:
-    return _labels(opened, "labels.csv", [str(one) for one in opened.manifest.get("categories") or ()])
+    return _labels(opened, "labels.csv", [str(one) for one in opened.manifest.study.categories])
 
 
 def _annotated(opened: Opened) -> Sequence[BenchmarkEntry]:
@@ -117,7 +142,7 @@ def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archiv
     try:
         with zipfile.ZipFile(file.path) as zipped:
             opened = Opened(zipped, file, problems)
-            name, kind = opened.manifest["name"], opened.manifest["kind"]
+            name, kind = opened.manifest.study.name, opened.manifest.study.kind
             if kind not in KINDS:
                 expected = f"one of {', '.join(KINDS)}"
                 problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=kind)

@@ -6,37 +6,88 @@ Periods, credits, events, revisions and late texts do not come back; they stay i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any, Protocol
+from typing import IO, Annotated, Any, Protocol, TypeVar
 from uuid import UUID
 
-import orjson
+from pydantic import ConfigDict
 
 from annotation.importing.label_studies import LabelPlan
 from annotation.models import Assignment, Exclusion, Session, SessionReport, Snapshot, Study, WritingPlan
 from annotation.writing.planning import AIDS
 from annotation.writing.starting import PLAN_FIELDS
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.reading import jsonlines
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas.fields import Expected, Part, Text, checked
 from benchmarks.models import Subtopic
 
-Row = Mapping[str, Any]
-MOMENTS = ("attested_before_at", "created_at", "started_at", "ended_at", "reported_at")
-NEEDED = (
-    *("annotator", "haystack", "subtopic", "documents", "n_words", "n_insights_present", "ceiling_recall"),
-    *("ceiling_f1", "limit_ms", "mark_every_ms", "config", "active_ms", "end_reason", "void_reason"),
-    *("time_was_enough", "used_no_model", "comment", "exclusion_reason"),
-)
+KEPT = {"state", "limit_ms", "mark_every_ms", "config", "attested_before_at", "started_at", "ended_at"}
+"""Columns that are fields of a session as they are."""
 OVER = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
+Moment = Annotated[datetime | None, Expected("a moment in ISO 8601, or nothing")]
+Milliseconds = Annotated[int, Expected("a whole number of milliseconds")]
+Id = Annotated[UUID, Expected("the id of a session")]
+
+
+class FromArchive(Part):
+    """A row of an archive, where ids and moments are texts; every column is there."""
+
+    model_config = ConfigDict(strict=False)
+    EXPECTED = "a row as an archive has them"
+
+
+class SessionPart(FromArchive):
+    """A row of `sessions.jsonl`; further columns stay in the archive."""
+
+    session: Id
+    annotator: Text
+    haystack: Text
+    subtopic: Text
+    state: str
+    end_reason: str | None
+    void_reason: str | None
+    created_at: Moment
+    started_at: Moment
+    ended_at: Moment
+    attested_before_at: Moment
+    reported_at: Moment
+    limit_ms: Milliseconds
+    active_ms: Milliseconds
+    mark_every_ms: Milliseconds
+    documents: Annotated[list[int], Expected("a list of numbers of documents")]
+    config: Annotated[dict[str, Any], Expected("the settings of the session")]
+    n_words: int
+    n_insights_present: int
+    ceiling_recall: Any
+    ceiling_f1: Any
+    time_was_enough: Any
+    used_no_model: Any
+    comment: str | None
+    exclusion_reason: str | None
+
+
+class SnapshotPart(FromArchive):
+    """A row of `snapshots.jsonl`."""
+
+    session: Id
+    mark_ms: Milliseconds
+    kind: str
+    text: str
+    staleness_ms: Milliseconds | None
+    filled_by: str
 
 
 class Files(Protocol):
     """An archive that is open."""
 
     problems: Problems
-    manifest: Mapping[str, Any]
+
+    @property
+    def corpora(self) -> Mapping[str, str]:
+        """The data versions of its haystacks, by their keys."""
 
     def stream(self, name: str) -> IO[bytes]:
         """A file of it."""
@@ -46,38 +97,35 @@ class Files(Protocol):
 class Sessions:
     """The finished sessions of a study, the texts of each by its id, and the data versions that they were on."""
 
-    rows: tuple[Row, ...]
-    texts: Mapping[str, Sequence[Row]]
+    rows: tuple[SessionPart, ...]
+    texts: Mapping[UUID, Sequence[SnapshotPart]]
     versions: Mapping[str, str]
 
 
 def read_sessions(files: Files) -> Sessions:
     """Read sessions and snapshots; those that are not over are left out with a warning."""
     rows, texts = [], defaultdict(list)
-    for row in _lines(files, "sessions.jsonl"):
-        if row["state"] in OVER:
-            rows.append(_typed(row))
+    for row in _rows(files, "sessions.jsonl", SessionPart):
+        if row.state in OVER:
+            rows.append(row)
         else:
-            files.problems.warning(
-                "unfinished_session",
-                "sessions.jsonl",
-                "state",
-                expected="a session that is over",
-                got=row["state"],
-            )
-    for row in _lines(files, "snapshots.jsonl"):
-        texts[row["session"]].append(row)
-    versions = {one["key"]: one["sha256"] for one in files.manifest["corpora"]}
-    return Sessions(tuple(rows), texts, versions)
+            expected = "a session that is over"
+            where = "sessions.jsonl"
+            files.problems.warning("unfinished_session", where, "state", expected=expected, got=row.state)
+    for text in _rows(files, "snapshots.jsonl", SnapshotPart):
+        texts[text.session].append(text)
+    return Sessions(tuple(rows), texts, files.corpora)
 
 
-def _lines(files: Files, name: str) -> Iterator[Row]:
-    try:
-        with files.stream(name) as stream:
-            yield from map(orjson.loads, stream)
-    except orjson.JSONDecodeError as error:
-        files.problems.error("no_json", name, "", expected="JSON lines", got=Got(str(error)))
-        raise ImportFailed(files.problems) from error
+P = TypeVar("P", bound=FromArchive)
+
+
+def _rows(files: Files, name: str, schema: type[P]) -> list[P]:
+    with files.stream(name) as stream:
+        values = jsonlines.values(stream, files.problems)  # type: ignore[arg-type]
+        rows = [checked(schema, value, f"{name}, {where}", files.problems) for where, value in values]
+    files.problems.raise_errors()
+    return [row for row in rows if row is not None]
 
 
 class SessionsPlan(LabelPlan[Sessions]):
@@ -93,28 +141,28 @@ class SessionsPlan(LabelPlan[Sessions]):
         """Compare the sessions of an archive."""
         study = self.find_study(self.request.options["study"], kind=Study.Kind.WRITING)
         self._find_subtopics(rows)
-        uids = [row["session"] for row in rows.rows]
+        uids = [row.session for row in rows.rows]
         known = dict(Session.objects.filter(uid__in=uids).values_list("uid", "assignment__study"))
         self.problems.raise_errors()
         if self.is_new and rows.rows:
             first = rows.rows[0]
-            frozen = {name: first["config"][name] for name in (*PLAN_FIELDS, *AIDS) if name in first["config"]}
-            times = {"limit_ms": first["limit_ms"], "mark_every_ms": first["mark_every_ms"]}
+            frozen = {name: first.config[name] for name in (*PLAN_FIELDS, *AIDS) if name in first.config}
+            times = {"limit_ms": first.limit_ms, "mark_every_ms": first.mark_every_ms}
             self.create(WritingPlan(study=study, **times, **frozen))
         for row in rows.rows:
-            uid = row["uid"]
+            uid = row.session
             if uid in known and known[uid] != study.pk:
                 got = Got("one in another study of this site")
-                self.problems.error("known_session", row["session"], "", expected="a new session", got=got)
+                self.problems.error("known_session", str(uid), "", expected="a new session", got=got)
             elif uid in known:
                 self.unchanged["sessions"] += 1
-                self.unchanged["snapshots"] += len(rows.texts[row["session"]])
+                self.unchanged["snapshots"] += len(rows.texts[row.session])
             else:
-                self._add(study, row, rows.texts[row["session"]])
+                self._add(study, row, rows.texts[row.session])
 
     def _find_subtopics(self, rows: Sessions) -> None:
         """Every subtopic that was written on, by the key of its haystack and its own."""
-        wanted = {(row["haystack"], row["subtopic"]) for row in rows.rows}
+        wanted = {(row.haystack, row.subtopic) for row in rows.rows}
         found = Subtopic.objects.filter(haystack__key__in={key for key, _subtopic in wanted})
         for subtopic in found.select_related("haystack"):
             self.subtopics[subtopic.haystack.key, subtopic.key] = subtopic
@@ -137,67 +185,53 @@ class SessionsPlan(LabelPlan[Sessions]):
                 message="Import the haystack first.",
             )
 
-    def _add(self, study: Study, row: Row, texts: Sequence[Row]) -> None:
-        annotator, made_at = self.annotator(row["annotator"]), row["created_at"] or self.now
-        subtopic = self.subtopics[row["haystack"], row["subtopic"]]
+    def _add(self, study: Study, row: SessionPart, texts: Sequence[SnapshotPart]) -> None:
+        annotator, made_at = self.annotator(row.annotator), row.created_at or self.now
+        subtopic = self.subtopics[row.haystack, row.subtopic]
         task = Assignment(
             study=study,
             annotator=annotator,
             subtopic=subtopic,
             state=Assignment.State.DONE,
-            document_numbers=row["documents"],
-            n_words=row["n_words"],
-            n_insights_present=row["n_insights_present"],
-            ceiling={"recall": row["ceiling_recall"], "f1": row["ceiling_f1"]},
+            document_numbers=row.documents,
+            n_words=row.n_words,
+            n_insights_present=row.n_insights_present,
+            ceiling={"recall": row.ceiling_recall, "f1": row.ceiling_f1},
             created_at=made_at,
         )
         self.create(task)
         session = Session(
-            uid=row["uid"],
+            uid=row.session,
             assignment=task,
             annotator=annotator,
-            state=row["state"],
-            limit_ms=row["limit_ms"],
-            mark_every_ms=row["mark_every_ms"],
-            config=row["config"],
-            document_numbers=row["documents"],
-            acc_ms=row["active_ms"],
-            last_mark_ms=max((one["mark_ms"] for one in texts if one["kind"] == Snapshot.Kind.MARK), default=0),
-            draft_text=next((one["text"] for one in texts if one["kind"] == Snapshot.Kind.FINAL), ""),
-            attested_before_at=row["attested_before_at"],
+            document_numbers=row.documents,
+            acc_ms=row.active_ms,
+            last_mark_ms=max((one.mark_ms for one in texts if one.kind == Snapshot.Kind.MARK), default=0),
+            draft_text=next((one.text for one in texts if one.kind == Snapshot.Kind.FINAL), ""),
             created_at=made_at,
-            started_at=row["started_at"],
-            ended_at=row["ended_at"],
-            end_reason=row["end_reason"] or "",
-            void_reason=row["void_reason"] or "",
+            end_reason=row.end_reason or "",
+            void_reason=row.void_reason or "",
+            **row.model_dump(include=KEPT),
         )
         self.create(session, "sessions")
         self._add_remarks(session, row)
         for one in texts:
-            snapshot = Snapshot(
-                session=session,
-                mark_ms=one["mark_ms"],
-                kind=one["kind"],
-                text=one["text"],
-                staleness_ms=one["staleness_ms"],
-                filled_by=one["filled_by"],
-                created_at=session.ended_at or made_at,
-            )
-            self.create(snapshot, "snapshots")
+            values = one.model_dump(exclude={"session"})
+            self.create(Snapshot(session=session, created_at=row.ended_at or made_at, **values), "snapshots")
 
-    def _add_remarks(self, session: Session, row: Row) -> None:
+    def _add_remarks(self, session: Session, row: SessionPart) -> None:
         """What the writer said afterwards, and why the session is left out, if it is."""
-        if reported_at := row["reported_at"]:
+        if reported_at := row.reported_at:
             report = SessionReport(
                 session=session,
-                time_was_enough=row["time_was_enough"],
-                used_no_model=row["used_no_model"],
-                comment=row["comment"] or "",
+                time_was_enough=row.time_was_enough,
+                used_no_model=row.used_no_model,
+                comment=row.comment or "",
                 at=reported_at,
             )
             self.create(report)
-        if row["exclusion_reason"]:
-            self.create(Exclusion(session=session, reason=row["exclusion_reason"], at=self.now))
+        if row.exclusion_reason:
+            self.create(Exclusion(session=session, reason=row.exclusion_reason, at=self.now))
 
     def write(self) -> None:
         """Save the rows; the study is on the subtopics that were written on."""
@@ -208,9 +242,3 @@ class SessionsPlan(LabelPlan[Sessions]):
     def subtopics_written(self) -> list[Subtopic]:
         """The subtopics that sessions of the archive are on."""
         return list({task.subtopic.pk: task.subtopic for task in self._new[Assignment]}.values())  # type: ignore[attr-defined]
-
-
-def _typed(row: Row) -> Row:
-    """A session with its id and moments as such; KeyError or ValueError where it is none."""
-    moments = {name: datetime.fromisoformat(row[name]) if row[name] else None for name in MOMENTS}
-    return {**{name: row[name] for name in NEEDED}, **row, **moments, "uid": UUID(row["session"])}

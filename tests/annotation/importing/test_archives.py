@@ -288,7 +288,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: Any) -> None:
         with zipfile.ZipFile(path, "w") as zipped:
             for name, data in (content or {"readme.txt": b"hello"}).items():
                 zipped.writestr(f"folder/{name}", data)
-    assert imported_with_errors(path)["n_errors"] == 1
+    assert imported_with_errors(path)["n_errors"] >= 1
     assert not Study.objects.exists()
 
 
