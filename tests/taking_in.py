@@ -4,16 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from benchmarks.io.formats import Format
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.questions import DEFAULT_DATASET, LONG2RAG
 from benchmarks.io.reading.problems import Problems
-from benchmarks.io.running import Report, import_rows
+from benchmarks.io.running import Report, applied
 from benchmarks.io.schemas.questions import QuestionText
 from benchmarks.io.schemas.topics import TopicFile
+
+Rows = TypeVar("Rows")
+
+
+def import_rows(
+    entry: Format[Rows],
+    files: Sequence[tuple[str, Rows]],
+    *,
+    request: ImportRequest,
+    problems: Problems | None = None,
+    dry_run: bool = False,
+) -> Report:
+    """Take parsed files in, each with its name, in one transaction. A dry run writes nothing.
+
+    `problems` may hold the warnings of the parser; they come back in the report.
+
+    Raises:
+        ImportFailed: something would alter what was imported before; nothing is written.
+    """
+    problems = Problems() if problems is None else problems
+    report = Report(tuple(entry.kinds), dry_run, problems)
+    report.add(applied(entry, files, request=request, problems=problems, dry_run=dry_run))
+    return report
 
 
 def import_topic(

@@ -62,12 +62,7 @@ def kept(haystack: Haystack, given: Mapping[str, Any], problems: Problems) -> di
     """What a haystack of somebody else is called already, and a warning where a file would call it otherwise."""
     before = {name: getattr(haystack, name) for name in given}
     for name in sorted(name for name in given if given[name] != before[name]):
-        problems.warning(
-            "kept",
-            "",
-            name,
-            expected="what whoever imported the haystack gave it",
-            got=Got("something else"),
-            message="Only they or an admin can change it.",
-        )
+        expected = "what whoever imported the haystack gave it"
+        message = "Only they or an admin can change it."
+        problems.warning("kept", "", name, expected=expected, got=Got("something else"), message=message)
     return before

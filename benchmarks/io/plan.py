@@ -58,9 +58,6 @@ class Result:
     title: str
     id: str
 
-    def as_json(self) -> dict[str, str]:
-        return {"title": self.title, "id": self.id}
-
 
 class Plan(ABC, Generic[Rows]):
     """New and altered rows, counted by kind; conflicts are errors in `problems`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
@@ -47,36 +47,15 @@ class Report:
         is_refused = self.problems.n_errors > 0
         return {
             **{name: {kind: 0 if is_refused else n[kind] for kind in self.kinds} for name, n in counts.items()},
-            "warnings": [warning.as_json() for warning in self.problems.warnings],
+            "warnings": [asdict(warning) for warning in self.problems.warnings],
             "errors": [error.as_json() for error in self.problems.errors],
             "n_errors": self.problems.n_errors,
-            "results": [result.as_json() for result in self.results],
+            "results": [asdict(result) for result in self.results],
             "dry_run": self.dry_run,
         }
 
 
-def import_rows(
-    entry: Format[Rows],
-    files: Sequence[tuple[str, Rows]],
-    *,
-    request: ImportRequest,
-    problems: Problems | None = None,
-    dry_run: bool = False,
-) -> Report:
-    """Take parsed files in, each with its name, in one transaction. A dry run writes nothing.
-
-    `problems` may hold the warnings of the parser; they come back in the report.
-
-    Raises:
-        ImportFailed: something would alter what was imported before; nothing is written.
-    """
-    problems = Problems() if problems is None else problems
-    report = Report(tuple(entry.kinds), dry_run, problems)
-    report.add(_applied(entry, files, request=request, problems=problems, dry_run=dry_run))
-    return report
-
-
-def _applied(
+def applied(
     entry: Format[Rows],
     files: Sequence[tuple[str, Rows]],
     *,
@@ -84,7 +63,7 @@ def _applied(
     problems: Problems,
     dry_run: bool,
 ) -> Plan[Rows]:
-    """Make a plan and, unless it is a dry run, write it."""
+    """Make a plan and, unless it is a dry run, write it; raises `ImportFailed` if it would alter anything."""
     if dry_run:
         return _planned(entry, files, request=request, problems=problems)
     try:
@@ -157,5 +136,5 @@ def _import_batch(
         problems.extend(found)
     with suppress(ImportFailed):
         problems.raise_errors()
-        report.add(_applied(entry, parsed, request=request, problems=problems, dry_run=report.dry_run))
+        report.add(applied(entry, parsed, request=request, problems=problems, dry_run=report.dry_run))
     report.problems.extend(problems)

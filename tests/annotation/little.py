@@ -15,7 +15,6 @@ from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.running import import_rows
 from benchmarks.io.schemas import sources
 from benchmarks.models import Judge, KeyPointVerdict, PointVerdict, Summary, SummaryRating, Verdict
 from benchmarks.scoring.likert import ASPECTS
@@ -38,6 +37,7 @@ from tests.makers_recall import extract, make_judge, make_response, support
 from tests.makers_recall import say as judge_says
 from tests.makers_verification import make_questions, make_verification_study
 from tests.makers_verification import say as verify
+from tests.taking_in import import_rows
 
 NOTHING = "nothing"
 ONE_LABEL = "one label"

@@ -18,13 +18,13 @@ from benchmarks.engine import summarizing
 from benchmarks.engine.arranging import Arranged
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.running import import_rows
 from benchmarks.io.schemas import sources
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary
 from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, Answer, FakeServer, serving
+from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
 PAGE = "/leaderboard/position/experiments/"

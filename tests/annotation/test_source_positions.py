@@ -14,10 +14,10 @@ from django.test import Client
 from annotation.leaderboard import positions
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.running import import_rows
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
 from tests.conftest import make_user
+from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
 PAGE = "/leaderboard/position/"

@@ -17,11 +17,11 @@ from annotation.writing import scoring, sessions
 from annotation.writing.wire import Draft, Message
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.running import import_rows
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack
 from tests.annotation.test_studies import form_data
 from tests.makers import NOW, annotator_of, flat, give_consent
+from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
 NEW = "/studies/writing/new/"

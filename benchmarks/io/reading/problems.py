@@ -5,10 +5,8 @@ A file of a million bad rows must not become a million objects, so each kind kee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from benchmarks.io.reading.strict_json import Flawed
 
@@ -48,15 +46,8 @@ class Problem:
 
     def as_json(self) -> dict[str, str]:
         """Plain values, the sentence included."""
-        return {
-            "file": self.file,
-            "kind": self.kind,
-            "where": self.where,
-            "field": self.field,
-            "expected": self.expected,
-            "got": self.got,
-            "message": str(self),
-        }
+        values = {name: value for name, value in asdict(self).items() if name != "level"}
+        return values | {"message": str(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +57,6 @@ class KindCount:
     kind: str
     count: int
     example: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "count": self.count, "example": self.example}
 
 
 @dataclass(slots=True)
@@ -111,25 +99,16 @@ class Problems:
     @property
     def errors(self) -> list[Problem]:
         """The errors that were kept, in the order found."""
-        return list(self._kept(Level.ERROR))
+        return [problem for (at, _), kept in self.examples.items() if at is Level.ERROR for problem in kept]
 
     @property
     def warnings(self) -> list[KindCount]:
-        """One row per kind of warning."""
-        return self.by_kind(Level.WARNING)
-
-    def by_kind(self, level: Level) -> list[KindCount]:
-        """One row per kind of this level, in the order of first occurrence."""
+        """One row per kind of warning, in the order of first occurrence."""
         return [
-            KindCount(kind=kind, count=count, example=str(self.examples[(at, kind)][0]))
+            KindCount(kind=kind, count=count, example=str(self.examples[at, kind][0]))
             for (at, kind), count in self.counts.items()
-            if at is level
+            if at is Level.WARNING
         ]
-
-    def _kept(self, level: Level) -> Iterator[Problem]:
-        for (at, _), kept in self.examples.items():
-            if at is level:
-                yield from kept
 
     def raise_errors(self) -> None:
         """Raise `ImportFailed` if there is any error."""

@@ -25,13 +25,13 @@ from benchmarks.io.schemas.fields import (
     Id,
     OptionalText,
     Part,
-    Text,
     can_be_kept,
     checked,
     checked_as,
     name_of,
     null_as,
 )
+from benchmarks.io.schemas.summhay_parts import InsightPart
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.system_names import TopicSystem
 
@@ -43,15 +43,6 @@ HUMAN = {"none": "not_covered", "partial": "partially_covered", "full": "fully_c
 """How published files spell the coverage that people give."""
 EXPECTED = "a list of objects with summary, reference_insights and annotation"
 EXAMPLE = example("annotated_summaries.json")
-
-
-class InsightPart(Part):
-    """A reference insight."""
-
-    EXPECTED = "an insight"
-    insight_id: Id
-    insight: Text
-    insight_name: OptionalText = ""
 
 
 class EntryPart(Part):

@@ -113,14 +113,9 @@ def _systems(draft: Draft) -> tuple[TopicSystem, ...]:
     for key, where in draft.systems.items():
         if systems.is_guess(key, retrievers=draft.retrievers):
             system = systems.parse_system(key, retrievers=draft.retrievers)
-            draft.problems.warning(
-                "ambiguous_system",
-                where,
-                key,
-                expected="a retriever that the file has scores of, an underscore, and a model",
-                got=key,
-                message=f"Read as retriever “{system.retriever}” and model “{system.summarizer}”.",
-            )
+            expected = "a retriever that the file has scores of, an underscore, and a model"
+            message = f"Read as retriever “{system.retriever}” and model “{system.summarizer}”."
+            draft.problems.warning("ambiguous_system", where, key, expected=expected, got=key, message=message)
     return tuple(systems.parse_system(key, retrievers=draft.retrievers) for key in draft.systems)
 
 
@@ -152,12 +147,9 @@ def _finished(draft: Draft, subtopic: TopicSubtopic, scores: Scores, numbers: Ma
     )
     for at, insight in enumerate(insights):
         if not insight.gold_documents:
+            place, expected = f"{where}.insights[{at}]", "an insight that some document includes"
             draft.problems.warning(
-                "insight_in_no_document",
-                f"{where}.insights[{at}]",
-                "insight_id",
-                expected="an insight that some document includes",
-                got=insight.key,
+                "insight_in_no_document", place, "insight_id", expected=expected, got=insight.key
             )
     renamed = {systems.retriever_name(published): kept for published, kept in by_number.items()}
     return replace(subtopic, insights=insights, scores=renamed)

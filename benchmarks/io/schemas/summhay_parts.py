@@ -159,14 +159,11 @@ def read_document(draft: Draft, value: Any, position: int) -> None:
     if part is None:
         return
     if isinstance(part.idx, int) and part.idx != position:
-        draft.problems.warning(
-            "document_order",
-            where,
-            "idx",
-            expected=f"{position}, its position from 0",
-            got=part.idx,
-            message="Documents are numbered by their position in the file.",
+        expected, message = (
+            f"{position}, its position from 0",
+            "Documents are numbered by their position in the file.",
         )
+        draft.problems.warning("document_order", where, "idx", expected=expected, got=part.idx, message=message)
     if not draft.is_new("document", part.document_id, where, "document_id"):
         return
     number = position + 1
@@ -233,14 +230,11 @@ def _summaries(draft: Draft, part: SubtopicPart, where: str, known: set[str]) ->
             summaries.append(TopicSummary(system_key=system, lines=lines, verdicts=verdicts))
     for key, judged in part.eval_summaries.items():
         if judged is not None and key not in part.summaries:
+            count = len(judged) if isinstance(judged, list) else 1
+            expected, message = "a summary of the same name", "Its verdicts are left out."
+            at = f"{where}.eval_summaries"
             draft.problems.warning(
-                "verdicts_without_summary",
-                f"{where}.eval_summaries",
-                key,
-                expected="a summary of the same name",
-                got=None,
-                message="Its verdicts are left out.",
-                count=len(judged) if isinstance(judged, list) else 1,
+                "verdicts_without_summary", at, key, expected=expected, got=None, message=message, count=count
             )
     return tuple(summaries)
 
@@ -249,14 +243,9 @@ def _lines(draft: Draft, value: list[str], where: str) -> tuple[str, ...]:
     """Lines of a summary; a line break inside a line would shift the numbers, so it becomes a space."""
     for position, line in enumerate(value):
         if "\n" in line:
-            draft.problems.warning(
-                "line_break",
-                f"{where}[{position}]",
-                "",
-                expected="one line",
-                got=line.replace("\n", "⏎"),
-                message="The line breaks in it became spaces.",
-            )
+            shown, message = line.replace("\n", "⏎"), "The line breaks in it became spaces."
+            at = f"{where}[{position}]"
+            draft.problems.warning("line_break", at, "", expected="one line", got=shown, message=message)
     if not any(line.strip() for line in value):
         draft.problems.warning("empty_summary", where, "", expected="at least one line", got=value)
         return ()
@@ -269,18 +258,12 @@ def _verdicts(draft: Draft, value: Any, where: str, *, known: set[str], n_lines:
     for position, part in enumerate(parts or ()):
         key, at = part.insight_id, f"{where}[{position}]"
         if key not in known:
-            draft.problems.warning(
-                "verdict_of_unknown_insight",
-                at,
-                "insight_id",
-                expected="an insight of this subtopic",
-                got=key,
-                message="The verdict is left out.",
-            )
+            expected, message = "an insight of this subtopic", "The verdict is left out."
+            kind = "verdict_of_unknown_insight"
+            draft.problems.warning(kind, at, "insight_id", expected=expected, got=key, message=message)
         elif key in verdicts:
-            draft.problems.error(
-                "duplicate_id", at, "insight_id", expected="one verdict for each insight", got=key
-            )
+            expected = "one verdict for each insight"
+            draft.problems.error("duplicate_id", at, "insight_id", expected=expected, got=key)
         elif (verdict := _verdict(part, at, n_lines, draft.problems)) is not None:
             verdicts[key] = verdict
     return tuple(verdicts.values())
@@ -309,14 +292,10 @@ def _verdict(part: VerdictPart, where: str, n_lines: int, problems: Problems) ->
         probabilities=probabilities_in(part.probabilities, where, problems),
     )
     if verdict.breaks_rule:
-        problems.warning(
-            "covered_without_line" if coverage != Coverage.NONE else "line_without_coverage",
-            where,
-            "bullet_id",
-            expected="a line exactly when the insight is covered",
-            got=Got(f"{part.coverage} with {describe(part.bullet_id)}"),
-            message="Kept as published.",
-        )
+        kind = "covered_without_line" if coverage != Coverage.NONE else "line_without_coverage"
+        expected = "a line exactly when the insight is covered"
+        got = Got(f"{part.coverage} with {describe(part.bullet_id)}")
+        problems.warning(kind, where, "bullet_id", expected=expected, got=got, message="Kept as published.")
     return verdict
 
 
@@ -328,15 +307,10 @@ def scores_by_number(
     for retriever, by_document in scores.items():
         unknown = [key for key in by_document if key not in numbers]
         if unknown:
-            problems.warning(
-                "unknown_document",
-                where,
-                retriever,
-                expected="ids of documents of this haystack",
-                got=unknown[0],
-                message=f"{len(unknown):,} of {len(by_document):,} scores are left out.",
-                count=len(unknown),
-            )
+            expected, count = "ids of documents of this haystack", len(unknown)
+            message = f"{count:,} of {len(by_document):,} scores are left out."
+            kind, got = "unknown_document", unknown[0]
+            problems.warning(kind, where, retriever, expected=expected, got=got, message=message, count=count)
         kept = {numbers[key]: score for key, score in by_document.items() if key in numbers}
         by_number[retriever] = dict(sorted(kept.items()))
     return by_number

@@ -14,7 +14,7 @@ from benchmarks.io.schemas.topics import (
     TopicSummary,
     TopicVerdict,
 )
-from benchmarks.models import Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
+from benchmarks.models import Document, Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
 from benchmarks.system_names import TopicSystem
 
 OURS = {"source_name", "source_title"}
@@ -49,16 +49,23 @@ def topic_of(haystack: Haystack, *, further: Further | None = None) -> TopicFile
     return TopicFile(
         key=haystack.key,
         title=haystack.metadata.get("source_title", haystack.title),
-        documents=tuple(
-            TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
-            for row in haystack.documents.order_by("number")
-        ),
+        documents=tuple(map(document_of, haystack.documents.order_by("number"))),
         subtopics=_subtopics(haystack, summaries),
         systems=tuple(systems.values()),
         domain=haystack.domain,
         metadata={name: value for name, value in haystack.metadata.items() if name not in OURS},
         source_name=haystack.metadata.get("source_name", ""),
     )
+
+
+def document_of(row: Document) -> TopicDocument:
+    """A document as a frozen row."""
+    return TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
+
+
+def insight_of(row: Insight) -> TopicInsight:
+    """A reference fact as a frozen row."""
+    return TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
 
 
 def _system(row: System) -> TopicSystem:
@@ -70,9 +77,7 @@ def _system(row: System) -> TopicSystem:
 def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> tuple[TopicSubtopic, ...]:
     insights: dict[int, list[TopicInsight]] = defaultdict(list)
     for row in Insight.objects.filter(subtopic__haystack=haystack).order_by("subtopic", "number"):
-        insights[row.subtopic_id].append(
-            TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
-        )
+        insights[row.subtopic_id].append(insight_of(row))
     scores = RetrieverRanking.objects.imported().filter(subtopic__haystack=haystack).by_subtopic()
     return tuple(
         TopicSubtopic(

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from django.db.models import Prefetch
 
 from benchmarks.io.schemas.sources import SourceSummary, SourceText
-from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
+from benchmarks.io.schemas.topics import TopicFile, TopicSubtopic
+from benchmarks.io.writers.haystacks import document_of, insight_of
 from benchmarks.models import Document, Haystack, Insight, Summary, System
 from benchmarks.querysets import HaystackQuerySet
 
@@ -43,26 +44,18 @@ def sources_of(rows: HaystackQuerySet) -> Iterator[SourceText]:
 def source_of(row: Haystack) -> SourceText:
     """One source with its parts, which are prefetched."""
     (subtopic,) = row.subtopics.all()
-    insights = tuple(
-        TopicInsight(key=one.key, name=one.name, text=one.text, gold_documents=tuple(one.gold_documents))
-        for one in subtopic.insights.all()
-    )
     part = TopicSubtopic(
         key=subtopic.key,
         number=1,
         name=subtopic.name,
         description=subtopic.description,
         query=subtopic.query,
-        insights=insights,
-    )
-    documents = tuple(
-        TopicDocument(key=one.key, number=one.number, text=one.text, title=one.title)
-        for one in row.documents.all()
+        insights=tuple(map(insight_of, subtopic.insights.all())),
     )
     topic = TopicFile(
         key=row.key.removeprefix(key_of(row.dataset, "")),
         title=row.title,
-        documents=documents,
+        documents=tuple(map(document_of, row.documents.all())),
         subtopics=(part,),
         domain=row.domain,
     )

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.running import Report, import_rows
+from benchmarks.io.running import Report
 from benchmarks.io.schemas import sources
 from benchmarks.io.writers.sources import sources_of
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.conftest import make_user
+from tests.taking_in import import_rows
 
 TEXT = "The mole was built in 1911. Storms moved its stones. In 1953 its end sank. Divers look at it every spring."
 COUNTS = {"sources": 1, "documents": 1, "sentences": 2, "systems": 2, "summaries": 2}
