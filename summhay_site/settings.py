@@ -130,7 +130,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
-SESSION_ENGINE = "summhay_site.authentication"
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = 14 * 24 * 3600  # a log-in outlasts any session of work
 TRUST_PROXY = HTTPS and env.flag("TRUST_PROXY", default=True)
 AXES_FAILURE_LIMIT = 8

@@ -52,7 +52,7 @@ def _answered(kind: TaskPage, task: LabelTask, request: HttpRequest) -> dict[str
     answer = answers.checked(task, answers.parse(request.POST))
     if answers.counts(answer) and task.n_questions == 1:
         task.n_answered, task.state = 1, LabelTask.State.DONE
-    return payload_of(kind, Outcome(task, answer, question_in(request.POST) if answers.questions else None))
+    return payload_of(kind, Outcome(task, answer, question_in(request.POST) if answers.by_insight else None))
 
 
 def _state(task: LabelTask) -> dict[str, Any]:

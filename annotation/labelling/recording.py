@@ -1,15 +1,14 @@
 """Answers to an item, or to one question of it, of every kind: one row per act, the newest is current.
 
 Nothing is ever changed or lost. A subclass of `AnswerKind` has what one kind has of its own: model, columns, and
-what it accepts. `record` is the hot path, so its queries are prepared.
+what it accepts. `record` is the hot path: what it asks the database is in `annotation.hot`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
@@ -17,12 +16,12 @@ from django.db import transaction
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from annotation import hot
+from annotation.hot import Before
 from annotation.labelling.activity import AT_ONCE, Told
-from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, take_answers
-from annotation.labelling.reading import ActContext, AnswerReads, ItemQuestions
+from annotation.labelling.handling import OwnTask, TaskRefused, Tasks, ensure_open, keep_contact, take_answers
 from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
 from annotation.models import LabelTask
-from benchmarks import prepared
 
 
 class Answer(Protocol):
@@ -43,20 +42,14 @@ A = TypeVar("A", bound=Answer)
 class AnswerKind(ABC, Generic[A]):
     """One kind of answer: how it is read from a form, checked, stored and named.
 
-    The tasks that its methods get hold study, item and what `needed` names (like "item__key_point"). With
-    `questions` an answer is about one of the questions of the item, otherwise about the item. An optional kind
-    stands beside what a task asks: a task is done without it, and its answers do not count as those of the task.
+    With `by_insight` an answer is about one of the insights of the item's summary, otherwise about the item. An
+    optional kind stands beside what a task asks: a task is done without it, and its answers do not count as those
+    of the task.
     """
 
     model: Any
-    needed: tuple[str, ...] = ()
-    questions: ItemQuestions | None = None
+    by_insight = False
     is_optional = False
-
-    @cached_property
-    def reads(self) -> AnswerReads:
-        """The prepared reads; they are compiled at their first use."""
-        return AnswerReads(self.model, needed=self.needed, questions=self.questions)
 
     @abstractmethod
     def parse(self, data: QueryDict) -> A:
@@ -89,6 +82,14 @@ class AnswerKind(ABC, Generic[A]):
     def counts(self, answer: A) -> bool:
         """Whether it answers its question."""
         return not self.is_optional and answer.is_complete
+
+    def before(self, task: LabelTask, *, op_id: str, version: int | None, question: UUID | None) -> Before:
+        """What is there before an act on a locked task, which is told the time of the last contact."""
+        there = hot.before(
+            task, model=self.model, op_id=op_id, version=version or 0, by_insight=self.by_insight, insight=question
+        )
+        task.contact_at = there.contact_at  # type: ignore[attr-defined]
+        return there
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +126,18 @@ def record(
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
         TaskRefused: the study is closed, the item has no such question, or the kind does not accept the answer.
     """
-    task = kind.reads.task(tasks)
+    task = _locked(tasks)
     op_id = op_id or uuid4().hex
-    context = kind.reads.context(task, op_id=op_id, guideline_version=guideline_version, question=question)
-    task.contact_at = context.contact_at
-    if kind.questions is not None and context.question_id is None:
+    before = kind.before(task, op_id=op_id, version=guideline_version, question=question)
+    if kind.by_insight and before.insight_id is None:
         raise TaskRefused("not_asked", _("This task does not ask about that."))
-    current = kind.reads.current(task, context.question_id)
-    if context.delivered is not None:
-        return Outcome(task, kind.answer_of(current), question)
+    if before.delivered is not None:
+        return Outcome(task, kind.answer_of(before.current), question)
     answer = kind.checked(task, answer)
-    if kind.answer_of(current) == answer:
-        prepared.update(task, *keep_contact(task, now, told))
+    if kind.answer_of(before.current) == answer:
+        hot.update(task, *keep_contact(task, now, told))
         return Outcome(task, answer, question, is_changed=False)
-    _replace(kind, task, current, answer, context, op_id=op_id, now=now, told=told)
+    _replace(kind, task, answer, before, op_id=op_id, now=now, told=told)
     return Outcome(task, answer, question)
 
 
@@ -154,19 +153,33 @@ def undo(
     act = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if act is None:
         return None
-    task = kind.reads.task(act.tasks)
+    task = _locked(act.tasks)
     last = act.row.undoes if act.is_repeated else newest_act(kind.model.objects.filter(task=task))
-    question = getattr(last, kind.questions.name).uid if kind.questions else None
-    context = kind.reads.context(task, op_id=op_id, guideline_version=None, question=question)
-    task.contact_at = context.contact_at
-    current = kind.reads.current(task, context.question_id)
+    question = last.insight.uid if kind.by_insight else None
+    before = kind.before(task, op_id=op_id, version=None, question=question)
     undone = undone_on(task, kind.answer_of(last))
     if act.is_repeated:
-        return Outcome(task, kind.answer_of(current), question, undone=undone)
-    before = kind.answer_of(last.supersedes)
-    context = context._replace(guideline_id=last.guideline_id)
-    _replace(kind, task, current, before, context, op_id=op_id or uuid4().hex, now=now, undoes=last)
-    return Outcome(task, before, question, undone=undone)
+        return Outcome(task, kind.answer_of(before.current), question, undone=undone)
+    answer, before = kind.answer_of(last.supersedes), replace(before, guideline_id=last.guideline_id)
+    _replace(kind, task, answer, before, op_id=op_id or uuid4().hex, now=now, undoes=last)
+    return Outcome(task, answer, question, undone=undone)
+
+
+def _locked(tasks: Tasks) -> LabelTask:
+    """The one task, locked, with what kinds read to accept an answer.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
+    """
+    if isinstance(tasks, OwnTask):
+        task = hot.task_of(user_id=tasks.user_id, uid=tasks.uid)
+    else:
+        task = hot.task_by_key(tasks.values_list("pk", flat=True).get())
+    if task is None:
+        raise LabelTask.DoesNotExist
+    ensure_open(task.study)
+    return task
 
 
 def new_row(
@@ -189,7 +202,7 @@ def new_row(
         is_unsure=answer.is_unsure,
         op_id=op_id,
         made_at=now,
-        **({f"{kind.questions.name}_id": question} if kind.questions else {}),
+        **({"insight_id": question} if kind.by_insight else {}),
         **kind.columns(task, answer),
     )
 
@@ -197,22 +210,21 @@ def new_row(
 def _replace(
     kind: AnswerKind[A],
     task: LabelTask,
-    current: Any,
     answer: A,
-    context: ActContext,
+    before: Before,
     *,
     op_id: str,
     now: datetime,
     undoes: Any = None,
     told: Told = AT_ONCE,
 ) -> None:
+    current, insight, guideline = before.current, before.insight_id, before.guideline_id
     if current is not None:
         current.is_current = False
-        prepared.update(current, "is_current")
-    question, guideline = context.question_id, context.guideline_id
-    made = new_row(kind, task, answer, question=question, guideline=guideline, op_id=op_id, now=now)
+        hot.update(current, "is_current")
+    made = new_row(kind, task, answer, question=insight, guideline=guideline, op_id=op_id, now=now)
     made.supersedes, made.undoes = current, undoes
-    prepared.insert(made)
+    made.save(force_insert=True)
     gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
     changed = keep_contact(task, now, told) + take_answers(task, n_answered=task.n_answered + gained, now=now)
-    prepared.update(task, *changed)
+    hot.update(task, *changed)

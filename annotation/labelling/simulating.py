@@ -21,7 +21,7 @@ from annotation.labelling.recording import AnswerKind, new_row
 from annotation.labelling.simulation import Rates, dice_of, times_of
 from annotation.models import Annotator, LabelItem, LabelTask, Study
 from annotation.studies.lifecycle import Details
-from benchmarks.models import Haystack, Judge
+from benchmarks.models import Haystack, Insight, Judge
 
 IN_A_QUERY = 500
 T = TypeVar("T")
@@ -169,17 +169,15 @@ def _with_truth(
 
 
 def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[int, list[int | None]]:
-    """The questions of each item, in their order; none where the item itself is asked."""
-    if kind.questions is None:
+    """The insights of each item, in their order; none where the item itself is asked."""
+    if not kind.by_insight:
         return {}
-    of_item = kind.questions.of_item.removeprefix("item__")
-    group_of = dict(LabelItem.objects.filter(pk__in=items).values_list("pk", of_item))
-    group = kind.questions.group
-    by_group: dict[int, list[int | None]] = defaultdict(list)
-    rows = kind.questions.model.objects.filter(**{f"{group}__in": set(group_of.values())}).order_by("pk")
-    for pk, owner in rows.values_list("pk", group):
-        by_group[owner].append(pk)
-    return {pk: by_group[owner] for pk, owner in group_of.items()}
+    subtopics = dict(LabelItem.objects.filter(pk__in=items).values_list("pk", "summary__subtopic"))
+    insights: dict[int, list[int | None]] = defaultdict(list)
+    rows = Insight.objects.filter(subtopic__in=set(subtopics.values())).order_by("pk")
+    for pk, subtopic in rows.values_list("pk", "subtopic"):
+        insights[subtopic].append(pk)
+    return {pk: insights[subtopic] for pk, subtopic in subtopics.items()}
 
 
 def _right(simulated: Simulated[T], question: SimulatedQuestion[T]) -> Any:

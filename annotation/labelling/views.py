@@ -67,7 +67,7 @@ def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) 
         kind=answers,
         tasks=tasks,
         answer=answers.parse(data),
-        question=question_in(data) if answers.questions else None,
+        question=question_in(data) if answers.by_insight else None,
         guideline_version=number_in(data, "guideline"),
         op_id=data.get("op_id", "")[:MAX_OP_ID],
         now=now,

@@ -13,11 +13,10 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.acts import BadAct, unsure_in
 from annotation.labelling.handling import TaskRefused
-from annotation.labelling.reading import ItemQuestions
 from annotation.labelling.recording import AnswerKind, Outcome
 from annotation.linking.bullets import bullets_of, linkable_numbers
 from annotation.models import CoverageLabel, LabelItem, LabelKey
-from benchmarks.models import Insight, Summary
+from benchmarks.models import Summary
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 CLEARED = ""
@@ -74,8 +73,7 @@ class Links(AnswerKind[LinkingAnswer]):
     """Answers about the insights of a summary."""
 
     model = CoverageLabel
-    needed = ("study__linking_plan__allow_several_lines", "item__summary__text")
-    questions = ItemQuestions("insight", Insight, group="subtopic", of_item="item__summary__subtopic")
+    by_insight = True
 
     def parse(self, data: QueryDict) -> LinkingAnswer:
         """The answer in a form: `coverage, line*, unsure?`.

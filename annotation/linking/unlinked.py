@@ -48,7 +48,6 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
     """Reasons, beside the coverage labels of a task."""
 
     model = UnlinkedLabel
-    needed = ("study__linking_plan__asks_unlinked", "item__summary__text")
     is_optional = True
 
     def parse(self, data: QueryDict) -> UnlinkedReasons:

@@ -42,7 +42,6 @@ class Ratings(AnswerKind[Rated]):
     """The ratings of a summary, which are given one by one and stored together."""
 
     model = RatingLabel
-    needed = ("item__summary",)
 
     def parse(self, data: QueryDict) -> Rated:
         """The ratings in a form: `overall?, informativeness?, quality?, coherence?, attributability?, unsure?`.

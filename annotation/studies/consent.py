@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q
 
+from annotation import hot
 from annotation.models import Annotator, Consent, ConsentText
 from annotation.querysets import AnnotatorQuerySet
 from annotation.studies.guidelines import in_active_language, unwrapped
@@ -89,12 +90,8 @@ def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
 
 
 def lets_work(user: Any) -> bool:
-    """Whether work of this user may be stored; the account of a request knows it from when it was read."""
-    withdrawn: bool | None = getattr(user, "has_withdrawn_consent", None)
-    if withdrawn is None:
-        consents = Consent.objects.filter(annotator__user=user.pk)
-        withdrawn = consents.exists() and not consents.in_force().exists()
-    return not withdrawn
+    """Whether work of this user may be stored."""
+    return not hot.has_withdrawn(user.pk)
 
 
 @transaction.atomic

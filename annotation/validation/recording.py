@@ -61,12 +61,6 @@ class PairAnswers(AnswerKind[PairAnswer]):
     """Answers about a response and a key point."""
 
     model = EntailmentLabel
-    needed = (
-        "item__response__text",
-        "item__key_point",
-        "study__validation_plan__shows_verdict",
-        "study__validation_plan__asks_why_not",
-    )
 
     def parse(self, data: QueryDict) -> PairAnswer:
         """The answer in a form: `answer, start?, end?, unsure?, why?`; places in code points.

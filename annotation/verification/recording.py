@@ -34,7 +34,6 @@ class PointJudgments(AnswerKind[Judgments]):
     """Answers about a key point."""
 
     model = PointLabel
-    needed = ("item__key_point", "item__question")
 
     def parse(self, data: QueryDict) -> Judgments:
         """The answer in a form: `grounded, keyness?, unsure?`.

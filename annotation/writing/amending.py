@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation import clock
 from annotation.clock import Refusal, State
 from annotation.models import Assignment, ClockCredit, CreditRequest, Exclusion, Session, Snapshot
-from annotation.writing.locking import LockedSession, Sessions, locked
+from annotation.writing.locking import LockedSession, locked
 from annotation.writing.settling import settle
 from benchmarks import audit
 
@@ -44,7 +44,7 @@ class AlreadyAnswered(Unchanged):
         super().__init__(_("This request was already answered. Nothing was changed."))
 
 
-def void(*, session: Sessions, by: Any, reason: str, now: datetime) -> Session:
+def void(*, session: Session, by: Any, reason: str, now: datetime) -> Session:
     """End a session that shall not count and free its place; nothing of it is deleted.
 
     ClockRefused on a session that ended by itself: that one is excluded from figures instead.
@@ -62,7 +62,7 @@ def void(*, session: Sessions, by: Any, reason: str, now: datetime) -> Session:
 
 def credit_clock(
     *,
-    session: Sessions,
+    session: Session,
     by: Any,
     delta_ms: int,
     reason: str,
@@ -82,7 +82,7 @@ def credit_clock(
 
 def reopen(
     *,
-    session: Sessions,
+    session: Session,
     by: Any,
     delta_ms: int,
     reason: str,

@@ -15,8 +15,8 @@ from django.db import IntegrityError
 
 from annotation import clock
 from annotation.clock import ClockState, State
-from annotation.models import DraftRevision, SessionEvent
-from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, Sessions, locked
+from annotation.models import DraftRevision, Session, SessionEvent
+from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, locked
 from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
 LONG_DRAFT = 200
@@ -105,7 +105,7 @@ class DraftTooLong(Exception):
 REFUSALS: dict[str, type[DraftRefused]] = {kind.code: kind for kind in DraftRefused.__subclasses__()}
 
 
-def save(*, session: Sessions, message: Message, now: datetime) -> Status:
+def save(*, session: Session, message: Message, now: datetime) -> Status:
     """Store a draft as the next revision, stamped with the active time of its arrival.
 
     The same op_id again gives the same revision and stores nothing. A text equal to the last one is a revision
@@ -115,7 +115,7 @@ def save(*, session: Sessions, message: Message, now: datetime) -> Status:
     return carry(session=session, message=message, now=now, then=status_of)
 
 
-def choose(*, session: Sessions, message: Message, now: datetime) -> Status:
+def choose(*, session: Session, message: Message, now: datetime) -> Status:
     """Go on with one of two texts after a conflict; `replaces_sha256` names the server's text that it replaces.
 
     If the server's text has changed meanwhile it is a conflict again, with the newer one.
@@ -127,7 +127,7 @@ def choose(*, session: Sessions, message: Message, now: datetime) -> Status:
 
 
 def carry(
-    *, session: Sessions, message: Message, now: datetime, then: Callable[[LockedSession, str], Status]
+    *, session: Session, message: Message, now: datetime, then: Callable[[LockedSession, str], Status]
 ) -> Status:
     """Take the message's draft, if there is one, and act on the session in the same transaction.
 
@@ -148,7 +148,7 @@ def carry(
     return outcome
 
 
-def refuse_without_consent(*, session: Sessions, message: Message, now: datetime) -> ConsentMissing:
+def refuse_without_consent(*, session: Session, message: Message, now: datetime) -> ConsentMissing:
     """Store the draft of a message as refused, and nothing else of it; gives the refusal. DraftTooLong if not."""
     draft = message.draft
     if draft is None:
@@ -168,7 +168,7 @@ def refuse_without_consent(*, session: Sessions, message: Message, now: datetime
 
 
 def _carry(
-    session: Sessions,
+    session: Session,
     message: Message,
     now: datetime,
     then: Callable[[LockedSession, str], Status],

@@ -10,17 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
-from django.db.models.query import QuerySet
 
-from annotation import clock
+from annotation import clock, hot
 from annotation.clock import ClockState, Policy, Reason, Settlement, State
-from annotation.models import ActivePeriod, Annotator, Assignment, Session, SessionEvent
+from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
 from annotation.writing.snapshots import FilledBy, materialise
-from benchmarks.prepared import PreparedRows
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -30,30 +27,6 @@ SERVER_TAB = "@server"
 
 HEAVY = ("config", "document_numbers", "draft_text", "notes_text", "read_documents")
 """Columns that the clock never needs."""
-
-LOCKED_FIELDS = (
-    "uid",
-    "assignment_id",
-    "annotator_id",
-    "state",
-    "limit_ms",
-    "mark_every_ms",
-    "grace_ms",
-    "disconnect_policy",
-    "lease_ms",
-    "acc_ms",
-    "run_started_at",
-    "clock_hwm",
-    "last_seen_at",
-    "next_due_at",
-    "last_mark_ms",
-    "draft_rev",
-    "draft_text",
-    "active_tab",
-    "started_at",
-    "ended_at",
-    "end_reason",
-)
 
 
 def to_ms(moment: datetime) -> int:
@@ -131,7 +104,7 @@ class Lapse:
 
 @dataclass
 class LockedSession:
-    """One session while its row is locked; `row` holds the fields of `LOCKED_FIELDS` and no documents."""
+    """One session while its row is locked; `row` has what the clock needs and the draft."""
 
     row: Session
     now: datetime
@@ -247,47 +220,9 @@ class LockedSession:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSession:
-    """A session among a person's own, by its public id; looked up when it is locked, by a prepared query."""
-
-    user_id: int
-    uid: UUID
-
-    def for_page(self) -> Session | None:
-        """The session with all that a page of it needs; None if it is not theirs."""
-        return _OWN_PAGE.first(user=self.user_id, uid=self.uid)
-
-    def rows(self) -> QuerySet[Session, Session]:
-        """The same as a queryset."""
-        return _own_rows(self.user_id, self.uid)
-
-
-def rows_of(session: QuerySet[Session, Session] | OwnSession) -> QuerySet[Session, Session]:
-    """A session that was not looked up yet, as a queryset."""
-    return session.rows() if isinstance(session, OwnSession) else session
-
-
-def _own_rows(user: Any, uid: Any) -> QuerySet[Session, Session]:
-    return Session.objects.filter(annotator__user=user, uid=uid)
-
-
-_OWN_PAGE = PreparedRows[Session](
-    lambda user, uid: Session.objects.for_pages().filter(annotator__user=user, uid=uid),
-    user=Annotator._meta.get_field("user"),
-    uid=Session._meta.get_field("uid"),
-)
-_OWN_LOCKED = PreparedRows[Session](
-    lambda user, uid: _own_rows(user, uid).only(*LOCKED_FIELDS).select_for_update(of=("self",)),
-    user=Annotator._meta.get_field("user"),
-    uid=Session._meta.get_field("uid"),
-)
-Sessions = Session | QuerySet[Session, Session] | OwnSession
-
-
 @contextmanager
 def locked(
-    session: Sessions,
+    session: Session,
     *,
     now: datetime,
     filled_by: FilledBy = FilledBy.REQUEST,
@@ -296,24 +231,16 @@ def locked(
     """Hold one session's row in a transaction of its own; an exception inside undoes everything.
 
     PostgreSQL locks the row; SQLite lets one writer in at a time (its transactions begin IMMEDIATE). Raises
-    Session.DoesNotExist where the query finds nothing, for instance another person's session.
+    Session.DoesNotExist where it is gone, or held by somebody else and to be skipped.
     """
     with transaction.atomic():
-        row = _locked_row(session, skip_locked=skip_locked)
+        row = hot.locked_session(session.pk, skip_locked=skip_locked)
+        if row is None:
+            raise Session.DoesNotExist
         state = clock_of(row)
         held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
         yield held
         held.flush()
-
-
-def _locked_row(session: Sessions, *, skip_locked: bool) -> Session:
-    if isinstance(session, OwnSession):
-        row = _OWN_LOCKED.first(user=session.user_id, uid=session.uid)
-        if row is None:
-            raise Session.DoesNotExist
-        return row
-    rows = Session.objects.filter(pk=session.pk) if isinstance(session, Session) else session
-    return rows.only(*LOCKED_FIELDS).select_for_update(of=("self",), skip_locked=skip_locked).get()
 
 
 def lapse_of(row: Session) -> Lapse | None:

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -24,7 +24,7 @@ from annotation.pane import pane_for, respond
 from annotation.studies import consent
 from annotation.writing import afterwards, assigning, sessions, settling
 from annotation.writing.eligibility import NotEligible
-from annotation.writing.locking import OwnSession, lapse_of
+from annotation.writing.locking import lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
 from annotation.writing.preview import unstored_session
@@ -164,10 +164,6 @@ def _ending(row: Session, now: datetime) -> dict[str, Any]:
 
 def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     """The person's session with all that a page of it needs, its clock brought to `now`."""
-    own = OwnSession(user_id=request.user.pk or 0, uid=uid)
-    row = own.for_page()
-    if row is not None and settling.settle(session=row, now=now) is not row:
-        row = own.for_page()
-    if row is None:
-        raise Http404
-    return row
+    rows = Session.objects.for_pages().filter(annotator__user=request.user.pk)
+    row = get_object_or_404(rows, uid=uid)
+    return row if settling.settle(session=row, now=now) is row else rows.get(pk=row.pk)

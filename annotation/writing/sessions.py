@@ -28,11 +28,9 @@ from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost,
 from annotation.writing.locking import (
     HEAVY,
     LockedSession,
-    Sessions,
     clock_of,
     lapse_of,
     locked,
-    rows_of,
     to_ms,
 )
 from annotation.writing.starting import frozen_settings
@@ -97,7 +95,7 @@ def _only_one_clock(held: LockedSession, tab_id: str) -> None:
             raise OtherSession(status_of(held, tab_id))
 
 
-def pause(*, session: Sessions, message: Message, now: datetime) -> Status:
+def pause(*, session: Session, message: Message, now: datetime) -> Status:
     """Stop the clock, with the draft in the same transaction; in the grace it answers `time_is_up`."""
 
     def then(held: LockedSession, tab_id: str) -> Status:
@@ -111,7 +109,7 @@ def pause(*, session: Sessions, message: Message, now: datetime) -> Status:
     return drafting.carry(session=session, message=message, now=now, then=then)
 
 
-def submit(*, session: Sessions, message: Message, now: datetime) -> Status:
+def submit(*, session: Session, message: Message, now: datetime) -> Status:
     """End the session, with the draft in the same transaction; a refused draft means that it goes on.
 
     A session that expired first stays expired: SessionClosed.
@@ -127,15 +125,10 @@ def submit(*, session: Sessions, message: Message, now: datetime) -> Status:
     return status
 
 
-def resume(*, session: Sessions, message: Message, now: datetime) -> Status:
+def resume(*, session: Session, message: Message, now: datetime) -> Status:
     """Let the clock run again; it also claims the session for the tab. OtherSession or SessionClosed if not."""
     with transaction.atomic():
-        owner = (
-            session.annotator_id
-            if isinstance(session, Session)
-            else rows_of(session).only("annotator_id").get().annotator_id
-        )
-        Annotator.objects.select_for_update().get(pk=owner)
+        Annotator.objects.select_for_update().get(pk=session.annotator_id)
         with locked(session, now=now) as held:
             done = held.settle()
             if held.state.state == State.PAUSED:
@@ -158,7 +151,7 @@ def _closed(status: Status) -> SessionClosed:
     return SessionClosed(status, your_text="", server_text="")
 
 
-def claim_tab(*, session: Sessions, message: Message, now: datetime) -> tuple[Status, str]:
+def claim_tab(*, session: Session, message: Message, now: datetime) -> tuple[Status, str]:
     """Make this the tab that writes, and give it the draft with its revision; the older one turns read-only."""
     with locked(session, now=now) as held:
         held.touch()
@@ -171,7 +164,7 @@ def claim_tab(*, session: Sessions, message: Message, now: datetime) -> tuple[St
     return status, held.row.draft_text
 
 
-def heartbeat(*, session: Sessions, message: Message, now: datetime) -> Status:
+def heartbeat(*, session: Session, message: Message, now: datetime) -> Status:
     """A heartbeat, with events; it settles the clock and gives its state."""
     with locked(session, now=now) as held:
         drafting.touch(held, message.tab_id)
@@ -179,7 +172,7 @@ def heartbeat(*, session: Sessions, message: Message, now: datetime) -> Status:
         return status_of(held, message.tab_id)
 
 
-def record_events(*, session: Sessions, message: Message, now: datetime) -> Status:
+def record_events(*, session: Session, message: Message, now: datetime) -> Status:
     """Store the events of a browser, from any of its tabs, without a heartbeat."""
     with locked(session, now=now) as held:
         held.settle()
@@ -187,7 +180,7 @@ def record_events(*, session: Sessions, message: Message, now: datetime) -> Stat
         return status_of(held, message.tab_id)
 
 
-def look(*, session: Sessions, tab_id: str, now: datetime) -> Status:
+def look(*, session: Session, tab_id: str, now: datetime) -> Status:
     """How the session stands, without a sign of life: it writes only what is due."""
     row = settling.settle(session=session, now=now)
     state = clock_of(row)
@@ -198,7 +191,7 @@ def look(*, session: Sessions, tab_id: str, now: datetime) -> Status:
 
 def write_notes(
     *,
-    session: Sessions,
+    session: Session,
     tab_id: str,
     text: str,
     now: datetime,
@@ -229,13 +222,13 @@ def write_notes(
     return _put(session, tab_id, now, if_refused=store_apart, notes_text=text)
 
 
-def mark_read(*, session: Sessions, tab_id: str, numbers: Sequence[int], now: datetime) -> Status:
+def mark_read(*, session: Session, tab_id: str, numbers: Sequence[int], now: datetime) -> Status:
     """Keep which documents the person has marked as read."""
     return _put(session, tab_id, now, read_documents=list(numbers))
 
 
 def _put(
-    session: Sessions,
+    session: Session,
     tab_id: str,
     now: datetime,
     if_refused: Callable[[LockedSession, str], None] | None = None,

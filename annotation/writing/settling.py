@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.query import QuerySet
 
 from annotation.models import Session, Study
-from annotation.writing.locking import Sessions, locked, rows_of
+from annotation.writing.locking import locked
 from annotation.writing.snapshots import FilledBy
 
 BATCH = 500
@@ -20,14 +20,13 @@ BATCH = 500
 logger = logging.getLogger(__name__)
 
 
-def settle(*, session: Sessions, now: datetime) -> Session:
+def settle(*, session: Session, now: datetime) -> Session:
     """Bring one session to `now` and give its row; nothing is locked or written unless something is due."""
-    row = session if isinstance(session, Session) else rows_of(session).get()
-    if not is_due(row, now):
-        return row
-    with locked(row, now=now) as held:
+    if not is_due(session, now):
+        return session
+    with locked(session, now=now) as held:
         held.settle()
-    return Session.objects.get(pk=row.pk)
+    return Session.objects.get(pk=session.pk)
 
 
 def is_due(row: Session, now: datetime) -> bool:
@@ -51,9 +50,7 @@ def settle_due(
     settled = 0
     for pk in due.order_by("next_due_at").values_list("pk", flat=True)[: BATCH if among is None else None]:
         try:
-            with locked(
-                Session.objects.filter(pk=pk), now=now, filled_by=filled_by, skip_locked=among is None
-            ) as held:
+            with locked(Session(pk=pk), now=now, filled_by=filled_by, skip_locked=among is None) as held:
                 held.settle()
             settled += 1
         except Session.DoesNotExist:

@@ -22,13 +22,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import hot
 from annotation.models import Session
 from annotation.studies import consent_gate
 from annotation.studies.consent_gate import kept_without_consent
 from annotation.writing import drafting, sessions
 from annotation.writing.drafting import DraftRefused, Refused, SessionClosed, Status, sha256_of
 from annotation.writing.late import new_words
-from annotation.writing.locking import HEAVY, OwnSession
 from annotation.writing.wire import (
     BadMessage,
     Message,
@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
-Endpoint = Callable[[HttpRequest, OwnSession, datetime], Status | dict[str, Any] | JsonResponse]
+Endpoint = Callable[[HttpRequest, Session, datetime], Status | dict[str, Any] | JsonResponse]
 
 MESSAGES = {
     "conflict": gettext_lazy(
@@ -79,8 +79,10 @@ def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
 
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
-        mine = OwnSession(user_id=request.user.pk or 0, uid=uid)
         try:
+            mine = hot.session_of(user_id=request.user.pk or 0, uid=uid)
+            if mine is None:
+                raise Session.DoesNotExist
             outcome = endpoint(request, mine, timezone.now())
         except BadMessage as error:
             return _json({"code": "invalid", "message": str(error)}, 400)
@@ -102,7 +104,7 @@ def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
 
 
 @printed
-def keep_text(request: HttpRequest, mine: OwnSession, now: datetime) -> JsonResponse:
+def keep_text(request: HttpRequest, mine: Session, now: datetime) -> JsonResponse:
     """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
     message = _with_draft(request.body)
     if message is None:
@@ -146,7 +148,7 @@ def _message(request: HttpRequest, **expected: bool) -> Message:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def draft(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def draft(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Save what was typed."""
     return drafting.save(session=mine, message=_message(request, needs_draft=True), now=now)
 
@@ -154,7 +156,7 @@ def draft(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resolve(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def resolve(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Go on with one of two texts."""
     return drafting.choose(session=mine, message=_message(request, resolves=True), now=now)
 
@@ -162,15 +164,15 @@ def resolve(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_GET
 @answers_json
-def state(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def state(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """How the session stands."""
-    return sessions.look(session=mine.rows().defer(*HEAVY), tab_id=request.GET.get("tab_id", ""), now=now)
+    return sessions.look(session=mine, tab_id=request.GET.get("tab_id", ""), now=now)
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def heartbeat(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def heartbeat(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """A sign of life."""
     return sessions.heartbeat(session=mine, message=_message(request), now=now)
 
@@ -178,14 +180,14 @@ def heartbeat(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def pause(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def pause(request: HttpRequest, mine: Session, now: datetime) -> Status:
     return sessions.pause(session=mine, message=_message(request), now=now)
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def resume(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def resume(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Let the clock run again."""
     return sessions.resume(session=mine, message=_message(request), now=now)
 
@@ -193,14 +195,14 @@ def resume(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def submit(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def submit(request: HttpRequest, mine: Session, now: datetime) -> Status:
     return sessions.submit(session=mine, message=_message(request), now=now)
 
 
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def claim(request: HttpRequest, mine: OwnSession, now: datetime) -> dict[str, Any]:
+def claim(request: HttpRequest, mine: Session, now: datetime) -> dict[str, Any]:
     """Go on in this tab, with the text and its revision."""
     status, text = sessions.claim_tab(session=mine, message=_message(request), now=now)
     return _status(status) | {"text": text, "sha256": sha256_of(text)}
@@ -209,7 +211,7 @@ def claim(request: HttpRequest, mine: OwnSession, now: datetime) -> dict[str, An
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def events(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def events(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """What was searched, pasted, left; no sign of life by itself."""
     return sessions.record_events(session=mine, message=_message(request), now=now)
 
@@ -217,7 +219,7 @@ def events(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def notes(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def notes(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep the notes: `{tab_id, op_id, text, typed_at}`."""
     data = read_object(request.body)
     return sessions.write_notes(
@@ -233,7 +235,7 @@ def notes(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
 @requires(LOGGED_IN, json=True)
 @require_POST
 @answers_json
-def read(request: HttpRequest, mine: OwnSession, now: datetime) -> Status:
+def read(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep which documents are marked as read: `{tab_id, documents: [numbers]}`, all of them."""
     data = read_object(request.body)
     tab_id = read_identifier(data, "tab_id")

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from summhay_site.accounts.querysets import UserQuerySet
@@ -89,17 +90,19 @@ class User(AbstractUser):
         """The highest role; empty where none was given."""
         return role_of(self)
 
-    @property
+    @cached_property
     def runs_studies(self) -> bool:
-        """Whether this is a researcher or an admin; the account of a request knows it from when it was read."""
-        known: bool | None = getattr(self, "has_research_role", None)
-        return self.role in {RESEARCHER, ADMIN} if known is None else known or self.is_superuser
+        """Whether this is a researcher or an admin; asked once for an account that was read."""
+        return self.role in {RESEARCHER, ADMIN}
 
     @property
     def reads_in(self) -> str:
         """The language of pages and mails: as chosen, English for who runs studies; empty is up to the browser."""
-        if self.runs_studies:
-            return settings.LANGUAGE_CODE
+        return settings.LANGUAGE_CODE if self.runs_studies else self.chosen_language
+
+    @property
+    def chosen_language(self) -> str:
+        """The language that was chosen, if the site has it."""
         return self.language if self.language in dict(settings.LANGUAGES) else ""
 
     @property

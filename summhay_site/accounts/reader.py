@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from django.db.models import Exists, OuterRef
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request
 
 from summhay_site.accounts.models import User
-from summhay_site.accounts.roles import ADMIN, RESEARCHER
-
-
-def research_role_of(user: OuterRef) -> Exists:
-    """Whether a user is a researcher or an admin, as an expression; `user` names them in the query."""
-    members = User.groups.through.objects
-    return Exists(members.filter(user_id=user, group__name__in=(RESEARCHER, ADMIN)))
 
 
 def language_of(request: HttpRequest) -> str:
-    """The language of a page: that of its reader, else what the browser asks for."""
+    """The language of a page: that of its reader, else what the browser asks for.
+
+    Roles are asked for only where somebody would read another language than those who run studies.
+    """
     user: Any = request.user
-    own = user.reads_in if user.is_authenticated else ""
-    return own or get_language_from_request(request)
+    language = (user.chosen_language if user.is_authenticated else "") or get_language_from_request(request)
+    if language != settings.LANGUAGE_CODE and user.is_authenticated and user.runs_studies:
+        return settings.LANGUAGE_CODE
+    return language
 
 
 def actor(request: HttpRequest) -> User:

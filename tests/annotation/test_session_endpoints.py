@@ -278,9 +278,9 @@ def test_a_post_needs_the_token_against_forgery_and_a_get_changes_nothing(
     assert Session.objects.get().draft_rev == 0
 
 
-def test_an_ordinary_save_over_the_wire_costs_seven_statements(
+def test_an_ordinary_save_over_the_wire_costs_nine_statements(
     browser: Browser, django_assert_num_queries: Any
 ) -> None:
     browser.draft("one")
-    with django_assert_num_queries(7):  # the login and its person, then five of the save
+    with django_assert_num_queries(9):  # login, person, consent and session, then five of the save
         assert browser.draft("two", base_rev=1).status_code == 200

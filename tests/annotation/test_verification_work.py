@@ -280,7 +280,7 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: An
             assert client.get(url("label-task", task)).status_code == 200
         return len(caught)
 
-    assert queries(cleo, many, 50) == queries(ben, few, 2) <= 15
+    assert queries(cleo, many, 50) == queries(ben, few, 2) <= 16
 
 
 def test_the_list_of_numbers_shows_those_around(ben: Any, login: Any) -> None:

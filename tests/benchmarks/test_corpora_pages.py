@@ -111,7 +111,7 @@ def queries(client: Client, address: str) -> int:
         ("list", 7),
         ("haystack", 12),
         ("document", 8),
-        ("subtopic", 14),
+        ("subtopic", 15),
         ("insight", 11),
         ("summary", 10),
         ("search", 16),
