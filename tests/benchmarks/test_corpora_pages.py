@@ -109,7 +109,7 @@ def queries(client: Client, address: str) -> int:
     ("name", "at_most"),
     [
         ("list", 7),
-        ("haystack", 12),
+        ("haystack", 13),
         ("document", 8),
         ("subtopic", 15),
         ("insight", 11),
