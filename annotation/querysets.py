@@ -249,30 +249,6 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         )
         return rows
 
-    def for_page(self) -> LabelTaskQuerySet:
-        """Linking tasks with all that their page shows; never the system behind the summary."""
-        return self.exclude(item__summary=None).select_related(
-            "study__linking_plan", "annotator", "item__summary__subtopic", "item__summary__haystack"
-        )
-
-    def for_verifying(self) -> LabelTaskQuerySet:
-        """Verification tasks with all that their page shows, the same for attention checks as for any other."""
-        return self.filter(item__response=None, item__question__isnull=False).select_related(
-            "study", "annotator", "item__question", "item__key_point"
-        )
-
-    def for_validating(self) -> LabelTaskQuerySet:
-        """Validation tasks with all that their page shows; never the system behind the response."""
-        return self.filter(item__response__isnull=False).select_related(
-            "study__validation_plan", "annotator", "item__response__question", "item__key_point"
-        )
-
-    def for_rating(self) -> LabelTaskQuerySet:
-        """Rating tasks with all that their page shows; never the system behind the summary."""
-        return self.exclude(item__summary=None).select_related(
-            "study__rating_plan", "annotator", "item__summary__subtopic", "item__summary__haystack"
-        )
-
     def with_contact(self) -> LabelTaskQuerySet:
         """Add contact_at: when this person last did anything on any label task, so that time counts once."""
         newest = self.model.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)

@@ -16,21 +16,19 @@ from annotation.labelling.position import Position, ahead_of, page_of, position_
 from annotation.labelling.recording import AnswerKind, Outcome
 from annotation.models import LabelItem, LabelTask, Study
 from annotation.pane import Pane
-from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import current_guideline, render_markdown
 
 
 class TaskPage:
     """How annotators answer the tasks of one kind of label work; without a template they can't."""
 
+    value: str
     answers: AnswerKind[Any]
     beside: AnswerKind[Any] | None = None
     """Something optional that is answered on the same page; its form says `beside=1`."""
     task_template = ""
-
-    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
-        """The tasks of this kind among others, with what the page shows."""
-        return tasks
+    task_rows: tuple[str, ...] = ()
+    """What the page shows of a task beside its study and annotator, as `select_related` names it."""
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         """What the template shows beside what every kind does."""

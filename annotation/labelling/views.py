@@ -46,7 +46,8 @@ MAX_OP_ID = 64
 def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     """What is asked, what the annotator answered, and where they are in the study."""
     visible = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
-    row = get_object_or_404(kind.for_page(visible), uid=uid)
+    of_kind = visible.filter(study__kind=kind.value).select_related("study", "annotator", *kind.task_rows)
+    row = get_object_or_404(of_kind, uid=uid)
     if not consent.is_given(row.annotator):
         return redirect("annotation:consent")
     instead = kind.page_instead(request, row)

@@ -28,7 +28,6 @@ from annotation.linking.recording import LINK, feedback, question_in_words
 from annotation.linking.simulated import SIMULATED
 from annotation.linking.unlinked import UNLINKED
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
-from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing, Dealt
@@ -79,6 +78,7 @@ class Linking(LabelWork):
     answers = LINK
     beside = UNLINKED
     task_template = "annotation/linking_task.html"
+    task_rows = ("study__linking_plan", "item__summary__subtopic", "item__summary__haystack")
     simulated = SIMULATED
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -106,9 +106,6 @@ class Linking(LabelWork):
 
     def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
         return checks_of(study)
-
-    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
-        return tasks.for_page()
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         return page_context(task)

@@ -16,7 +16,6 @@ from annotation.labelling.summary_forms import SummariesForm, add_from, choice_o
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.pane import Pane
-from annotation.querysets import LabelTaskQuerySet
 from annotation.rating import exports, planning
 from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
@@ -67,6 +66,7 @@ class Rating(LabelWork):
     label_files = (("current", gettext_lazy("Ratings")), ("history", gettext_lazy("Every rating ever given")))
     answers = RATED
     task_template = "annotation/rating_task.html"
+    task_rows = ("study__rating_plan", "item__summary__subtopic", "item__summary__haystack")
     simulated = SIMULATED
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -86,9 +86,6 @@ class Rating(LabelWork):
         people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
         wanted = study.rating_plan.people_per_item
         return {"group": "pk", "wanted": wanted, "barred": barred_pairs(people, items)}
-
-    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
-        return tasks.for_rating()
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         return page_context(task)

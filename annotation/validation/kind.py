@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from annotation.kinds import Headline, Words, register, results_tab
 from annotation.labelling.kind import LabelWork
 from annotation.models import LabelTask, Study, ValidationPlan
-from annotation.querysets import LabelTaskQuerySet
 from annotation.results.study import OfStudy
 from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
@@ -59,6 +58,7 @@ class Validation(LabelWork):
     label_files = (("current", gettext_lazy("Answers")), ("history", gettext_lazy("Every answer ever given")))
     answers = PAIR
     task_template = "annotation/validation_task.html"
+    task_rows = ("study__validation_plan", "item__response__question", "item__key_point")
     simulated = SIMULATED
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -85,9 +85,6 @@ class Validation(LabelWork):
     def dealing(self, study: Study) -> Dealing:
         """Responses are assigned whole."""
         return {"group": "response", "wanted": study.validation_plan.people_per_item}
-
-    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
-        return tasks.for_validating()
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         return page_context(task)

@@ -13,7 +13,6 @@ from annotation.kinds import Headline, StudyFile, Tab, Waiting, Words, register
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.models import LabelTask, Study, VerificationPlan
 from annotation.pane import Pane, direction_of
-from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
 from annotation.studies.overview_page import OverviewPage, Remark
@@ -82,6 +81,7 @@ class Verification(LabelWork):
     downloads = (("annotation:verification-dataset", gettext_lazy("Dataset and its files")),)
     answers = POINT
     task_template = "annotation/verification_task.html"
+    task_rows = ("item__question", "item__key_point")
     simulated = SIMULATED
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -106,9 +106,6 @@ class Verification(LabelWork):
 
     def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
         return checks_of(study)
-
-    def for_page(self, tasks: LabelTaskQuerySet) -> LabelTaskQuerySet:
-        return tasks.for_verifying()
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         """The question, its documents with passages to highlight, the key point, the annotator's own answer."""

@@ -8,17 +8,20 @@ from typing import Any
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
+from annotation import clock
 from annotation.kinds import StudyFile, Tab, Waiting, register, results_tab
-from annotation.models import Annotator, Study, WritingPlan
+from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
 from annotation.studies.blocked import Blocked
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
+from annotation.studies.members import is_recruiting
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.writing import assigning, late, overview, planning, preview
-from annotation.writing.documentsets import NoDocuments
+from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.exports import files_of
 from annotation.writing.latest import facts, small_plot
 from annotation.writing.study_forms import StudyForm
@@ -105,19 +108,62 @@ class Writing(Work):
     def release(
         self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
     ) -> tuple[int, int]:
-        return planning.release(study=study, annotator=annotator, reason=reason, by=by, now=now)
+        """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
+        tasks = study.assignments.filter(annotator=annotator)
+        waiting = list(tasks.filter(state=Assignment.State.ASSIGNED))
+        for assignment in waiting:
+            assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
+        return len(waiting), tasks.filter(state=Assignment.State.STARTED).count()
 
     def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
-        return planning.unfinished_of(study=study, annotator=annotator)
+        """How many tasks of somebody wait, and how many are begun."""
+        tasks = study.assignments.filter(annotator=annotator)
+        n_waiting = tasks.filter(state=Assignment.State.ASSIGNED).count()
+        return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
     def opening_problems(self, study: Study) -> list[str]:
-        return planning.opening_problems(study)
+        """What has to be done before a study can be opened."""
+        problems = []
+        subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
+        if not subtopics:
+            problems.append(_("Choose at least one subtopic."))
+        if not study.memberships.current().exists() and not is_recruiting(study):
+            problems.append(_("Add at least one annotator."))
+        rule = rule_of(study.writing_plan)
+        for material in load_material(subtopics, retriever=rule.retriever).values():
+            try:
+                choose(material, rule)
+            except NoDocuments as problem:
+                problems.append(str(problem))
+        return problems
 
     def archiving_problems(self, study: Study) -> list[str]:
-        return planning.archiving_problems(study)
+        """What stands in the way of archiving."""
+        running = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
+        if not running:
+            return []
+        return [
+            ngettext(
+                "%(n)d session has not ended; wait for it, or void it.",
+                "%(n)d sessions have not ended; wait for them, or void them.",
+                running,
+            )
+            % {"n": running}
+        ]
 
     def deletion_problems(self, study: Study) -> list[str]:
-        return planning.deletion_problems(study)
+        """What stands in the way of deleting."""
+        n_sessions = Session.objects.filter(assignment__study=study).count()
+        if not n_sessions:
+            return []
+        return [
+            ngettext(
+                "%(n)d session was begun in it. What people wrote cannot be deleted; archive the study instead.",
+                "%(n)d sessions were begun in it. What people wrote cannot be deleted; archive the study instead.",
+                n_sessions,
+            )
+            % {"n": n_sessions}
+        ]
 
     def n_previews(self, study: Study) -> int:
         """The subtopics to write on."""

@@ -13,15 +13,12 @@ from typing import Any, Unpack
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from annotation import clock
 from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
 from annotation.studies.kind import Frozen, NotReady
 from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
-from annotation.studies.members import is_recruiting
 from annotation.writing import assigning
-from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from annotation.writing.documentsets import rule_of
 from benchmarks import audit
 from benchmarks.models import Subtopic
 
@@ -94,53 +91,6 @@ def is_frozen(study: Study) -> bool:
     return Session.objects.filter(assignment__study=study).exists()
 
 
-def opening_problems(study: Study) -> list[str]:
-    """What has to be done before a study can be opened."""
-    problems = []
-    subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
-    if not subtopics:
-        problems.append(_("Choose at least one subtopic."))
-    if not study.memberships.current().exists() and not is_recruiting(study):
-        problems.append(_("Add at least one annotator."))
-    rule = rule_of(study.writing_plan)
-    for material in load_material(subtopics, retriever=rule.retriever).values():
-        try:
-            choose(material, rule)
-        except NoDocuments as problem:
-            problems.append(str(problem))
-    return problems
-
-
-def archiving_problems(study: Study) -> list[str]:
-    """What stands in the way of archiving."""
-    running = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
-    if not running:
-        return []
-    return [
-        ngettext(
-            "%(n)d session has not ended; wait for it, or void it.",
-            "%(n)d sessions have not ended; wait for them, or void them.",
-            running,
-        )
-        % {"n": running}
-    ]
-
-
-def deletion_problems(study: Study) -> list[str]:
-    """What stands in the way of deleting."""
-    n_sessions = Session.objects.filter(assignment__study=study).count()
-    if not n_sessions:
-        return []
-    return [
-        ngettext(
-            "%(n)d session was begun in it. What people wrote cannot be deleted; archive the study instead.",
-            "%(n)d sessions were begun in it. What people wrote cannot be deleted; archive the study instead.",
-            n_sessions,
-        )
-        % {"n": n_sessions}
-    ]
-
-
 @transaction.atomic
 def set_member_limit(*, membership: Membership, limit_ms: int | None, by: Any, now: datetime) -> Membership:
     """Give one person another time limit in this study, for sessions not yet begun; None: the study's own."""
@@ -162,22 +112,6 @@ def limit_ms_of(*, plan: WritingPlan, annotator: Annotator, membership: Membersh
     if membership is not None and membership.limit_ms:
         return membership.limit_ms
     return int(plan.limit_ms * annotator.limit_factor)
-
-
-def release(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> tuple[int, int]:
-    """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
-    tasks = study.assignments.filter(annotator=annotator)
-    waiting = list(tasks.filter(state=Assignment.State.ASSIGNED))
-    for assignment in waiting:
-        assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
-    return len(waiting), tasks.filter(state=Assignment.State.STARTED).count()
-
-
-def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
-    """How many tasks of somebody wait, and how many are begun."""
-    tasks = study.assignments.filter(annotator=annotator)
-    n_waiting = tasks.filter(state=Assignment.State.ASSIGNED).count()
-    return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
 
 def _by_preset(plan: WritingPlan) -> WritingPlan:

@@ -17,8 +17,7 @@ from annotation.models import LabelTask, Participant, RecruitmentLink, Study
 from annotation.recruitment import links
 from annotation.recruitment.outcomes import endings
 from annotation.studies import lifecycle, members
-from annotation.studies.kind import NotReady
-from annotation.writing import planning
+from annotation.studies.kind import NotReady, work_of
 from summhay_site.accounts import accounts
 from summhay_site.accounts.links import may_make_link
 from summhay_site.models import User
@@ -276,7 +275,7 @@ def test_a_study_with_an_open_link_opens_without_annotators(ada: Any, now: datet
             lifecycle.open_study(study=study, by=ada, now=now)
         make_link(study, by=ada, now=now)
         assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
-    assert planning.opening_problems(writing) == []
+    assert work_of(writing).opening_problems(writing) == []
 
 
 def test_a_participant_gets_no_more_than_the_link_said_after_it_is_closed(
