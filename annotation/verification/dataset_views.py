@@ -49,27 +49,27 @@ def _page(
     request: HtmxHttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
 ) -> HttpResponse:
     decided = datasets.adjudications(study)
-    found = datasets.build(table, choice, adjudicated=decided)
+    verified = datasets.build(table, choice, adjudicated=decided)
     context = {
         "study": study,
         "here": "dataset",
         "form": form,
-        "found": found,
-        "overall": found.overall(),
-        "counts": [(name, n) for name, n in found.counts.items() if n],
+        "found": verified,
+        "overall": verified.overall(),
+        "counts": [(name, n) for name, n in verified.counts.items() if n],
         "groups": [
             (title, rows)
             for title, rows in (
-                (_("Category"), found.by(table.categories)),
-                (_("Domain"), found.by(table.domains)),
+                (_("Category"), verified.by(table.categories)),
+                (_("Domain"), verified.by(table.domains)),
             )
             if rows
         ],
-        "people": [(person, row, person.key in choice.annotators) for person, row in found.by_annotator()],
+        "people": [(person, row, person.key in choice.annotators) for person, row in verified.by_annotator()],
         "choice": choice,
         "is_tried": is_tried,
         "n_adjudicated": len(decided),
-        "sample": _sample(found),
+        "sample": _sample(verified),
         "question_sets": exports.ambiguous_sets(study) or [""],
         "versions": study.dataset_versions.prefetch_related("annotators").select_related("made_by"),
     }
@@ -87,17 +87,17 @@ def _initial(choice: Choice) -> dict[str, Any]:
 
 def _some(request: HttpRequest) -> dict[str, Any]:
     """What a link from another page sets: people with the seed they were chosen by, or a threshold."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if people := request.GET.getlist("annotators"):
-        found["annotators"] = people
+        settings["annotators"] = people
     seed = request.GET.get("selection_seed", "")
     if seed.isdecimal() and len(seed) < 12:
-        found["selection_seed"] = int(seed)
+        settings["selection_seed"] = int(seed)
     try:
         threshold = float(request.GET.get("autods_threshold", ""))
     except ValueError:
-        return found
-    return found | {"autods_threshold": threshold} if 0 <= threshold <= 1 else found
+        return settings
+    return settings | {"autods_threshold": threshold} if 0 <= threshold <= 1 else settings
 
 
 def _picked(values: dict[str, Any], current: Choice) -> Choice:
@@ -109,9 +109,9 @@ def _tried(form: ChoiceForm) -> Choice:
     return Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
 
 
-def _sample(found: Dataset, n: int = 12) -> list[dict[str, Any]]:
+def _sample(verified: Dataset, n: int = 12) -> list[dict[str, Any]]:
     """The first key points with what becomes of them. One query."""
-    outcomes = dict(zip(found.table.points[:n], found.outcomes[:n], strict=True))
+    outcomes = dict(zip(verified.table.points[:n], verified.outcomes[:n], strict=True))
     points = KeyPoint.objects.filter(pk__in=list(outcomes)).select_related("question")
     in_order = sorted(points, key=lambda point: list(outcomes).index(point.pk))
     return [{"point": point, "outcome": outcomes[point.pk]} for point in in_order]
@@ -139,20 +139,22 @@ def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespons
     study = verification_study(request, uid)
     number = request.GET.get("version", "")
     try:
-        found = datasets.dataset_of(study, number=int(number) if number.isdecimal() and len(number) < 9 else None)
+        verified = datasets.dataset_of(
+            study, number=int(number) if number.isdecimal() and len(number) < 9 else None
+        )
     except datasets.NoVersion as problem:
         raise Http404(str(problem)) from problem
-    title = f"verified-{study.uid}-v{found.choice.number}"
+    title = f"verified-{study.uid}-v{verified.choice.number}"
     if name in {"dataset.jsonl", "manifest.json"}:
-        return _dataset(request, study, found, title=title, is_manifest=name == "manifest.json")
+        return _dataset(request, study, verified, title=title, is_manifest=name == "manifest.json")
     if name in {"kept.csv", "all.csv"}:
-        rows = exports.point_rows(study, found, only_kept=name == "kept.csv")
+        rows = exports.point_rows(study, verified, only_kept=name == "kept.csv")
         return csv_download(request, exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
     raise Http404
 
 
 def _dataset(
-    request: HttpRequest, study: Study, found: Dataset, *, title: str, is_manifest: bool
+    request: HttpRequest, study: Study, verified: Dataset, *, title: str, is_manifest: bool
 ) -> HttpResponseBase:
     """The dataset or its manifest; of one question set where questions of several share their keys."""
     chosen = request.GET.get("dataset", "")
@@ -167,10 +169,10 @@ def _dataset(
         )
         return redirect("annotation:verification-dataset", uid=study.uid)
     name = f"{title}-{chosen}.jsonl" if chosen else f"{title}.jsonl"
-    content = exports.lines(study, found, dataset=chosen)
+    content = exports.lines(study, verified, dataset=chosen)
     if not is_manifest:
         return download(content, name=name, content_type="application/x-ndjson", about=study)
     manifest = exports.manifest(
-        study, found, dataset=chosen, sha256=exports.hashed(content), name=name, now=timezone.now()
+        study, verified, dataset=chosen, sha256=exports.hashed(content), name=name, now=timezone.now()
     )
     return json_download(manifest, name=f"{name}.manifest.json", about=study, indent=2)

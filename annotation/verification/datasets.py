@@ -67,8 +67,8 @@ class Dataset:
     @property
     def counts(self) -> dict[str, int]:
         """How many key points came out how."""
-        found = Counter(self.outcomes)
-        return {outcome.value: found[outcome] for outcome in Outcome}
+        counter = Counter(self.outcomes)
+        return {outcome.value: counter[outcome] for outcome in Outcome}
 
     @property
     def kept_points(self) -> frozenset[int]:
@@ -89,7 +89,7 @@ class Dataset:
         if not any(groups):
             return ()
         names = np.array(groups, dtype=object)
-        order = sorted(set(groups), key=lambda one: (not one, one))
+        order = sorted(set(groups), key=lambda group: (not group, group))
         return tuple(self._share(name or "–", names == name, resampling) for name in order)
 
     def by_annotator(self, resampling: Resampling = DEFAULT) -> tuple[tuple[Any, Share], ...]:
@@ -116,15 +116,15 @@ def build(table: PointTable, choice: Choice, *, adjudicated: Mapping[int, bool] 
     """Decide every key point; `adjudicated` has decisions by primary key and counts under its rule alone."""
     decisions = adjudicated or {}
     columns = [at for at, person in enumerate(table.people) if person.key in choice.annotators]
-    found = outcomes(
+    by_point = outcomes(
         table.codes(Task.KEEP)[:, columns],
         choice.rule,
         adjudicated=[decisions.get(point) for point in table.points] if table.points else None,
         is_filtered=None if choice.threshold is None else below(table.autods, choice.threshold),
     )
-    is_kept = np.array([outcome is Outcome.KEPT for outcome in found], dtype=bool)
-    is_decided = np.array([outcome not in UNDECIDED for outcome in found], dtype=bool)
-    return Dataset(table, choice, found, is_kept, is_decided)
+    is_kept = np.array([outcome is Outcome.KEPT for outcome in by_point], dtype=bool)
+    is_decided = np.array([outcome not in UNDECIDED for outcome in by_point], dtype=bool)
+    return Dataset(table, choice, by_point, is_kept, is_decided)
 
 
 def below(scores: Floats, threshold: float) -> Bools:

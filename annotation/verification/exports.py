@@ -102,13 +102,13 @@ def ambiguous_sets(study: Study) -> list[str]:
     return []
 
 
-def lines(study: Study, found: Dataset, *, dataset: str = "") -> Iterator[bytes]:
+def lines(study: Study, verified: Dataset, *, dataset: str = "") -> Iterator[bytes]:
     """The dataset, a question with its kept key points on each line, as `import_dataset long2rag` reads it."""
-    return long2rag.dump(_kept(questions_in(study, dataset=dataset), found))
+    return long2rag.dump(_kept(questions_in(study, dataset=dataset), verified))
 
 
-def _kept(rows: QuestionQuerySet, found: Dataset) -> Iterator[QuestionText]:
-    kept = found.kept_points
+def _kept(rows: QuestionQuerySet, verified: Dataset) -> Iterator[QuestionText]:
+    kept = verified.kept_points
     points = KeyPoint.objects.filter(question__in=rows).order_by()
     keys: dict[str, set[str]] = defaultdict(set)
     for pk, dataset, question, key in points.values_list(
@@ -117,21 +117,21 @@ def _kept(rows: QuestionQuerySet, found: Dataset) -> Iterator[QuestionText]:
         if pk in kept:
             keys[f"{dataset}/{question}"].add(key)
     for text in questions_of(rows):
-        own = keys.get(text.where, set())
-        yield replace(text, key_points=tuple(point for point in text.key_points if point.key in own))
+        keys_kept = keys.get(text.where, set())
+        yield replace(text, key_points=tuple(point for point in text.key_points if point.key in keys_kept))
 
 
 def manifest(
-    study: Study, found: Dataset, *, dataset: str = "", sha256: str, name: str, now: datetime
+    study: Study, verified: Dataset, *, dataset: str = "", sha256: str, name: str, now: datetime
 ) -> dict[str, Any]:
     """What the file holds and how it came about; `sha256` is that of its bytes. A few queries."""
     rows = questions_in(study, dataset=dataset)
-    overall, n_questions = found.overall(), rows.count()
-    n_kept, n_with_points = kept_in(rows, found.kept_points)
-    version = study.dataset_versions.filter(number=found.choice.number).first()
-    people = [person.pseudonym for person in found.chosen]
+    overall, n_questions = verified.overall(), rows.count()
+    n_kept, n_with_points = kept_in(rows, verified.kept_points)
+    version = study.dataset_versions.filter(number=verified.choice.number).first()
+    people = [person.pseudonym for person in verified.chosen]
     used = PointLabel.objects.filter(
-        study=study, annotator__uid__in=[person.key for person in found.chosen]
+        study=study, annotator__uid__in=[person.key for person in verified.chosen]
     ).for_figures()
     guidelines = used.exclude(guideline=None).order_by().values_list("guideline__version", flat=True).distinct()
     return {
@@ -141,19 +141,19 @@ def manifest(
         "sha256": sha256,
         "made_at": now.isoformat(),
         "study": {"name": study.name, "id": str(study.uid)},
-        "dataset_version": found.choice.number,
+        "dataset_version": verified.choice.number,
         "chosen_at": version.made_at.isoformat() if version else None,
         "annotators": people,
         "removed_on_request": removed_from(study),
-        "rule": found.choice.rule.value,
-        "autods_threshold": found.choice.threshold,
+        "rule": verified.choice.rule.value,
+        "autods_threshold": verified.choice.threshold,
         "selection_seed": version.selection_seed if version else None,
         "filters": {"dataset": dataset or None},
         "counts": {
             "questions": n_questions,
             "questions_without_key_points": n_questions - n_with_points,
             "key_points_kept": n_kept,
-            "study": {"key_points": found.table.n_items, "decided": overall.n_decided, **found.counts},
+            "study": {"key_points": verified.table.n_items, "decided": overall.n_decided, **verified.counts},
         },
         "retention": stat_json({"share": overall.share}),
         "guideline_versions": sorted(guidelines),
@@ -162,25 +162,25 @@ def manifest(
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """The dataset as it is chosen now, with its manifest: what an archive holds beside the labels."""
-    found = dataset_of(study)
-    found_sets = ambiguous_sets(study) or [""]
+    verified = dataset_of(study)
+    set_names = ambiguous_sets(study) or [""]
     files = [
         csv_file(
             "key-points.csv",
             _("All key points, with what became of them"),
             POINT_COLUMNS,
-            partial(point_rows, study, found, only_kept=False),
+            partial(point_rows, study, verified, only_kept=False),
         )
     ]
-    for name in found_sets:
+    for name in set_names:
         title = f"dataset-{name}.jsonl" if name else "dataset.jsonl"
 
         def questions(name: str = name) -> Iterator[bytes]:
-            return lines(study, found, dataset=name)
+            return lines(study, verified, dataset=name)
 
         def about(name: str = name, title: str = title) -> list[bytes]:
-            sha256 = hashed(lines(study, found, dataset=name))
-            values = manifest(study, found, dataset=name, sha256=sha256, name=title, now=now)
+            sha256 = hashed(lines(study, verified, dataset=name))
+            values = manifest(study, verified, dataset=name, sha256=sha256, name=title, now=now)
             return [orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
 
         files += [
@@ -193,8 +193,8 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
 def kept_in(rows: QuestionQuerySet, kept: frozenset[int]) -> tuple[int, int]:
     """How many kept key points some questions have, and how many of the questions have one."""
     points = KeyPoint.objects.filter(question__in=rows).order_by().values_list("pk", "question_id")
-    own = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in kept]
-    return len(own), len(set(own))
+    questions_kept = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in kept]
+    return len(questions_kept), len(set(questions_kept))
 
 
 def hashed(content: Iterator[bytes]) -> str:
@@ -205,11 +205,11 @@ def hashed(content: Iterator[bytes]) -> str:
     return digest.hexdigest()
 
 
-def point_rows(study: Study, found: Dataset, *, only_kept: bool = True) -> Iterator[tuple[Any, ...]]:
+def point_rows(study: Study, verified: Dataset, *, only_kept: bool = True) -> Iterator[tuple[Any, ...]]:
     """One row a key point in the order of `POINT_COLUMNS`, kept ones or all with what became of them."""
-    place = {point: at for at, point in enumerate(found.table.points)}
-    columns = [at for at, person in enumerate(found.table.people) if person.key in found.choice.annotators]
-    keep = found.table.codes(Task.KEEP)[:, columns]
+    place = {point: at for at, point in enumerate(verified.table.points)}
+    columns = [at for at, person in enumerate(verified.table.people) if person.key in verified.choice.annotators]
+    keep = verified.table.codes(Task.KEEP)[:, columns]
     n_keep, n_drop = (keep == KEEP).sum(axis=1), (keep == DROP).sum(axis=1)
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, key_point__isnull=False)
     rows = items.order_by("key_point__question__dataset", "key_point__question_id", "key_point__number")
@@ -217,12 +217,12 @@ def point_rows(study: Study, found: Dataset, *, only_kept: bool = True) -> Itera
     values = rows.values_list("key_point_id", *(f"key_point__{name}" for name in (*fields, "autods")))
     for pk, *texts, score in values.iterator(chunk_size=CHUNK):
         at = place[pk]
-        if found.is_kept[at] or not only_kept:
+        if verified.is_kept[at] or not only_kept:
             yield (
                 *texts,
                 score,
-                found.outcomes[at],
-                bool(found.is_kept[at]),
+                verified.outcomes[at],
+                bool(verified.is_kept[at]),
                 int(n_keep[at]),
                 int(n_drop[at]),
             )
@@ -243,10 +243,10 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
     fields = fields_of(LABEL_COLUMNS) - {"task", "label"} | {"grounded", "keyness"}
     return cells(
         (
-            {**row, "task": task, "label": row[asked]}
+            {**row, "task": task, "label": row[column]}
             for row in read(study, rows, *fields)
-            for task, asked in (("grounded", "grounded"), ("key_point", "keyness"))
-            if asked == "grounded" or row["grounded"] == Grounded.YES
+            for task, column in (("grounded", "grounded"), ("key_point", "keyness"))
+            if column == "grounded" or row["grounded"] == Grounded.YES
         ),
         LABEL_COLUMNS,
     )
