@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 Text = str | Promise
 """Words on a page, in whatever language it is shown."""
@@ -150,8 +150,8 @@ class StudyKind:
         """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
         return ()
 
-    def latest(self, study: Any) -> Plot | None:
-        """The results of a study as a small plot for the home of researchers, None before there are any."""
+    def latest(self, study: Any) -> Chart | None:
+        """The results of a study as a small chart for the home of researchers, None before there are any."""
         return None
 
     def headline(self, study: Any) -> Headline:
@@ -159,7 +159,7 @@ class StudyKind:
         return Headline(0, 0, None)
 
     def facts(self, study: Any) -> object:
-        """All that the headline and the small plot depend on, in a few cheap queries."""
+        """All that the headline and the small chart depend on, in a few cheap queries."""
         return ()
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:

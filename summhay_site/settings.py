@@ -157,6 +157,11 @@ FORMAT_MODULE_PATH = "summhay_site.formats"
 STATIC_URL = "static/"
 _collected = Path(env.text("STATIC_ROOT") or DATA_DIR / "static").resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "summhay_site.serving.staticfiles.VegaFinder",
+]
 IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (_collected / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
 STATIC_ROOT = None if IS_TRIED_OUT else _collected

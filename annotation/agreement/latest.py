@@ -1,4 +1,4 @@
-"""The newest results of a researcher's studies as one small plot, for the home page."""
+"""The newest results of a researcher's studies as one small chart, for the home page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.models import Assignment, LabelTask, Study
 from annotation.results.headlines import CARD
 from annotation.results.study import OfStudy
 from benchmarks.results.stored import look_up
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 TRIED = 3
 """At most this many studies are searched for results, those worked in last first."""
@@ -23,11 +23,11 @@ TRIED = 3
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """A study with results: a plot of them, when somebody last finished a task in it, and the page of results."""
+    """A study with results: a chart of them, when somebody last finished a task in it, and the page of results."""
 
     study: Study
     at: datetime
-    plot: Plot
+    chart: Chart
     url: str
 
 
@@ -42,9 +42,9 @@ def latest_of(user: Any, now: datetime) -> Latest | None:
     newest = sorted(studies.values(), key=lambda study: ended.get(study.pk, study.created_at), reverse=True)
     for study in newest[:TRIED]:
         card = look_up(CARD, OfStudy(study.pk), now=now).figures
-        plot = card.plot if card else None
-        if plot is not None:
-            return Latest(study, ended.get(study.pk, study.created_at), plot, _results_page(study))
+        chart = card.chart if card else None
+        if chart is not None:
+            return Latest(study, ended.get(study.pk, study.created_at), chart, _results_page(study))
     return None
 
 

@@ -9,13 +9,11 @@ from django.views.decorators.http import require_safe
 from annotation.agreement.latest import latest_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import inline_svg
 
 
 @requires("annotation.view_session")
 @require_safe
 def latest(request: HtmxHttpRequest) -> HttpResponse:
-    """A small plot of the study that was worked in last; empty where no study has results."""
-    found = latest_of(request.user, timezone.now())
-    context = {"latest": found, "svg": inline_svg(found.plot) if found else ""}
+    """A small chart of the study that was worked in last; empty where no study has results."""
+    context = {"latest": latest_of(request.user, timezone.now())}
     return page(request, "annotation/_latest.html", context)

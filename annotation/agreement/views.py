@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
 from annotation.agreement.forms import LONGEST, LookForm, filter_words, look_of, view_of
-from annotation.figures import files, plots, present, rows
+from annotation.figures import charts, files, present, rows
 from annotation.figures.page import AGREEMENT, WITH_COVERAGE, Figures, Look, Source, View, chosen_table, readable
 from annotation.figures.rows import RowView
 from annotation.figures.tables import PAIRS, WITHOUT
@@ -27,11 +27,12 @@ from annotation.studies import lifecycle
 from benchmarks.models import Haystack
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
+from benchmarks.web.chart_files import chart_file
+from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 ROWS_PER_PAGE = 20
 SETS_PER_PAGE = 20
@@ -101,7 +102,6 @@ def agreement(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpRes
         "ranking": present.ranking_table(figures),
         **_corrected(request, source, figures),
         "query": request.GET.urlencode(),
-        "formats": FORMATS,
         "tables": [name for name in files.TABLES if name != "people.csv"],
         "deciding": _deciding(source, figures.top),
         **_addresses(uid),
@@ -145,7 +145,6 @@ def _judges(request: HttpRequest, view: View, found: Figures) -> dict[str, Any]:
     table = present.judge_table(report).shown(report.rows, request.GET)
     report = replace(report, rows=tuple(table.rows))
     columns = present.judge_columns(report, is_wide=view.is_wide)
-    forest = plots.forest(report, view.measure)
     return {
         "report": report,
         "judge_table": table,
@@ -156,9 +155,8 @@ def _judges(request: HttpRequest, view: View, found: Figures) -> dict[str, Any]:
             (row, present.judge_cells(row, columns), present.confusion_rows(row)) for row in report.rows
         ],
         "differences": present.differences(report),
-        "forest": forest,
-        "forest_svg": inline_svg(forest) if forest else "",
-        "scatter_svgs": [inline_svg(plot) for plot in found.plots_of(view.judge)],
+        "forest": charts.forest(report, view.measure),
+        "summary_charts": found.charts_of(view.judge),
     }
 
 
@@ -216,7 +214,7 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
 @requires("annotation.view_session")
 @require_safe
 def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None) -> HttpResponseBase:
-    """A table as CSV, all figures as JSON, or a plot as SVG, PNG or PDF; people under their pseudonyms."""
+    """A table as CSV, all figures as JSON, or a file of a chart; people under their pseudonyms."""
     look, view = replace(_look(request, uid), is_public=True), view_of(request.GET)
     shown, study = look_up(AGREEMENT, look, now=timezone.now(), wait_s=FILE_WAIT_S), Source.of(look).study
     if shown.figures is None:
@@ -234,13 +232,7 @@ def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None
         report = present.sorted_by(figures.judges, view.sort)
         text = files.judges_latex(report, present.judge_columns(report, is_wide=view.is_wide))
         return download([text], name=f"{prefix}-{name}", content_type="text/plain; charset=utf-8", about=study)
-    stem, _dot, file_format = name.rpartition(".")
-    plot = None
-    if stem == "forest" and figures.judges is not None:
-        plot = plots.forest(figures.judges, view.measure)
-    elif stem in {"scatter", "difference"} and figures.judges is not None:
-        drawn = figures.plots_of(view.judge)
-        plot = drawn[stem == "difference"] if drawn else None
-    if plot is None or file_format not in FORMATS:
-        raise Http404
-    return plot_download(plot, file_format=file_format, name=f"{prefix}-{stem}", about=study)
+    drawn: list[Chart | None] = []
+    if figures.judges is not None:
+        drawn = [charts.forest(figures.judges, view.measure), *figures.charts_of(view.judge)]
+    return chart_file(request, drawn, name, prefix=f"{prefix}-", about=study)

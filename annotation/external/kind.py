@@ -8,10 +8,10 @@ from datetime import datetime
 from django.utils.translation import gettext_lazy
 
 from annotation.external.exports import files_of
-from annotation.figures.page import headline, headline_facts, small_plot
+from annotation.figures.page import headline, headline_facts, small_chart
 from annotation.kinds import Headline, StudyFile, StudyKind, register, results_tab
 from annotation.models import Study
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 
 class External(StudyKind):
@@ -25,8 +25,8 @@ class External(StudyKind):
     def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
         return files_of(study, now)
 
-    def latest(self, study: Study) -> Plot | None:
-        return small_plot(study)
+    def latest(self, study: Study) -> Chart | None:
+        return small_chart(study)
 
     def facts(self, study: Study) -> object:
         return headline_facts(study)

@@ -26,6 +26,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from annotation.figures.biases import BiasReport, bias_report
+from annotation.figures.charts import JudgedPairs, pairs_of, small_agreement, summary_charts
 from annotation.figures.collect import (
     are_random,
     coverage_table,
@@ -37,7 +38,6 @@ from annotation.figures.collect import (
 from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
 from annotation.figures.paid import paid_time
 from annotation.figures.people import Agreement, agreement
-from annotation.figures.plots import scatter, small_agreement
 from annotation.figures.references import MEAN, UnknownReference
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
@@ -48,7 +48,7 @@ from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.summhay import HALF, Score, worth
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 TOP = 5
 WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
@@ -161,7 +161,7 @@ def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[Co
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of the figures a page shows: one judge's plots, the measure of the forest, some judges only, sorted.
+    """What of the figures a page shows: one judge's charts, the measure of the forest, some judges only, sorted.
 
     `shown` are the keys of the judges to show (empty: all), `sort` is a column of the judge table, with a minus in
     front for the other direction; `is_wide` shows all its columns.
@@ -209,7 +209,7 @@ class Figures:
     n_disputed: int
     categories: tuple[str, ...]
     is_external: bool
-    summary_plots: Mapping[str, tuple[Plot, Plot]]
+    summary_pairs: Mapping[str, JudgedPairs]
 
     @property
     def all_corrected_undefined(self) -> str:
@@ -235,12 +235,13 @@ class Figures:
             consistency=tuple(one for one in self.consistency if one.judge in names),
             rankings=tuple(one for one in self.rankings if one.judge in names),
             corrected=tuple(one for one in self.corrected if one.judge in names),
-            summary_plots={key: plots for key, plots in self.summary_plots.items() if key in keys},
+            summary_pairs={key: pairs for key, pairs in self.summary_pairs.items() if key in keys},
         )
 
-    def plots_of(self, judge: str) -> tuple[Plot, ...]:
+    def charts_of(self, judge: str) -> tuple[Chart, ...]:
         """Scatter and difference of a judge by key, else of the first one; none where there are none."""
-        return self.summary_plots.get(judge) or next(iter(self.summary_plots.values()), ())
+        pairs = self.summary_pairs.get(judge) or next(iter(self.summary_pairs.values()), None)
+        return () if pairs is None else summary_charts(pairs)
 
 
 def options_of(table: LabelTable) -> Options:
@@ -289,7 +290,7 @@ def _paid(source: Source) -> tuple[Any, ...]:
     return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
 
 
-def small_plot(study: Study) -> Plot | None:
+def small_chart(study: Study) -> Chart | None:
     """The figures of a study's labels of coverage in a card; None before the first."""
     figures = _figures(Look(study=study.pk))
     return small_agreement(figures.people, figures.judges)
@@ -306,7 +307,7 @@ def headline(study: Study) -> Headline:
 
 
 def headline_facts(study: Study) -> object:
-    """All that the headline and the small plot of a study depend on."""
+    """All that the headline and the small chart of a study depend on."""
     return _facts(Look(study=study.pk))
 
 
@@ -341,7 +342,9 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
             n_disputed=len(disputed),
             categories=table.categories,
             is_external=bool(full.items),
-            summary_plots={judge.key: scatter(table, place, reference) for place, judge in enumerate(table.judges)}
+            summary_pairs={
+                judge.key: pairs_of(table, place, reference) for place, judge in enumerate(table.judges)
+            }
             if has_judges
             else {},
         )

@@ -5,55 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from annotation.leaderboard.charts import place_chart
 from annotation.leaderboard.experiments import EXPERIMENTS, Experiment, Experiments, as_json
 from annotation.leaderboard.forms import SCORE_TITLES, ExperimentForm
 from annotation.leaderboard.positions import PositionLook
 from annotation.models import Study
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.arrangements import ALL, ENDS, FILLED, POSITION, Arrangement
+from benchmarks.web.chart_files import chart_file
+from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, Plot, Series, inline_svg, plot_download, ticks
-
-CHANCE = 1
-"""The colour of scores by chance."""
-
-
-def place_plot(rows: Sequence[Experiment], size: int) -> Plot:
-    """Mean ROUGE scores of each system by the place of the relevant document, beside those by chance."""
-    series: list[Series] = []
-    panels = [(one, name) for one in rows for name in NAMES]
-    for panel, (one, name) in enumerate(panels):
-        xs = [float(arm.arrangement.place) for arm in one.arms]
-        ys = [arm.means[name].value for arm in one.arms]
-        series.append(Series(one.system, xs, ys, panel=panel, is_marked=True))
-        if one.by_chance:
-            level = [one.by_chance[name].value] * len(xs)
-            series.append(Series(_("by chance"), xs, level, colour=CHANCE, panel=panel, is_dashed=True))
-    most = 1.1 * max((y for one in series for y in one.ys if y is not None), default=1.0) or 1.0
-    title = _("Scores by the place of the relevant document, of %(n)d") % {"n": size}
-    return Plot(
-        title=title,
-        x_label=_("place of the relevant document"),
-        y_label=_("mean F1"),
-        series=series,
-        x_range=(0.8, size + 0.2),
-        y_range=(0.0, most),
-        x_ticks=tuple(range(1, size + 1)),
-        y_ticks=ticks(0.0, most, about=4),
-        panels=[f"{one.system} · {SCORE_TITLES[name]}" for one, name in panels],
-        caption=_("Dashed: the same summaries with references of other sources."),
-        alt=title,
-    )
 
 
 def _arm_name(arrangement: Arrangement) -> str:
@@ -86,13 +57,12 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
     if shown.figures is None:
         return waiting_page(request, shown, {}, heading=_("Experiments of position"))
     rows = shown.figures.rows
-    plots = _plots(rows)
     context = {
         "form": form,
         "shown": shown,
-        "plots": [(name, plot, inline_svg(plot)) for name, plot in plots.items()],
+        "charts": _charts(rows),
+        "files_url": reverse("annotation:position-experiments-file", args=["x"])[:-1],
         "tables": [_table(one) for one in rows],
-        "formats": FORMATS,
     }
     return page(request, "annotation/position_experiments.html", context, part="figures")
 
@@ -100,18 +70,14 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.view_session")
 @require_safe
 def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON, or a plot."""
+    """All figures as JSON, or a file of a chart."""
     _form, shown = _shown(request, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     rows = shown.figures.rows
     if name == "experiments.json" and rows:
         return json_download(as_json(rows), name=name, indent=2)
-    stem, _dot, file_format = name.rpartition(".")
-    plot = _plots(rows).get(stem)
-    if plot is None or file_format not in FORMATS:
-        raise Http404
-    return plot_download(plot, file_format=file_format, name=f"position-{stem}")
+    return chart_file(request, _charts(rows), name, prefix="position-")
 
 
 def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ExperimentForm, Shown[Experiments]]:
@@ -120,8 +86,8 @@ def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ExperimentF
     return form, look_up(EXPERIMENTS, look, now=timezone.now(), wait_s=wait_s)
 
 
-def _plots(rows: Sequence[Experiment]) -> dict[str, Plot]:
-    """A plot for each number of documents."""
+def _charts(rows: Sequence[Experiment]) -> list[Chart]:
+    """A chart for each number of documents."""
     of_places = [one for one in rows if one.name == POSITION and one.n]
     sizes = sorted({one.size for one in of_places})
-    return {f"places-{size}": place_plot([one for one in of_places if one.size == size], size) for size in sizes}
+    return [place_chart([one for one in of_places if one.size == size], size) for size in sizes]

@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.board import Look, View
+from annotation.leaderboard.charts import pair_chart, sentence_chart
 from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
 from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow
-from annotation.leaderboard.position_plots import pair_plot, sentence_plot
 from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, Row, as_json
 from annotation.models import Study
 from benchmarks.leaderboard import ORDERS
@@ -23,15 +24,15 @@ from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
+from benchmarks.web.chart_files import chart_file
+from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 from benchmarks.web.tables import Column, Table
 
 FIRST, LAST = slice(0, 4), slice(-4, None)
 """A fifth of the 20 bins."""
-PLOTS = {"pairs": pair_plot, "sentences": sentence_plot}
 
 
 def _share(curve: Curve, bins: slice) -> float | None:
@@ -97,17 +98,16 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
     rows = shown.figures.rows
     context: dict[str, Any] = {"form": form, "shown": shown, "rows": rows}
     if rows:
-        drawn = _drawn(form, rows)
         table = ROWS.shown([cells_of(row) for row in rows], request.GET)
         view = form.view()
         ranks: list[Any] = next((cells["ranks"] for cells in table.rows if cells["n"]), [])
         context |= {
-            "plots": [(name, plot, inline_svg(plot)) for name, plot in drawn.items()],
+            "charts": _charts(form, rows),
+            "files_url": reverse("annotation:content-positions-file", args=["x"])[:-1],
             "table": table,
             "names": names_of({row.entry.retriever for row in rows}),
             "score_titles": [title for title, _one in ranks],
             "late": late_of(rows),
-            "formats": FORMATS,
             "judge": view and view.judge,
             "orders": _orders(view) if view else (),
             "order_names": ORDERS,
@@ -118,7 +118,7 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.view_session")
 @require_safe
 def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON, or a plot."""
+    """All figures as JSON, or a file of a chart."""
     form, shown = _shown(request, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
@@ -127,11 +127,7 @@ def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
         raise Http404
     if name == "position.json":
         return json_download(as_json(rows), name=name, indent=2)
-    stem, _dot, file_format = name.rpartition(".")
-    plot = _drawn(form, rows).get(stem)
-    if plot is None or file_format not in FORMATS:
-        raise Http404
-    return plot_download(plot, file_format=file_format, name=f"position-{stem}")
+    return chart_file(request, _charts(form, rows), name, prefix="position-")
 
 
 def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
@@ -147,12 +143,12 @@ def _orders(view: View) -> tuple[OrderRow, ...]:
     return shown.figures.rows if shown.figures else ()
 
 
-def _drawn(form: PositionForm, rows: Sequence[Row]) -> dict[str, Any]:
-    """The plots of the chosen setting: people first, then its systems."""
+def _charts(form: PositionForm, rows: Sequence[Row]) -> list[Chart]:
+    """The charts of the chosen setting: people first, then its systems."""
     known = [row for row in rows if row.positions is not None]
     people = next((row for row in known if row.is_people), None)
     settings = sorted({row.entry.retriever for row in known}, key=lambda name: (name != "oracle", name))
     chosen = form.offer(names_of(settings))
     shown = [row for row in known if row.entry.retriever == chosen and not row.is_people]
     panels = [*([people] if people else []), *shown]
-    return {name: make(panels, people) for name, make in PLOTS.items()} if panels else {}
+    return [make(panels, people) for make in (pair_chart, sentence_chart)] if panels else []

@@ -17,5 +17,6 @@ urlpatterns = [
         name="position-experiments-file",
     ),
     path("leaderboard/position/files/<str:name>", position_views.positions_file, name="content-positions-file"),
+    path("leaderboard/charts/<str:name>", views.leaderboard_chart, name="leaderboard-chart"),
     path("leaderboard/files/leaderboard.<str:file_format>", views.leaderboard_file, name="leaderboard-file"),
 ]

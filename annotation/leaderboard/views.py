@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard import files
 from annotation.leaderboard.board import COMPARED, LEADERBOARD, PEOPLE, Board, Line, Look, PairLook, View
+from annotation.leaderboard.charts import board_chart
 from annotation.leaderboard.forms import TITLES, ViewForm
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
@@ -19,6 +21,7 @@ from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
+from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -56,8 +59,11 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": found, "formats": FORMAT_NAMES}
     if view is not None and found is not None and found.lines:
+        names = names_of(found.settings)
         context |= {
-            "names": names_of(found.settings),
+            "names": names,
+            "chart": board_chart(found, names, str(view.judge)),
+            "charts_url": reverse("annotation:leaderboard-chart", args=["x"])[:-1],
             "blocks": [(TITLES[name], name, _block(found, name)) for name in BLOCKS],
             "table": ROWS.shown(found.lines, request.GET),
             "figures": [(name, TITLES[name]) for name in FIGURES],
@@ -82,6 +88,20 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
         return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
     text = files.TEXTS[file_format](found)
     return download([text], name=name, content_type="text/plain; charset=utf-8")
+
+
+@requires("annotation.view_session")
+@require_safe
+def leaderboard_chart(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A file of the chart."""
+    _form, view, shown = _shown(request, wait_s=FILE_WAIT_S)
+    if view is None or shown is None:
+        raise Http404
+    found = shown.figures
+    if found is None:
+        return waiting_file(request, shown, name=name)
+    chart = board_chart(found, names_of(found.settings), str(view.judge))
+    return chart_file(request, [chart], name, prefix="leaderboard-")
 
 
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.figures.page import headline, headline_facts, small_plot
+from annotation.figures.page import headline, headline_facts, small_chart
 from annotation.kinds import Headline, StudyFile, Waiting, Words, register, results_tab
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.recording import Outcome
@@ -32,7 +32,7 @@ from annotation.studies.guidelines import wording
 from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.models import Haystack
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 DISAGREEMENTS = "annotation:disagreements"
 
@@ -128,8 +128,8 @@ class Linking(LabelWork):
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
 
-    def latest(self, study: Study) -> Plot | None:
-        return small_plot(study)
+    def latest(self, study: Study) -> Chart | None:
+        return small_chart(study)
 
     def facts(self, study: Study) -> object:
         return headline_facts(study)

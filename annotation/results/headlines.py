@@ -9,14 +9,14 @@ from annotation.models import ExternalLabel, Study
 from annotation.results.study import OfStudy, study_or_gone
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.results.computation import Computation, register
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The results of a study as a small plot, None before there are any."""
+    """The results of a study as a small chart, None before there are any."""
 
-    plot: Plot | None
+    chart: Chart | None
 
 
 def kind_of(study: Study) -> StudyKind:

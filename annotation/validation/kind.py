@@ -20,9 +20,9 @@ from annotation.validation.forms import PairsForm, ValidationStudyForm, choice_o
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
-from annotation.validation.results import facts, headline, small_plot
+from annotation.validation.results import facts, headline, small_chart
 from annotation.validation.simulated import SIMULATED
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 
 class Validation(LabelWork):
@@ -95,8 +95,8 @@ class Validation(LabelWork):
     def overview(self, study: Study, now: datetime) -> OverviewPage:
         return page_of(study, now)
 
-    def latest(self, study: Study) -> Plot | None:
-        return small_plot(study)
+    def latest(self, study: Study) -> Chart | None:
+        return small_chart(study)
 
     def facts(self, study: Study) -> object:
         return facts(OfStudy(study.pk))

@@ -11,7 +11,7 @@ import numpy as np
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotation.figures.plots import small_dots
+from annotation.figures.charts import small_dots
 from annotation.kinds import Headline
 from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.results.study import OfStudy, study_or_gone, totals
@@ -23,7 +23,7 @@ from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, eval
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 PARTS = {
     "category": "response__question__category",
@@ -173,7 +173,7 @@ def headline(study: Study) -> Headline:
     return Headline(found.n_answered, len(found.evaluation.people), 1, ceiling["percent"], ceiling["randolph"])
 
 
-def small_plot(study: Study) -> Plot | None:
+def small_chart(study: Study) -> Chart | None:
     """The judge beside people, in a card; None before the first answer."""
     found = results_of(study)
     if not found.evaluation.n_items:

@@ -27,10 +27,14 @@ from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Floats, Ints
-from benchmarks.web.plots import Plot, Series
+from benchmarks.web.chart_lines import lines
+from benchmarks.web.chart_marks import bars
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import HUMAN, Chart, colour_of
 
 STEPS = tuple(step / 20 for step in range(21))
 GRID = tuple(step / 50 for step in range(51))
+UNIT = (0.0, 1.0)
 MEAN = ""
 NO_SCORES = "no key point of this study has an AutoDS score"
 TITLES = {
@@ -164,60 +168,80 @@ def as_json(found: AutoDS) -> dict[str, Any]:
     }
 
 
-def plots(found: AutoDS) -> dict[str, Plot]:
+def charts(found: AutoDS) -> list[Chart]:
     """The histogram, the distribution function, and the curve of rates by threshold."""
-    bars = histogram(found.scores)
-    xs = [edge for one in bars for edge in (one.low, one.high)]
-    counts = [float(one.count) for one in bars for _ in (0, 1)]
-    caption = f"{found.n_scored:,} of {found.n_points:,} key points have a score"
-    most = max(one.count for one in bars)
+    subtitle = f"{found.n_scored:,} of {found.n_points:,} key points have a score"
+    n_under = sum(score < found.threshold for score in found.scores)
+    under = f"{n_under} of {found.n_scored} scores are under the threshold of {found.threshold:g}"
+    threshold = Point(
+        series=f"threshold {found.threshold:g}",
+        x=found.threshold,
+        value=None,
+        group="threshold",
+        kind=Kind.UPRIGHT,
+    )
     ordered = np.sort(np.array(found.scores))
     shares = [float(np.searchsorted(ordered, x, side="right") / len(ordered)) for x in GRID]
-    n_under = sum(score < found.threshold for score in found.scores)
-    marked = Series("threshold", [found.threshold] * 2, [0.0, 1.0], is_human=True)
-    return {
-        "histogram": Plot(
-            title="AutoDS scores",
-            x_label="AutoDS score",
-            y_label="key points",
-            series=[
-                Series("key points", xs, counts),
-                Series("threshold", [found.threshold] * 2, [0.0, float(most)], is_human=True),
-            ],
-            x_range=(0.0, 1.0),
-            y_range=(0.0, float(most) * 1.05),
-            caption=f"{caption}; bins of {bars[0].high - bars[0].low:g}",
-            alt="; ".join(f"{one.low:.2f} to {one.high:.2f}: {one.count}" for one in bars if one.count),
+    of_all = [Point(series="up to this score", x=x, value=share) for x, share in zip(GRID, shares, strict=True)]
+    words = Words(
+        name="cdf",
+        title="What share of key points has at most a score?",
+        subtitle=f"{subtitle}.",
+        value="share of key points",
+        x="AutoDS score",
+        text=under,
+        digits=2,
+    )
+    colours = {"threshold": HUMAN}
+    return [
+        _histogram(found, threshold, subtitle),
+        lines(words, [*of_all, threshold], x_domain=UNIT, domain=UNIT, has_dots=False, colours=colours),
+        _rates(found, threshold, subtitle),
+    ]
+
+
+def _histogram(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
+    bins = histogram(found.scores)
+    width = bins[0].high - bins[0].low
+    words = Words(
+        name="histogram",
+        title="How are AutoDS scores spread?",
+        subtitle=f"{subtitle}; bins of {width:g}.",
+        value="key points",
+        x="AutoDS score",
+        text="; ".join(f"{one.low:.2f} to {one.high:.2f}: {one.count}" for one in bins if one.count),
+        digits=0,
+    )
+    points = [Point(series=f"{one.low:.2f} to {one.high:.2f}", x=one.low, value=one.count) for one in bins]
+    return bars(words, points, width_of_bar=width, domain=UNIT, marks=[threshold])
+
+
+def _rates(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
+    words = Words(
+        name="rates",
+        title="What does a threshold keep, and what does it get wrong?",
+        subtitle=f"{subtitle}; mean over {len(found.people)} annotators, each of them a thin line.",
+        value="share, mean over annotators",
+        x="threshold",
+        text="; ".join(
+            f"{TITLES[name]} at {found.threshold:g}: {stat.value:.3f}"
+            for name, stat in found.mean.items()
+            if stat.value is not None
         ),
-        "cdf": Plot(
-            title="Share of key points up to a score",
-            x_label="AutoDS score",
-            y_label="share of key points",
-            series=[Series("up to this score", list(GRID), shares), marked],
-            x_range=(0.0, 1.0),
-            y_range=(0.0, 1.0),
-            caption=caption,
-            alt=f"{n_under} of {found.n_scored} scores are under the threshold of {found.threshold:g}",
-        ),
-        "rates": Plot(
-            title="What a threshold keeps and gets wrong",
-            x_label="threshold",
-            y_label="share, mean over annotators",
-            series=[
-                *(
-                    Series(TITLES[name], list(STEPS), rates[name], colour=at, faint=bool(who))
-                    for who, rates in found.curves.items()
-                    for at, name in enumerate(RATES)
-                ),
-                marked,
-            ],
-            x_range=(0.0, 1.0),
-            y_range=(0.0, 1.0),
-            caption=f"{caption}; mean over {len(found.people)} annotators, each one faint",
-            alt="; ".join(
-                f"{TITLES[name]} at {found.threshold:g}: {stat.value:.3f}"
-                for name, stat in found.mean.items()
-                if stat.value is not None
-            ),
-        ),
-    }
+        digits=2,
+        columns={"group": "rate"},
+    )
+    points = [
+        Point(
+            series=f"{who}: {TITLES[name]}" if who else TITLES[name],
+            group=TITLES[name],
+            x=step,
+            value=value,
+            kind=Kind.THIN if who else Kind.MAIN,
+        )
+        for who, rates in found.curves.items()
+        for name in RATES
+        for step, value in zip(STEPS, rates[name], strict=True)
+    ]
+    colours = {TITLES[name]: colour_of(at) for at, name in enumerate(RATES)} | {"threshold": HUMAN}
+    return lines(words, [*points, threshold], x_domain=UNIT, domain=UNIT, has_dots=False, colours=colours)

@@ -23,9 +23,9 @@ from annotation.verification.documents import documents_of, highlight_for, pane_
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
 from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
 from annotation.verification.recording import POINT
-from annotation.verification.research_page import headline, headline_facts, small_plot
+from annotation.verification.research_page import headline, headline_facts, small_chart
 from annotation.verification.simulated import SIMULATED
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 DISAGREEMENTS = "annotation:verification-disagreements"
 
@@ -135,8 +135,8 @@ class Verification(LabelWork):
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
 
-    def latest(self, study: Study) -> Plot | None:
-        return small_plot(study)
+    def latest(self, study: Study) -> Chart | None:
+        return small_chart(study)
 
     def facts(self, study: Study) -> object:
         return headline_facts(study)

@@ -10,10 +10,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.figures import present
+from annotation.figures.charts import small_dots
 from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.people import Agreement
-from annotation.figures.plots import small_dots
 from annotation.figures.tables import WITHOUT, figure_column, named_figure
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -25,7 +25,7 @@ from annotation.verification.machines import machines, machines_version, stats_o
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 from benchmarks.web.tables import Column, Table
 
 N_CARDS = 6
@@ -222,7 +222,7 @@ def everything(found: KeyPointFigures) -> dict[str, Any]:
     }
 
 
-def small_plot(study: Study) -> Plot | None:
+def small_chart(study: Study) -> Chart | None:
     """How far people agree on each task, in a card; None before two have answered the same."""
     found = _figures(Look.at(study))
     names = titles()

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -31,10 +32,10 @@ from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file
 from benchmarks.scoring.autods import RATES
 from benchmarks.scoring.retention import Task
+from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 ROWS = 60
 LONGEST_KEY = 200
@@ -215,14 +216,14 @@ def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     }
     if found is not None:
         context |= {
-            "plots": [(name, plot, inline_svg(plot)) for name, plot in filters.plots(found).items()],
+            "charts": filters.charts(found),
+            "files_url": reverse("annotation:verification-autods-file", args=[study.uid, "x"])[:-1],
             "rates": [(filters.TITLES[name], found.mean[name]) for name in RATES],
             "rows": [
                 (one.person.name, [getattr(one.figures, name) for name in RATES], one.figures.n_unlabelled)
                 for one in found.people
             ],
             "heads": [filters.TITLES[name] for name in RATES],
-            "formats": FORMATS,
         }
     return page(request, "annotation/verification_autods.html", context)
 
@@ -230,18 +231,14 @@ def autods(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def autods_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
-    """All figures as JSON, or a plot as a file."""
+    """All figures as JSON, or a file of a chart."""
     study = verification_study(request, uid)
     shown = _autods(request, study, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     found = shown.figures.autods
-    stem, _dot, ending = name.rpartition(".")
     if found is None:
         raise Http404
     if name == "autods.json":
         return json_download(filters.as_json(found), name="autods.json", about=study)
-    plots = filters.plots(found)
-    if stem not in plots or ending not in FORMATS:
-        raise Http404
-    return plot_download(plots[stem], file_format=ending, name=f"autods-{stem}", about=study)
+    return chart_file(request, filters.charts(found), name, prefix="autods-", about=study)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
 from django.db.models import Count, Max
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -23,7 +21,6 @@ from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.plots import Plot, Series, inline_svg
 from benchmarks.web.tables import Choice, Column, Table
 
 CURVE_COLUMNS = (
@@ -132,16 +129,6 @@ class StudyReport:
             MeanRow(points[0].mark_ms / 60_000, points[0].n_sessions, tuple(point.mean for point in points))
             for points in rows
         ]
-
-    @cached_property
-    def plot(self) -> Plot:
-        """The plot of Figure 3."""
-        return _plot(self)
-
-    @property
-    def svg(self) -> SafeString:
-        """The plot drawn for the page."""
-        return inline_svg(self.plot)
 
 
 def study_report(
@@ -278,104 +265,6 @@ def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int
         ceiling_f1=session.assignment.ceiling.get("f1"),
         flags=tuple(flags),
     )
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
-
-
-def _plot(report: StudyReport) -> Plot:
-    """A small plot for each measure, all with the same axes."""
-    series: list[Series] = []
-    for place, curve in enumerate(report.curves):
-        line = mean_line(curve, panel=place)
-        if has_interval(line):
-            series.append(replace(line, kind="band"))
-        series.extend(_faint(curve, place))
-        series.append(line)
-    return Plot(
-        title=_("Progress over active time"),
-        x_label=_("active minutes"),
-        y_label=_("score (%)"),
-        series=series,
-        x_range=(0, report.limit_ms / 60_000),
-        panels=[curve.measure.capitalize() for curve in report.curves],
-        caption=_caption(report),
-        alt=in_words(report.curves),
-    )
-
-
-def _caption(report: StudyReport) -> str:
-    parts = [
-        _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.")
-        % {"n": report.n_counted, "people": report.n_annotators}
-    ]
-    if report.n_running and report.with_running:
-        text = ngettext(
-            "%(n)d of them is still running and counts up to its last mark.",
-            "%(n)d of them are still running and count up to their last marks.",
-            report.n_running,
-        )
-        parts.append(text % {"n": report.n_running})
-    elif report.n_running:
-        text = ngettext(
-            "%(n)d running session is excluded.", "%(n)d running sessions are excluded.", report.n_running
-        )
-        parts.append(text % {"n": report.n_running})
-    if report.with_late:
-        text = ngettext(
-            "%(n)d session ends with an accepted late text.",
-            "%(n)d sessions end with an accepted late text.",
-            report.n_late,
-        )
-        parts.append(text % {"n": report.n_late})
-    return " ".join(parts)
-
-
-def _faint(curve: Curve, colour: int) -> Iterator[Series]:
-    keys = dict.fromkeys(point.key for point in curve.sessions)
-    for key in keys:
-        points = [point for point in curve.sessions if point.key == key and not point.is_carried]
-        xs = [point.mark_ms / 60_000 for point in points]
-        yield Series("", xs, [_percent(point.value) for point in points], colour=colour, faint=True, panel=colour)
-
-
-def mean_line(curve: Curve, *, panel: int) -> Series:
-    """The mean of a measure with its interval, in percent over minutes."""
-    return Series(
-        curve.measure.capitalize(),
-        [point.mark_ms / 60_000 for point in curve.points],
-        [_percent(point.mean.value) for point in curve.points],
-        lows=[_percent(point.mean.low) for point in curve.points],
-        highs=[_percent(point.mean.high) for point in curve.points],
-        colour=panel,
-        panel=panel,
-    )
-
-
-def has_interval(line: Series) -> bool:
-    """Whether there is an interval at any mark."""
-    return any(low is not None for low in line.lows)
-
-
-def in_words(curves: Sequence[Curve]) -> str:
-    """The plot in words: where each mean begins and ends."""
-    parts = []
-    for curve in curves:
-        known = [(p.mark_ms / 60_000, p.mean.value) for p in curve.points if p.mean.value is not None]
-        if known:
-            (first, low), (last, high) = known[0], known[-1]
-            parts.append(
-                _("%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g")
-                % {
-                    "measure": curve.measure,
-                    "low": 100 * low,
-                    "first": first,
-                    "high": 100 * high,
-                    "last": last,
-                }
-            )
-    return "; ".join(parts) or _("No scores yet")
 
 
 def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:

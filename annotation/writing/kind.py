@@ -21,13 +21,13 @@ from annotation.studies.members import is_recruiting
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.writing import assigning, late, overview, planning, preview
+from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.exports import files_of
-from annotation.writing.latest import facts, small_plot
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 
 class Writing(Work):
@@ -184,8 +184,8 @@ class Writing(Work):
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         return late.waiting(studies)
 
-    def latest(self, study: Study) -> Plot | None:
-        return small_plot(study)
+    def latest(self, study: Study) -> Chart | None:
+        return small_chart(study)
 
     def facts(self, study: Study) -> object:
         return facts(study)

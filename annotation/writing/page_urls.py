@@ -20,11 +20,7 @@ urlpatterns = [
     path(STUDY + "assignments/one/", assignment_views.study_assign_one, name="study-assign-one"),
     path("assignments/<uuid:uid>/withdraw/", assignment_views.assignment_withdraw, name="assignment-withdraw"),
     path("studies/<uuid:uid>/results/", result_views.study_results, name="study-results"),
-    path(
-        "studies/<uuid:uid>/results/curves.<str:file_format>",
-        result_views.study_curve_file,
-        name="study-curve-file",
-    ),
+    path("studies/<uuid:uid>/results/<str:name>", result_views.study_curve_file, name="study-curve-file"),
     path("studies/<uuid:uid>/files/<str:name>", result_views.study_file, name="study-file"),
     path("sessions/<uuid:uid>/", result_views.session_results, name="session-results"),
     path("sessions/<uuid:uid>/snapshots/<int:mark_ms>/", result_views.snapshot_text, name="session-snapshot"),

@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -24,6 +25,7 @@ from annotation.results.study import waiting_for_study
 from annotation.studies.scope import study_of
 from annotation.writing import amending, curves, exports, late, session_page, settling
 from annotation.writing.amending import Unchanged
+from annotation.writing.charts import progress_chart
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
 from benchmarks.engine import judging
@@ -31,11 +33,11 @@ from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file
+from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, plot_download
 
 CONTENT_TYPES = {".csv": "text/csv; charset=utf-8", ".jsonl": "application/x-ndjson", ".gz": "application/gzip"}
 
@@ -92,14 +94,15 @@ def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "files": exports.files(study, judge, now).values(),
     }
     context |= {"table": curves.SESSIONS.shown(report.sessions, request.GET)}
-    context |= {"formats": FORMATS, "judge_note": description_of(judge.kind)}
+    context |= {"judge_note": description_of(judge.kind)}
+    context |= {"chart": progress_chart(report), "files_url": reverse("annotation:study-results", args=[uid])}
     return page(request, "annotation/results_study.html", context, part="results")
 
 
 @requires("annotation.view_session")
 @require_safe
-def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> HttpResponse:
-    """The curves as svg, png, pdf or json."""
+def study_curve_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """The curves as JSON, or a file of their chart."""
     study = _study(request, uid)
     now = timezone.now()
     settling.settle_study(study=study, now=now)
@@ -107,13 +110,11 @@ def study_curve_file(request: HttpRequest, uid: uuid.UUID, file_format: str) -> 
     look = curves.ProgressLook(study.pk, judge.pk, **shown)
     figures = look_up(curves.PROGRESS, look, now=now, wait_s=FILE_WAIT_S)
     if figures.figures is None:
-        return waiting_file(request, figures, name=f"progress.{file_format}")
+        return waiting_file(request, figures, name=name)
     report = figures.figures
-    if file_format == "json":
+    if name == "curves.json":
         return json_download(curves.as_json(report), name=_name(study, "progress.json"), about=study)
-    if file_format not in FORMATS:
-        raise Http404
-    return plot_download(report.plot, file_format=file_format, name=_name(study, "progress"), about=study)
+    return chart_file(request, [progress_chart(report)], name, prefix=_name(study, ""), about=study)
 
 
 @requires("annotation.view_session")

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
 from benchmarks.recall import conditions, plain
+from benchmarks.recall.charts import length_chart, part_chart
 from benchmarks.recall.conditions import ConditionTable, condition_table
 from benchmarks.recall.figures import Group, ResponseFilter, Table, by_dimension, lengths, overall, table
 from benchmarks.recall.plain import FIGURES, stats
-from benchmarks.recall.plots import length_plot, part_plot
 from benchmarks.recall.systems import (
     PARTS,
     Compared,
@@ -29,7 +29,7 @@ from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.plots import Plot
+from benchmarks.web.charts import Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Systems in each group of a part of the responses, as a table and, where it can be, as a plot."""
+    """Systems in each group of a part of the responses, as a table and, where it can be, as a chart."""
 
     key: str
     title: str
     table: CrossTable
-    plot: Plot | None
+    chart: Chart | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Page:
     parts: tuple[Part, ...]
     judges: Judges | None
     splits: tuple[Split, ...]
-    plot: Plot | None
+    chart: Chart | None
 
 
 def chosen_judge(table: Table, name: str) -> str:
@@ -150,7 +150,7 @@ def page_of(table: Table, judge: str, *, only_common: bool) -> Page:
             parts=parts_of(found),
             judges=_judges(table, only_common=only_common),
             splits=tuple(Split(key, title, by_dimension(own.rows, key)) for key, title in titles().items()),
-            plot=length_plot(found),
+            chart=length_chart(found),
         )
 
 
@@ -209,7 +209,7 @@ def parts_of(found: Compared) -> tuple[Part, ...]:
     parts = []
     for key in PARTS:
         table = cross_table(found.table.rows, key)
-        parts.append(Part(key, titles()[key], table, part_plot(table, found)))
+        parts.append(Part(key, titles()[key], table, part_chart(table, found)))
     return tuple(parts)
 
 

@@ -19,19 +19,21 @@ from benchmarks.judges.registry import entailment_description_of
 from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint, System
 from benchmarks.recall import checking, people, reading
 from benchmarks.recall import page as recall_page
+from benchmarks.recall.charts import caption_of
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import RECALL, RECALL_FILES, RecallLook, figure_cells
-from benchmarks.recall.plots import caption_of
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.views.runs import RUN, estimated, start_run
+from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
-from benchmarks.web.plots import FORMATS, inline_svg, plot_download
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
+FILES = ("recall.json", "recall.csv", "systems.csv", "conditions.csv", "responses.csv")
+"""Files that are no chart's."""
 FILTERS = ("dataset", "category", "domain")
 LONGEST = 300
 """No name that is filtered by is longer."""
@@ -92,21 +94,18 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
         "chosen_systems": request.GET.getlist("system"),
         "only_common": only_common,
         "query": request.GET.urlencode(),
-        "formats": FORMATS,
+        "files_url": reverse("benchmarks:recall-file", args=["x"])[:-1],
     }
     if found is not None:
         context |= {
             "overall": figure_cells(found.overall),
             "system_rows": [(group, words, figure_cells(group.scores)) for group, words in found.systems],
-            "parts": [(part, inline_svg(part.plot) if part.plot else "") for part in found.parts],
             "splits": [
                 (split, [(group, figure_cells(group.scores)) for group in split.groups]) for split in found.splits
             ],
             "caption": caption_of(found.compared),
             "conditions_caption": caption_of(found.conditions.compared) if found.conditions else "",
             "judges_caption": caption_of(found.judges.compared) if found.judges else "",
-            "plot": found.plot,
-            "svg": inline_svg(found.plot) if found.plot else "",
             "checked": checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
             "measured": people.measured(request.user, judge) if judge else [],
         }
@@ -116,11 +115,10 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON or CSV, those of systems, the counts of each response, or a plot."""
+    """All figures as JSON or CSV, those of systems, the counts of each response, or a file of a chart."""
     look, now = _look(request, _verified(request)), timezone.now()
-    stem, _dot, file_format = name.rpartition(".")
-    if file_format in FORMATS:
-        return _plot_file(request, look, stem, file_format)
+    if name not in FILES:
+        return _chart_file(request, look, name)
     shown = look_up(RECALL_FILES, look, now=now, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
@@ -134,23 +132,17 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
         "conditions.csv": (recall_page.CONDITION_COLUMNS, recall_page.condition_rows(found.conditions)),
         "responses.csv": (recall_page.RESPONSE_COLUMNS, iter(found.responses)),
     }
-    if name not in tables:
-        raise Http404
     columns, rows = tables[name]
     return csv_download(request, columns, rows, name=name)
 
 
-def _plot_file(request: HtmxHttpRequest, look: RecallLook, stem: str, file_format: str) -> HttpResponseBase:
-    """A plot by the name of its file."""
+def _chart_file(request: HtmxHttpRequest, look: RecallLook, name: str) -> HttpResponseBase:
     shown = look_up(RECALL, look, now=timezone.now(), wait_s=FILE_WAIT_S)
     if shown.figures is None:
-        return waiting_file(request, shown, name=f"{stem}.{file_format}")
+        return waiting_file(request, shown, name=name)
     found = shown.figures.page
-    plots = {part.key: part.plot for part in found.parts} | {"lengths": found.plot} if found else {}
-    plot = plots.get(stem)
-    if plot is None:
-        raise Http404
-    return plot_download(plot, file_format=file_format, name=f"recall-{stem}")
+    charts = [found.chart, *(part.chart for part in found.parts)] if found else []
+    return chart_file(request, charts, name, prefix="recall-")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,10 +1,17 @@
-"""Static files under hashed names; the imports between our ES modules are hashed too."""
+"""Static files under hashed names, the imports between our ES modules too; Vega out of its Python package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.staticfiles.finders import BaseFinder
+from django.core.files.storage import FileSystemStorage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
@@ -19,3 +26,35 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
             return lambda match: str(match[0])
         converter: Callable[[Any], str] = super().url_converter(name, hashed_files, template)
         return converter
+
+
+class VegaFinder(BaseFinder):
+    """Finds Vega, Vega-Lite and Vega-Embed as one module, which vl-convert brings along.
+
+    The script is written once for each version of the package, since making it takes a second.
+    """
+
+    name = "vega/vega-embed.js"
+
+    def find(self, path: str, find_all: bool = False, **_more: Any) -> Any:
+        """The path of the script on disk; nothing for any other name."""
+        found = [str(_vega_folder() / self.name)] if path == self.name else []
+        return found if find_all or not found else found[0]
+
+    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+        """The script with the storage that it is in."""
+        yield self.name, FileSystemStorage(location=_vega_folder())
+
+
+def _vega_folder() -> Path:
+    folder = Path(settings.DATA_DIR) / f"vega-{version('vl-convert-python')}"
+    script = folder / VegaFinder.name
+    if not script.exists():
+        import vl_convert
+
+        script.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=script.parent, delete=False) as file:
+            file.write(vl_convert.javascript_bundle("export default vegaEmbed;"))
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, script)
+    return folder

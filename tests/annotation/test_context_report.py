@@ -190,7 +190,8 @@ def test_the_page_shows_curves() -> None:
     Study.objects.get().researchers.add(ada)
     page = client.get(f"{PAGE}?setting=keywords")
     panels = ["people · n = 1", "heron · n = 1"]
-    assert [plot.panels for _name, plot, _svg in page.context["plots"]] == [panels, panels]
+    for chart in page.context["charts"]:
+        assert [*dict.fromkeys(row["panel"] for row in chart.rows)] == panels
     assert positions.place_missing() == 0
     assert page.context["late"] == []
     cells = {cells["row"].entry: cells for cells in page.context["table"].rows}
@@ -217,9 +218,11 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     client.force_login(ada)
     Study.objects.get().researchers.add(ada)
     page = client.get(f"{PAGE}?setting=keywords")
-    for _name, plot, _svg in page.context["plots"]:
-        assert len(plot.panels) == 2
-        assert [(one.panel, one.is_dashed) for one in plot.series if one.label == "people"] == [(0, False)]
+    assert len(page.context["charts"]) == 2
+    for chart in page.context["charts"]:
+        first, second = dict.fromkeys(row["panel"] for row in chart.rows)
+        assert {row["panel"] for row in chart.rows if row["series"] == "people"} == {first}
+        assert {row["panel"] for row in chart.rows if row["series"] == "texts"} == {second}
     out = io.StringIO()
     call_command("report", "position", "--judge", "lexical", "--json", stdout=out)
     [row], [shown] = json.loads(out.getvalue()), page.context["orders"]

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
 from annotation.writing import amending, late, scoring
+from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
 from benchmarks.engine import judging
@@ -145,7 +146,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     assert Snapshot.objects.get(kind="final").text == IN_TIME
     assert Snapshot.objects.count() == 1
     assert "late text accepted" in submitted.sessions[0].flags
-    assert "1 session ends with an accepted late text" in with_late.plot.caption
+    assert "1 session ends with an accepted late text" in progress_chart(with_late).subtitle
     shown = researcher.get(f"/studies/{study.uid}/results/?texts=late").text
     assert "late text counted" in shown
     assert researcher.get(f"/studies/{study.uid}/results/curves.json?texts=late").json()["final_text"] == "late"

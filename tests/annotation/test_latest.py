@@ -1,4 +1,4 @@
-"""The home of researchers loads a small plot of the study that was worked in last."""
+"""The home of researchers loads a small chart of the study that was worked in last."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def verified(researcher: Any, *people: Any) -> Study:
     return study
 
 
-def plot_of(user: Any, now: datetime = NOW) -> Latest:
+def chart_of(user: Any, now: datetime = NOW) -> Latest:
     found = latest_of(user, now)
     assert found is not None
     return found
@@ -35,10 +35,10 @@ def plot_of(user: Any, now: datetime = NOW) -> Latest:
 
 def test_labels_of_coverage_show_judges_beside_people(ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
-    found = plot_of(ada)
+    found = chart_of(ada)
     assert found.study == study
-    assert found.plot.rows[0] == "people"
-    assert len(found.plot.rows) == 3
+    assert found.chart.rows[0]["series"] == "people"
+    assert len(found.chart.rows) == 3
     page = login(ada).get(reverse("annotation:latest")).text
     assert "<svg" in page
     assert reverse("annotation:study-agreement", args=[study.uid]) in page
@@ -46,7 +46,7 @@ def test_labels_of_coverage_show_judges_beside_people(ada: Any, login: Any) -> N
 
 def test_without_judges_people_are_shown_among_themselves(ada: Any) -> None:
     make_labelled_study(summaries=make_summaries(n=4), researcher=ada, judges=())
-    assert list(plot_of(ada).plot.rows) == ["agreement", "Randolph's κ", "α, ordinal"]
+    assert [row["series"] for row in chart_of(ada).chart.rows] == ["agreement", "Randolph's κ", "α, ordinal"]
 
 
 def test_the_study_worked_in_last_that_has_results_comes_first(
@@ -55,13 +55,13 @@ def test_the_study_worked_in_last_that_has_results_comes_first(
     older = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     newer = verified(ada, ben, cleo)
     Study.objects.filter(pk=older.pk).update(created_at=NOW - timedelta(days=1))
-    assert plot_of(ada).study == newer
+    assert chart_of(ada).study == newer
     LabelTask.objects.filter(study=newer).update(done_at=NOW - timedelta(days=2))
-    assert plot_of(ada).study == older
+    assert chart_of(ada).study == older
     with django_assert_max_num_queries(18):
-        plot_of(ada, NOW)
+        chart_of(ada, NOW)
     older.coveragelabels.all().delete()
-    assert plot_of(ada, NOW).study == newer
+    assert chart_of(ada, NOW).study == newer
 
 
 def test_a_judge_is_shown_beside_people_on_pairs(ada: Any, ben: Any, cleo: Any) -> None:
@@ -69,8 +69,8 @@ def test_a_judge_is_shown_beside_people_on_pairs(ada: Any, ben: Any, cleo: Any) 
     assert latest_of(ada, NOW) is None
     for task in LabelTask.objects.all():
         say_pair(task, "yes")
-    found = plot_of(ada, NOW)
-    assert (found.study, found.plot.rows[0]) == (study, "people")
+    found = chart_of(ada, NOW)
+    assert (found.study, found.chart.rows[0]["series"]) == (study, "people")
 
 
 def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
@@ -83,8 +83,8 @@ def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
     )
     fill_missing(session=session, now=timezone.now())
     score_snapshots()
-    found = plot_of(ada, NOW)
-    assert found.plot.title == "Joint score over active time"
+    found = chart_of(ada, NOW)
+    assert found.chart.title == "Joint score over active time"
     assert found.url == reverse("annotation:study-results", args=[study.uid])
 
 

@@ -252,6 +252,12 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert heron.to_people["coverage"].n_items == 3, "the subtopic that both have, of two"
     assert heron.minutes.n_sessions == 2
     assert heron.minutes.reason == "too few sessions on the subtopics of the system"
+    chart = client.get(PAGE).context["chart"]
+    assert [row["series"] for row in chart.rows] == ["people", "heron", "wren", "jay"]
+    assert chart.rows[0]["value"] == 100 * line.row.stats["joint"].value
+    assert "Band: people (oracle), sessions: 2, writers: 2." in chart.subtitle
+    assert client.get(f"{PAGE}charts/joint.svg")["Content-Type"] == "image/svg+xml"
+    assert client.get(f"{PAGE}charts/other.svg").status_code == 404
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
 

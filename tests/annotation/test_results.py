@@ -20,6 +20,7 @@ from django.utils import timezone
 from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
 from annotation.writing import amending, exports, scoring
+from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.results import session_results, sessions_of
 from annotation.writing.timeline import changes
@@ -146,11 +147,11 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     judge = judging.default_judge(now=now)
     without = study_report(study=study, judge=judge)
     assert (without.n_counted, without.n_running) == (2, 1)
-    assert "1 running session is excluded." in without.plot.caption
+    assert "1 running session is excluded." in progress_chart(without).subtitle
     report = study_report(study=study, judge=judge, with_running=True)
     n = {point.mark_ms: point.n_sessions for point in report.curves[0].points}
     assert (report.n_counted, n[20 * MINUTE], n[30 * MINUTE]) == (3, 3, 2)
-    assert "1 of them is still running" in report.plot.caption
+    assert "1 of them is still running" in progress_chart(report).subtitle
     page = reverse("annotation:study-results", args=[study.uid])
     assert "still running" in login(ada).get(f"{page}?running=running").text
     amending.exclude(session=session, by=ada, reason="was ill", now=now)

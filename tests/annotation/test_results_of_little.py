@@ -31,16 +31,23 @@ pytestmark = pytest.mark.django_db
 ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 LINK = re.compile(r'(?:href|hx-get)="([^"#]*)')
 NO_RESULTS = re.compile(r"/(preview|annotators|guidelines|settings|clone|delete|remind|recruitment)/")
-SAME_AGAIN = re.compile(r"\.(png|pdf|parquet|jsonl)$")
+SAME_AGAIN = re.compile(r"\.(png|pdf|vl\.json|parquet|jsonl)$")
 """Files with what others hold as well, and which take long to make."""
+
+
+def charts(*names: str) -> tuple[str, ...]:
+    """Two files of each chart."""
+    return tuple(f"{name}.{ending}" for name in names for ending in ("svg", "csv"))
+
+
 FILES = {
     "study-agreement-file": (
         *("figures.json", "people.csv", "judges.csv", "judges-wide.csv", "judges.tex", "confusion.csv"),
         *("differences.csv", "bias.csv", "corrected.csv", "systems.csv"),
-        *("forest.svg", "scatter.svg", "difference.svg"),
+        *charts("forest", "scatter", "difference"),
     ),
     "verification-agreement-file": ("figures.json", "agreement.csv", "annotators.csv"),
-    "verification-autods-file": ("autods.json", "histogram.svg", "cdf.svg", "rates.svg"),
+    "verification-autods-file": ("autods.json", *charts("histogram", "cdf", "rates")),
     "verification-dataset-file": ("all.csv", "kept.csv", "dataset.jsonl", "manifest.json"),
     "validation-file": ("figures.json", "figures.csv"),
     "rating-file": ("figures.json", "figures.csv"),
@@ -48,12 +55,14 @@ FILES = {
         *("manifest.json", "sessions.csv", "snapshots.jsonl", "curve.csv", "periods.csv", "credits.csv"),
         *("events.jsonl", "late_texts.jsonl", "revisions.jsonl.gz"),
     ),
+    "study-curve-file": ("curves.json", *charts("curves")),
     "leaderboard-file": ("csv", "json", "latex", "markdown"),
-    "content-positions-file": ("position.json", "pairs.svg", "sentences.svg"),
-    "position-experiments-file": ("experiments.json", "places-3.svg"),
+    "leaderboard-chart": charts("joint"),
+    "content-positions-file": ("position.json", *charts("pairs", "sentences")),
+    "position-experiments-file": ("experiments.json", *charts("places-3")),
     "recall-file": (
-        *("recall.json", "recall.csv", "systems.csv", "conditions.csv", "responses.csv", "lengths.svg"),
-        *("category.svg", "domain.svg", "document_length.svg", "response_length.svg"),
+        *("recall.json", "recall.csv", "systems.csv", "conditions.csv", "responses.csv"),
+        *charts("lengths", "category", "domain", "document_length", "response_length"),
     ),
 }
 """Files by the name of their address: opened even where no page links to them."""

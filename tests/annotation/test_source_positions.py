@@ -117,9 +117,11 @@ def test_the_page_of_a_dataset() -> None:
     client.force_login(make_user("ada", "researcher"))
     assert b'<option value="long"' in client.get(PAGE).content
     page = client.get(f"{PAGE}?dataset=long")
-    (_name, plot, _svg), _other = page.context["plots"]
-    assert plot.panels == [f"{name} · n = 13" for name in ("people", "lead", "short", "tail")]
-    assert {line.label for line in plot.series} >= {"even spread", "reference", "people", "lead"}
+    chart, _other = page.context["charts"]
+    panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
+    assert panels == [f"{name} · n = 13" for name in ("people", "lead", "short", "tail")]
+    of_lead = {row["series"] for row in chart.rows if row["panel"] == panels[1]}
+    assert of_lead == {"even spread", "reference", "people", "texts"}
     late = client.get(f"{PAGE}?dataset=long&texts=late")
     assert {cells["n"] for cells in late.context["table"].rows} == {N_LATE}
     file = client.get(f"{PAGE}files/position.json?dataset=long&texts=late").json()

@@ -1,4 +1,4 @@
-"""The AutoDS filter beside human labels: rates by hand, curves as the pure figures, plots, and no scores."""
+"""The AutoDS filter beside human labels: rates by hand, curves as the pure figures, charts, and no scores."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_the_curve_is_what_the_figures_at_each_threshold_say(rows: list[tuple[fl
             assert curve[name][4 * at] == pytest.approx(getattr(figures, name).value), (name, step)
 
 
-def test_the_page_has_each_rate_by_its_name_and_three_plots(study: Study, ada: Any, login: Any) -> None:
+def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     url = reverse("annotation:verification-autods", args=[study.uid])
     text = client.get(url, {"threshold": "0.7"}).content.decode()
     for title in autods.TITLES.values():
         assert title in text
-    assert text.count('<svg class="plot"') == 3
+    assert text.count('<svg class="drawing') == 3
     assert "5 of 6 key points have a score" in text
     assert "autods_threshold=0.7" in text
     assert client.get(url, {"threshold": "nan"}).status_code == 200
@@ -78,7 +78,7 @@ def test_the_page_has_each_rate_by_its_name_and_three_plots(study: Study, ada: A
 
 
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.png", "rates.pdf", "autods.json"])
-def test_every_plot_downloads_as_a_file(study: Study, ada: Any, login: Any, name: str) -> None:
+def test_every_chart_downloads_as_a_file(study: Study, ada: Any, login: Any, name: str) -> None:
     response = login(ada).get(reverse("annotation:verification-autods-file", args=[study.uid, name]))
     assert response.status_code == 200
     if name.endswith("json"):

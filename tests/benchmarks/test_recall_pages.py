@@ -105,7 +105,7 @@ def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login:
     assert "run_judge lexical --task recall" in body(client, RECALL)
 
 
-def test_files_hold_the_figures_the_counts_and_the_plot(judge: Judge, ada: Any, login: Login) -> None:
+def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, ada: Any, login: Login) -> None:
     client = login(ada)
     found = client.get(RECALL + "files/recall.json").json()
     assert found["overall"]["judge"] == "owl"
@@ -117,7 +117,7 @@ def test_files_hold_the_figures_the_counts_and_the_plot(judge: Judge, ada: Any, 
     counts = b"".join(client.get(RECALL + "files/responses.csv")).decode()  # type: ignore[call-overload]
     jay = next(row for row in csv.DictReader(io.StringIO(counts)) if row["system"] == "jay")
     assert (jay["n_key_points"], jay["n_entailed"], jay["n_unjudged"], jay["n_points"]) == ("1", "0", "1", "2")
-    for name, start in (("lengths.svg", b"<?xml"), ("lengths.png", b"\x89PNG"), ("lengths.pdf", b"%PDF")):
+    for name, start in (("lengths.svg", b"<svg"), ("lengths.png", b"\x89PNG"), ("lengths.pdf", b"%PDF")):
         assert client.get(RECALL + "files/" + name).content.startswith(start)
     assert client.get(RECALL + "files/other.txt").status_code == 404
 

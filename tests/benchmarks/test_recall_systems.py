@@ -15,10 +15,9 @@ from django.test import Client
 from annotation.models import LabelTask, Study
 from annotation.verification import datasets
 from benchmarks.models import Judge, Question, Response, System
+from benchmarks.recall.charts import part_chart
 from benchmarks.recall.figures import ResponseFilter, table
-from benchmarks.recall.plots import part_plot
 from benchmarks.recall.systems import compared, cross_table
-from benchmarks.web.plots import file_of
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user
@@ -164,29 +163,30 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert all(row["reason"] for row in rows if not row["value"])
 
 
-def test_domains_are_a_radar_and_lengths_are_lines_with_a_mark_each(judge: Judge, ada: Any, login: Login) -> None:
+def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, login: Login) -> None:
     found = compared(table(ResponseFilter()), only_common=True)
-    radar = part_plot(cross_table(found.table.rows, "domain"), found)
-    assert radar is not None
-    assert radar.is_radar
-    assert list(radar.x_names) == list(DOMAINS)
-    assert {one.label: list(one.ys) for one in radar.series} == {
-        "heron": [100.0, 100.0, 50.0], "wren": [50.0] * 3, "jay": [0.0] * 3
-    }  # fmt: skip
-    assert "heron: history 100.0, music 100.0, sports 50.0" in radar.alt
-    lines = part_plot(cross_table(found.table.rows, "response_length"), found)
-    assert lines is not None
-    assert list(lines.x_names) == ["25–49", "100–199"]
-    assert {one.label: list(one.ys) for one in lines.series}["heron"] == [None, 83.33333333333334]
-    assert part_plot(cross_table(found.table.rows, "document_length"), found) is None, "all documents are short"
-    assert part_plot(cross_table(found.table.rows, "category"), found) is None
-    for file_format, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
-        assert file_of(radar, file_format).startswith(start)
+    domains = part_chart(cross_table(found.table.rows, "domain"), found)
+    assert domains is not None
+    values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
+    assert values == {
+        (system, domain): value
+        for system, of_system in {"heron": [100.0, 100.0, 50.0], "wren": [50.0] * 3, "jay": [0.0] * 3}.items()
+        for domain, value in zip(DOMAINS, of_system, strict=True)
+    }
+    assert "history · heron: 100.0" in domains.text
+    lengths = part_chart(cross_table(found.table.rows, "response_length"), found)
+    assert lengths is not None
+    assert {row["place"] for row in lengths.rows} == {"25–49", "100–199"}
+    of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
+    assert of_heron == [(None, "missing"), (83.33333333333334, "")]
+    assert part_chart(cross_table(found.table.rows, "document_length"), found) is None, "all documents are short"
+    assert part_chart(cross_table(found.table.rows, "category"), found) is None
+    for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         served = login(ada).get(f"{RECALL}files/response_length.{file_format}")
         assert served.content.startswith(start)
 
 
-def test_names_with_markup_are_text_in_tables_and_plots(judge: Judge, ada: Any, login: Login) -> None:
+def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, ada: Any, login: Login) -> None:
     System.objects.filter(key="wren").update(key="<script>$x_1</script>")
     Question.objects.filter(domain="music").update(domain="<b>music</b>")
     shown = login(ada).get(RECALL).text

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "matplotlib", "django", "celery", "openai")
+HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "altair", "django", "celery", "openai")
 EVERY = [
     *(
         "agreement",

@@ -74,7 +74,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
         ["extractive"],
     )
     experiments = client.get("/leaderboard/position/experiments/").context
-    assert [name for name, _plot, _svg in experiments["plots"]] == ["places-5"]
+    assert [chart.name for chart in experiments["charts"]] == ["places-5"]
     found = {(table["experiment"].system, table["experiment"].name): table for table in experiments["tables"]}
     assert {key: table["experiment"].n for key, table in found.items()} == {
         (system, name): 10 for system in ("extractive", SECOND) for name in ("infilling", "position")

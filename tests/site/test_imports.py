@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
-HEAVY = {"bm25s", "krippendorff", "matplotlib", "openai", "pyarrow", "scipy"}
+HEAVY = {"altair", "bm25s", "krippendorff", "openai", "pyarrow", "scipy", "vl_convert"}
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; pyarrow
 is an extra that need not be there."""
 EXCEPTIONS = {"summhay_site/gunicorn.py"}

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import Client
@@ -29,6 +30,9 @@ def test_everything_can_be_collected_and_pages_name_hashed_files(
     assert url != "/static/css/site.css"
     assert (tmp_path / url.removeprefix("/static/")).exists()
     assert url in client.get("/login/").content.decode()
+    drawing = staticfiles_storage.url("vega/vega-embed.js")
+    assert drawing != "/static/vega/vega-embed.js"
+    assert b"as default}" in (tmp_path / drawing.removeprefix("/static/")).read_bytes()
 
 
 def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_collected(tmp_path: Path) -> None:
@@ -43,6 +47,8 @@ def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_co
         return subprocess.run(called, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
     assert ask("runserver").stdout.strip() == "/static/css/site.css"
+    assert finders.find("vega/vega-embed.js") is not None
+    assert finders.find("vega/other.js") is None
     assert "Missing staticfiles manifest entry" in ask("check").stderr
     call_collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
     subprocess.run(call_collect, cwd=ROOT, env=environment, check=True)

@@ -1,0 +1,146 @@
+"""The charts of a writing study: five measures against active minutes, and the small one of the home page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Study
+from annotation.writing import curves
+from annotation.writing.curves import StudyReport, study_report
+from annotation.writing.results import MEASURES
+from benchmarks.engine import judging
+from benchmarks.scoring.curves import Curve
+from benchmarks.web.chart_lines import lines
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import MUTED, Chart, colour_of
+
+PERCENT = (0.0, 100.0)
+MANY_MINUTES, EVERY, EVERY_OF_MANY = 60, 10, 30
+"""Ticks stand every ten minutes, above an hour every thirty."""
+
+
+def progress_chart(report: StudyReport) -> Chart:
+    """Figure 3: a panel for each measure, all with the same axes; each session, and their mean with its band."""
+    words = Words(
+        name="curves",
+        title=_("How far do people get, and when?"),
+        subtitle=f"{report.rule_text} {_caption(report)}",
+        value=_("score (%)"),
+        x=_("active minutes"),
+        text=in_words(report.curves),
+        columns={"panel": _("Measure"), "series": _("Session"), "group": _("Kind of line")},
+    )
+    minutes = report.limit_ms / 60_000
+    return lines(
+        words,
+        [*chain.from_iterable((*_sessions(curve), *_means(curve, _panel(curve))) for curve in report.curves)],
+        x_domain=(0.0, minutes),
+        domain=PERCENT,
+        colours={_("session"): MUTED, _("mean"): colour_of(0)},
+        x_values=range(0, int(minutes) + 1, EVERY if minutes <= MANY_MINUTES else EVERY_OF_MANY),
+        panels_beside=len(report.curves),
+        size=(205, 220),
+        ends="figure",
+    )
+
+
+def small_chart(study: Study) -> Chart | None:
+    """The mean joint score over active time, in a card; None before a session is scored."""
+    report = study_report(study=study, judge=judging.default_judge(now=timezone.now()))
+    curve = report.curves[MEASURES.index("joint")]
+    if not any(point.mean.is_defined for point in curve.points):
+        return None
+    n = {"n": report.n_counted, "people": report.n_annotators}
+    words = Words(
+        name="latest",
+        title=_("Joint score over active time"),
+        subtitle=_("n = %(n)d sessions of %(people)d writers") % n,
+        value=_("joint score (%)"),
+        x=_("active minutes"),
+        text=in_words([curve]),
+        is_small=True,
+    )
+    minutes = report.limit_ms / 60_000
+    return lines(
+        words, list(_means(curve)), x_domain=(0.0, minutes), domain=PERCENT, size=(330, 150), ends="figure"
+    )
+
+
+def facts(study: Study) -> object:
+    """All that the small chart depends on."""
+    judge = judging.default_judge(now=timezone.now())
+    return curves.facts(curves.ProgressLook(study.pk, judge.pk))
+
+
+def _panel(curve: Curve) -> str:
+    return curve.measure.capitalize()
+
+
+def _means(curve: Curve, panel: str = "") -> Iterator[Point]:
+    for point in curve.points:
+        yield Point.of(point.mean, factor=100, series=_("mean"), x=point.mark_ms / 60_000, panel=panel)
+
+
+def _sessions(curve: Curve) -> Iterator[Point]:
+    for point in curve.sessions:
+        if not point.is_carried:
+            yield Point(
+                series=point.key,
+                group=_("session"),
+                x=point.mark_ms / 60_000,
+                value=None if point.value is None else 100 * point.value,
+                panel=_panel(curve),
+                kind=Kind.THIN,
+            )
+
+
+def _caption(report: StudyReport) -> str:
+    parts = [
+        _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.")
+        % {"n": report.n_counted, "people": report.n_annotators}
+    ]
+    if report.n_running and report.with_running:
+        text = ngettext(
+            "%(n)d of them is still running and counts up to its last mark.",
+            "%(n)d of them are still running and count up to their last marks.",
+            report.n_running,
+        )
+        parts.append(text % {"n": report.n_running})
+    elif report.n_running:
+        text = ngettext(
+            "%(n)d running session is excluded.", "%(n)d running sessions are excluded.", report.n_running
+        )
+        parts.append(text % {"n": report.n_running})
+    if report.with_late:
+        text = ngettext(
+            "%(n)d session ends with an accepted late text.",
+            "%(n)d sessions end with an accepted late text.",
+            report.n_late,
+        )
+        parts.append(text % {"n": report.n_late})
+    return " ".join(parts)
+
+
+def in_words(curves: Sequence[Curve]) -> str:
+    """The plot in words: where each mean begins and ends."""
+    parts = []
+    for curve in curves:
+        known = [(p.mark_ms / 60_000, p.mean.value) for p in curve.points if p.mean.value is not None]
+        if known:
+            (first, low), (last, high) = known[0], known[-1]
+            parts.append(
+                _("%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g")
+                % {
+                    "measure": curve.measure,
+                    "low": 100 * low,
+                    "first": first,
+                    "high": 100 * high,
+                    "last": last,
+                }
+            )
+    return "; ".join(parts) or _("No scores yet")

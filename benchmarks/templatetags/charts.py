@@ -1,0 +1,44 @@
+"""A chart in a page: its drawing, which becomes interactive in view, its downloads, the table of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.safestring import SafeString
+
+from benchmarks.web.chart_files import FORMATS
+from benchmarks.web.charts import Chart, drawn
+from benchmarks.web.memory import remembered
+
+register = template.Library()
+
+
+@register.inclusion_tag("benchmarks/_chart.html", takes_context=True)
+def chart(
+    context: Mapping[str, Any], shown: Chart | Mapping[str, Any], files: str = "", *, has_table: bool = True
+) -> dict[str, Any]:
+    """Show a chart, or what `drawn` made of one.
+
+    `files` is the address that names of its files follow, empty where there are none. Without `has_table` the page
+    has a table of the same figures.
+    """
+    values = remembered("chart", shown, lambda: drawn(shown)) if isinstance(shown, Chart) else shown
+    query = context["request"].GET.urlencode()
+    rows = [[_cell(row.get(key)) for key in values["columns"]] for row in values["rows"]]
+    links = [(label, f"{files}{values['name']}.{ending}?{query}") for ending, label in FORMATS.items()]
+    return {
+        "chart": values,
+        # Parsed and written again as XML: names in it are text, never markup.
+        "svg": SafeString(values["svg"]),
+        "links": links if files else [],
+        "rows": rows if has_table else [],
+    }
+
+
+def _cell(value: Any) -> Any:
+    """A figure with at most three digits after the point; what is missing is empty."""
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".").replace("-", "−")
+    return "" if value is None else value

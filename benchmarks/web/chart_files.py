@@ -1,0 +1,38 @@
+"""Charts as files to keep: SVG, PNG, PDF, their figures as CSV, and the Vega-Lite spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+
+from benchmarks.web import charts
+from benchmarks.web.charts import Chart
+from benchmarks.web.downloads import as_file, csv_download, json_download
+
+DRAWN = {
+    "svg": ("image/svg+xml", charts.svg_file),
+    "png": ("image/png", charts.png),
+    "pdf": ("application/pdf", charts.pdf),
+}
+FORMATS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "csv": "CSV", "vl.json": "Vega-Lite"}
+"""The ends of the names of files, and what they are called."""
+
+
+def chart_file(
+    request: HttpRequest, shown: Iterable[Chart | None], name: str, *, prefix: str = "", about: Model | None = None
+) -> HttpResponseBase:
+    """Answer with the file of a name, such as "forest.svg"; 404 where none of the charts has that name."""
+    stem, _dot, ending = name.partition(".")
+    chart = next((one for one in shown if one is not None and one.name == stem), None)
+    if chart is None or ending not in FORMATS:
+        raise Http404
+    name = f"{prefix}{name}"
+    if ending == "csv":
+        rows = ([row.get(key) for key in chart.columns] for row in chart.rows)
+        return csv_download(request, list(chart.columns), rows, name=name, about=about)
+    if ending == "vl.json":
+        return json_download(charts.for_file(chart), name=name, about=about, indent=1)
+    content_type, draw = DRAWN[ending]
+    return as_file(HttpResponse(draw(chart), content_type=content_type), name=name, about=about)

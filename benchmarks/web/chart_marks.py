@@ -1,0 +1,237 @@
+"""Rows of dots with intervals, and bars; and what the builders of all charts share.
+
+Each takes words and points, and returns a `Chart`. What is undefined is said, and never drawn as 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from benchmarks.web.chart_points import Kind, Point, Words, headings_of, in_words, number, row_of, wrapped
+from benchmarks.web.charts import HUMAN, MUTED, SERIES_COLOURS, SURFACE, TEXT, Chart, clean, colour_of, whole
+
+SIZE, SMALL_WIDTH = (720, 340), 250
+FIGURES, PEOPLE, MARKS = "figures", "people", "marks"
+"""Names of the data of a spec."""
+LINE_HEIGHT, DODGE = 15, 14
+LEGEND_WIDTH = 180
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "triangle-down",
+    "cross",
+    "triangle-right",
+    "triangle-left",
+)
+BREAK = "split(datum.label, '\\n')"
+MOST_SPOKEN = 40
+"""Figures above which the subtitle is the alternative text; the table has them."""
+
+
+def dots(
+    words: Words,
+    points: Sequence[Point],
+    *,
+    domain: tuple[float, float],
+    colours: Mapping[str, str] | None = None,
+    band: Point | None = None,
+    is_dodged: bool = False,
+) -> Chart:
+    """A row for each series in the order of the points, and people as a band across all.
+
+    A point is a dot with its interval, one of `Kind.DOT` a dot alone. With groups a row has a mark of each,
+    one under the other if `is_dodged`.
+    """
+    import altair as alt
+
+    rows = [{**row_of(words, point), "series": wrapped(point.series), "kind": point.kind} for point in points]
+    lines = [line for row in rows for line in row["series"].split("\n")]
+    n_lines = max((row["series"].count("\n") + 1 for row in rows), default=1)
+    n_groups = len({row["group"] for row in rows})
+    step = max(26 if words.is_small else 32, LINE_HEIGHT * n_lines + 8, DODGE * n_groups if is_dodged else 0)
+    width = SMALL_WIDTH if words.is_small else SIZE[0]
+    axis = alt.Axis(tickCount=5 if words.is_small else 10)
+    across = alt.X("value:Q", title=words.value or None, axis=axis, scale=scale_of(domain))
+    has_legend = any(point.group for point in points)
+    base = _rows(words, rows, colours_of(rows, colours, has_legend=has_legend), is_dodged=is_dodged)
+    data = {FIGURES: rows}
+    layers = _dots(words, points, base, across, shape=_shapes(rows, colours) if has_legend else None)
+    if not has_legend:
+        # The values stand in a column of their own, where no dot hides them.
+        beside = alt.value(alt.ExprRef("width + 12"))
+        figures = base.mark_text(align="left", aria=False)
+        layers.append(figures.encode(x=beside, text="figure:N", color=alt.value(TEXT)))
+    if band is not None and band.value is not None:
+        layers = [*_people(words, band, across), *layers]
+        data[PEOPLE] = [{**row_of(words, band), "label": f"{band.series} {number(band.value, words)}"}]
+        points = [band, *points]
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(step, **{"for": "position"}))
+    return chart_of(words, points, chart, data, width=width + 180, letters=max(map(len, lines), default=0))
+
+
+def _rows(words: Words, rows: Sequence[Mapping[str, Any]], colour: Any, *, is_dodged: bool) -> Any:
+    """What all layers of rows share: a row for each series, in which groups may stand one under the other."""
+    import altair as alt
+
+    size = 12 if words.is_small else 13
+    axis = alt.Axis(labelExpr=BREAK, labelColor=TEXT, labelFontSize=size, grid=not is_dodged)
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    scale = alt.Scale(domain=names, paddingInner=0.3) if is_dodged else alt.Scale(domain=names)
+    base = alt.Chart(alt.NamedData(FIGURES)).encode(
+        y=alt.Y("series:N", sort=None, title=None, axis=axis, scale=scale), color=colour
+    )
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    return base.encode(yOffset=alt.YOffset("group:N", scale=alt.Scale(domain=groups))) if is_dodged else base
+
+
+def _dots(words: Words, points: Sequence[Point], base: Any, across: Any, *, shape: Any) -> list[Any]:
+    """The layers of rows: intervals, dots, and what is said where there is no value."""
+    import altair as alt
+
+    tips = tips_of(words, points)
+    intervals = base.transform_filter(f"isValid(datum.low) && datum.kind != '{Kind.DOT}'")
+    intervals = intervals.mark_rule(strokeWidth=2, opacity=0.55, aria=False)
+    spots = base.transform_filter("isValid(datum.value)")
+    spots = spots.mark_point(size=130 if shape else 90, opacity=1, filled=True, stroke=SURFACE, strokeWidth=1)
+    reasons = base.transform_filter("!isValid(datum.value)").mark_text(
+        align="left", fontStyle="italic", aria=False
+    )
+    return [
+        intervals.encode(x=alt.X("low:Q"), x2="high:Q", tooltip=tips),
+        spots.encode(x=across, description="text:N", tooltip=tips, **({"shape": shape} if shape else {})),
+        reasons.encode(x=alt.value(6), text="reason:N", color=alt.value(MUTED)),
+    ]
+
+
+def _people(words: Words, band: Point, across: Any) -> list[Any]:
+    """The interval of people as a band across all rows, their value as a line with its name above."""
+    import altair as alt
+
+    base = alt.Chart(alt.NamedData(PEOPLE))
+    area = base.transform_filter("isValid(datum.low)").mark_rect(color=HUMAN, opacity=0.09, aria=False)
+    tips = tips_of(words, [band])
+    return [
+        area.encode(x=alt.X("low:Q"), x2="high:Q", tooltip=tips),
+        base.mark_rule(color=HUMAN, strokeWidth=1.5).encode(x=across, description="text:N", tooltip=tips),
+        base.mark_text(align="center", fontWeight=600, color=HUMAN, aria=False).encode(
+            x=across, y=alt.value(-10), text="label:N"
+        ),
+    ]
+
+
+def bars(
+    words: Words,
+    points: Sequence[Point],
+    *,
+    width_of_bar: float,
+    domain: tuple[float, float],
+    marks: Sequence[Point] = (),
+) -> Chart:
+    """Bars of equal width that begin at the x of each point, and upright rules with names at `marks`."""
+    import altair as alt
+
+    most = max((point.value or 0 for point in points), default=0) or 1
+    y = alt.Y("value:Q", title=words.value, axis=alt.Axis(tickCount=5), scale=alt.Scale(domain=[0, most]))
+    x = alt.X("x:Q", title=words.x, axis=alt.Axis(grid=False), scale=scale_of(domain))
+    rows = [{**row_of(words, one), "to": float(one.x or 0) + width_of_bar, "zero": 0} for one in points]
+    tips = tips_of(words, points)
+    columns = alt.Chart(alt.NamedData(FIGURES)).mark_rect(color=colour_of(0), opacity=0.75, stroke=SURFACE)
+    layers = [columns.encode(x=x, x2="to:Q", y=y, y2="zero:Q", description="text:N", tooltip=tips)]
+    data = {FIGURES: rows, MARKS: [row_of(words, one) for one in marks]}
+    base = alt.Chart(alt.NamedData(MARKS)).encode(x=x)
+    layers.append(base.mark_rule(color=HUMAN, strokeDash=[4, 3], strokeWidth=1.25).encode(description="text:N"))
+    layers.append(
+        base.mark_text(align="left", dx=6, dy=-8, color=HUMAN, aria=False).encode(y=alt.value(0), text="series:N")
+    )
+    drawing = alt.layer(*layers).properties(width=SIZE[0], height=240)
+    return chart_of(words, points, drawing, data, width=SIZE[0] + 80)
+
+
+def scale_of(domain: Sequence[float]) -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=list(domain), nice=False)
+
+
+def colours_of(
+    rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None, *, has_legend: bool = False
+) -> Any:
+    """The colours of groups: those given, in their order, then others."""
+    import altair as alt
+
+    groups = _groups(rows, colours)
+    chosen = [(colours or {}).get(group) or colour_of(at) for at, group in enumerate(groups)]
+    return alt.Color(
+        "group:N", scale=alt.Scale(domain=groups, range=chosen), legend=_legend() if has_legend else None
+    )
+
+
+def _shapes(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None) -> Any:
+    """A shape for each group, so that colour never says it alone: where a colour comes again the shape differs."""
+    import altair as alt
+
+    groups = _groups(rows, colours)
+    shapes = [SHAPES[(at + at // len(SERIES_COLOURS)) % len(SHAPES)] for at in range(len(groups))]
+    return alt.Shape("group:N", scale=alt.Scale(domain=groups, range=shapes), legend=_legend())
+
+
+def _legend() -> Any:
+    """One that takes as many columns as the width allows."""
+    import altair as alt
+
+    return alt.Legend(symbolOpacity=1, columns=alt.ExprRef(f"max(1, floor(width / {LEGEND_WIDTH}))"))
+
+
+def _groups(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None) -> list[str]:
+    present = dict.fromkeys(row["group"] for row in rows)
+    return list(dict.fromkeys([*(group for group in colours or {} if group in present), *present]))
+
+
+def tips_of(words: Words, points: Sequence[Point]) -> list[Any]:
+    """What a tooltip shows: name, place, value, interval, n; only what these points have."""
+    import altair as alt
+
+    tips = [alt.Tooltip("series:N", title="title")]
+    headings = headings_of(words, points)
+    shown = {"group": "group:N", "x": "place:N", "value": "figure:N", "low": "between:N", "n": "n:Q"}
+    for name, of in shown.items():
+        if name in headings:
+            title = _("95 % interval") if name == "low" else headings[name]
+            # Vega-Lite writes titles into an expression without escaping them.
+            title = re.sub(r'[\\"\s]+', " ", clean(title)).strip()
+            tips.append(alt.Tooltip(of, title=title or _("value"), **({"format": ","} if of == "n:Q" else {})))
+    return tips
+
+
+def chart_of(
+    words: Words,
+    points: Sequence[Point],
+    drawing: Any,
+    data: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    width: int,
+    letters: int = 0,
+) -> Chart:
+    """The chart of a drawing, at whose left are names of so many letters.
+
+    Its data joins it here, since Altair would check every value, which takes longer than all else.
+    """
+    columns = headings_of(words, points)
+    spoken = [in_words(words, point) for point in points if point.kind is not Kind.THIN]
+    text = words.text or ("; ".join(spoken) if len(spoken) <= MOST_SPOKEN else words.subtitle)
+    return Chart(
+        name=words.name,
+        title=words.title,
+        subtitle=words.subtitle,
+        text=text,
+        spec=whole({**drawing.to_dict(), "datasets": data}, text=text, width=width, letters=letters),
+        rows=[{name: getattr(point, name) for name in columns} for point in points],
+        columns=columns,
+        is_small=words.is_small,
+    )

@@ -1,0 +1,236 @@
+"""A chart is data: words, rows and a Vega-Lite spec, drawn by vl-convert as SVG, PNG or PDF.
+
+Nothing here knows requests, so that workers may draw. In a page the theme decides the colours, which are names of
+CSS properties there; in files they are those of the light theme. `chart_marks` and `chart_lines` build specs.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from xml.etree import ElementTree as ET
+
+SERIES_COLOURS = tuple(f"var(--chart-{at})" for at in range(8))
+HUMAN, TEXT, MUTED, LINE, SURFACE = (f"var(--{name})" for name in ("human", "text", "muted", "line", "surface"))
+LIGHT = {
+    "human": "#1c1d1f",
+    "text": "#1c1d1f",
+    "muted": "#5a5e65",
+    "line": "#e4e4df",
+    "surface": "#ffffff",
+    "chart-0": "#2152c9",
+    "chart-1": "#b5531c",
+    "chart-2": "#0b7a5b",
+    "chart-3": "#8a3f8f",
+    "chart-4": "#856400",
+    "chart-5": "#2c7487",
+    "chart-6": "#a23b56",
+    "chart-7": "#5b5b9d",
+}
+"""The colours of files, as the style sheets name them."""
+FONT = "Inter, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "lineBreak": "\n",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": LINE,
+        "domain": False,
+        "ticks": False,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelPadding": 8,
+        "titlePadding": 10,
+        "labelLimit": 0,
+        "titleLimit": 0,
+    },
+    "axisX": {"labelFlush": False},
+    "legend": {
+        "title": None,
+        "orient": "top",
+        "labelColor": TEXT,
+        "labelFontSize": 12,
+        "labelLimit": 0,
+        "symbolSize": 90,
+        "symbolStrokeWidth": 2,
+        "rowPadding": 4,
+        "offset": 16,
+    },
+    "header": {
+        "title": None,
+        "labelColor": TEXT,
+        "labelFontSize": 13,
+        "labelFontWeight": 600,
+        "labelAnchor": "start",
+        "labelLimit": 0,
+        "titleColor": MUTED,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "fontSize": 15,
+        "fontWeight": 600,
+        "color": TEXT,
+        "subtitleColor": MUTED,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 6,
+        "offset": 16,
+    },
+    "text": {"color": TEXT, "fontSize": 12},
+}
+LETTER_WIDTH = 6.6
+"""About how wide a letter of a subtitle is, in pixels."""
+NARROW, WIDE = 40, 160
+"""Letters of a line of a title, at least and at most."""
+SCALE = 2
+"""Pixels of a PNG for each of the drawing."""
+WIDE_FROM = 1000
+"""Pixels from which a drawing needs more room than a window of medium size has."""
+COLOUR_NAME = re.compile(r"var\(--([a-z0-9-]+)\)")
+UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+SVG = "http://www.w3.org/2000/svg"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Everything a drawing needs, as plain values.
+
+    `title` asks the question, `subtitle` says what is shown, `text` says it to those who do not see it. `rows` are
+    the figures that are drawn, `columns` the heading of each of their fields. `spec` has no title.
+    """
+
+    name: str
+    title: str
+    subtitle: str
+    text: str
+    spec: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    is_small: bool = False
+
+
+def colour_of(place: int) -> str:
+    """The colour of a series by its place; after the last the first comes again."""
+    return SERIES_COLOURS[place % len(SERIES_COLOURS)]
+
+
+def drawn(chart: Chart) -> dict[str, Any]:
+    """A chart as a dict that JSON can hold, with its drawing for pages in `svg`."""
+    return asdict(chart) | {"svg": svg(chart)}
+
+
+def restored(values: Mapping[str, Any]) -> Chart:
+    """The chart that `drawn` made a dict of."""
+    return Chart(**{name: value for name, value in values.items() if name != "svg"})
+
+
+def svg(chart: Chart) -> str:
+    """Draw for a page, which has title and subtitle beside it: safe as HTML, in the colours of the theme."""
+    import vl_convert
+
+    root = ET.fromstring(vl_convert.vegalite_to_svg(dict(chart.spec)))  # noqa: S314  drawn here
+    for element in list(root.iter()):
+        _simplify(element, chart.name)
+    width, height = root.get("width", ""), root.get("height", "")
+    root.attrib.clear()
+    root.attrib |= {
+        "class": " ".join(["drawing", *(["is-wide"] if float(width) > WIDE_FROM else [])]),
+        "width": width,
+        "height": height,
+        "viewBox": f"0 0 {width} {height}",
+        "role": "img",
+        "aria-label": clean(chart.text or chart.title),
+    }
+    ET.register_namespace("", SVG)
+    # In HTML the namespace is known; declared it would only be an attribute.
+    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", ET.tostring(root, encoding="unicode"), count=2)
+
+
+def svg_file(chart: Chart) -> str:
+    """Draw as a file of its own, with title and subtitle, in the colours of the light theme."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(for_file(chart)))
+
+
+def png(chart: Chart) -> bytes:
+    """Draw as PNG, likewise."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(for_file(chart), scale=SCALE))
+
+
+def pdf(chart: Chart) -> bytes:
+    """Draw as PDF, likewise."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_pdf(for_file(chart)))
+
+
+def for_file(chart: Chart) -> dict[str, Any]:
+    """The spec with title, subtitle and colours: it opens in any notebook."""
+    letters = int(min(WIDE, max(NARROW, chart.spec["usermeta"]["width"] / LETTER_WIDTH)))
+    title = {
+        "text": textwrap.wrap(clean(chart.title), int(0.8 * letters)),
+        "subtitle": textwrap.wrap(clean(chart.subtitle), letters),
+    }
+    spec: dict[str, Any] = _light({**chart.spec, "title": title, "background": "white", "padding": 16})
+    return spec
+
+
+def clean(text: str) -> str:
+    """Text without what XML does not allow: vl-convert would abort the process."""
+    return UNPRINTABLE.sub(" ", text)
+
+
+def whole(spec: Mapping[str, Any], *, text: str, width: int, letters: int = 0) -> dict[str, Any]:
+    """A spec with what all charts share, without control characters; it will be about `width` pixels wide.
+
+    At its left stand names of so many letters: in a reader's font they may be wider than in the one measured here.
+    """
+    padding = {"left": 4 + letters, "right": 28, "top": 4, "bottom": 4}
+    shared = {"background": None, "padding": padding, "config": CONFIG, "usermeta": {"width": width}}
+    found: dict[str, Any] = _cleaned({**spec, "$schema": SCHEMA, "description": text, **shared})
+    return found
+
+
+def _simplify(element: ET.Element, name: str) -> None:
+    """Leave out what is for a drawing that stands alone; a mark's description becomes its title.
+
+    Browsers show titles under the mouse. Ids get the name of the chart, since a page may hold several.
+    """
+    label = element.attrib.pop("aria-label", "")
+    if label and element.tag != f"{{{SVG}}}g":
+        ET.SubElement(element, f"{{{SVG}}}title").text = label
+    for key in [key for key in element.attrib if key in {"class", "role"} or key.startswith("aria-")]:
+        del element.attrib[key]
+    for key in ("id", "clip-path"):
+        if key in element.attrib:
+            element.set(key, element.attrib[key].replace("clip", f"{name}-clip"))
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
+    return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _light(value: Any) -> Any:
+    """Colours in place of the names of the theme's."""
+    if isinstance(value, str):
+        match = COLOUR_NAME.fullmatch(value)
+        return LIGHT.get(match[1], value) if match else value
+    if isinstance(value, Mapping):
+        return {key: _light(one) for key, one in value.items()}
+    return [_light(one) for one in value] if isinstance(value, list | tuple) else value

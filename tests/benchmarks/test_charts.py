@@ -1,0 +1,266 @@
+"""Charts: what is drawn and said, in which colours, with any name, as a page's drawing and as files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.core.cache import cache
+from django.template import Context, Template
+from django.test import RequestFactory
+from django.urls import reverse
+
+from annotation.figures import charts as agreement_charts
+from annotation.figures.collect import coverage_table
+from annotation.figures.judges import JudgeReport, judge_report
+from annotation.figures.present import sorted_by
+from annotation.models import CoverageLabel
+from benchmarks.scoring.stat import Stat
+from benchmarks.web import charts
+from benchmarks.web.chart_files import FORMATS, chart_file
+from benchmarks.web.chart_lines import bland_altman, lines
+from benchmarks.web.chart_marks import bars, dots
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import Chart, drawn, restored, svg
+from tests.annotation.labelled import make_labelled_study, make_summaries
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = Words(name="c", title="Why?", subtitle="What.", value="score", x="minutes")
+UNIT = (0.0, 1.0)
+BUILDERS: dict[str, Callable[..., Chart]] = {
+    "dots": lambda points: dots(WORDS, points, domain=(0, 100)),
+    "dodged": lambda points: dots(WORDS, points, domain=(0, 100), is_dodged=True),
+    "lines": lambda points: lines(WORDS, points, x_domain=UNIT, domain=(0, 100)),
+    "bars": lambda points: bars(WORDS, points, width_of_bar=0.1, domain=UNIT),
+    "bland_altman": lambda points: bland_altman(WORDS, points, x_domain=UNIT, colours={}),
+}
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+def titles(drawing: str) -> list[str]:
+    return re.findall(r"<title>([^<]*)</title>", drawing)
+
+
+def texts(drawing: str) -> list[str]:
+    return [text for text in re.findall(r"<text[^>]*>(.*?)</text>", drawing) if text]
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_chart_of_none_or_one_point_can_be_drawn(name: str, n: int) -> None:
+    points = [Point(series=f"s{at}", value=10.0 * at, x=0.5) for at in range(n)]
+    drawing = svg(BUILDERS[name](points))
+    assert drawing.startswith('<svg class="drawing')
+    assert len([title for title in titles(drawing) if re.match(r"s\d: ", title)]) == n
+    assert "NaN" not in drawing
+
+
+def test_every_dot_tells_its_value_interval_and_n() -> None:
+    points = [Point.of(Stat(0.5, n_items=1234, low=0.25, high=0.75), factor=100, series="<b>ash", group="g&h")]
+    assert titles(svg(dots(WORDS, points, domain=(0, 100)))) == [
+        "&lt;b&gt;ash · g&amp;h: 50.0 (25.0 – 75.0), n = 1,234"
+    ]
+
+
+def test_what_is_undefined_is_said_and_not_drawn() -> None:
+    points = [Point.of(Stat.undefined("one rater only"), series="ash"), Point.of(Stat(0.0), series="elm")]
+    drawing = svg(dots(WORDS, points, domain=UNIT))
+    assert titles(drawing) == ["elm: 0.0"]
+    assert "one rater only" in texts(drawing)
+    assert "ash: one rater only" in drawn(dots(WORDS, points, domain=UNIT))["text"]
+
+
+def test_a_line_has_a_gap_where_a_value_is_missing() -> None:
+    values = [1.0, 2.0, None, 4.0, 5.0]
+    points = [Point(series="s", value=value, x=at / 4) for at, value in enumerate(values)]
+    drawing = svg(lines(WORDS, points, x_domain=UNIT, domain=(0, 5)))
+    [path] = re.findall(r'd="(M[^"]*L[^"]*)" stroke="var\(--chart-0\)"', drawing)
+    assert path.count("M") == 2
+    assert len(titles(drawing)) == 4
+
+
+def test_people_are_a_band_with_their_value() -> None:
+    people = Point(series="people", value=0.7, low=0.6, high=0.8)
+    drawing = svg(dots(WORDS, [Point(series="ash", value=0.5)], domain=UNIT, band=people))
+    assert "people 0.7" in texts(drawing)
+    assert 'fill="var(--human)"' in drawing
+    assert "people: 0.7 (0.6 – 0.8)" in titles(drawing)
+
+
+def test_names_at_the_ends_of_lines_do_not_hide_each_other() -> None:
+    points = [Point(series=f"s{at}", value=50 + at / 10, x=x) for at in range(8) for x in (0.0, 1.0)]
+    found = lines(WORDS, points, x_domain=UNIT, domain=(0, 100), size=(600, 300))
+    places = sorted(3 * row["value"] for row in found.spec["datasets"]["figures"] if row.get("kind") == "end")
+    assert len(places) == 8
+    assert min(b - a for a, b in pairwise(places)) >= 14.9
+
+
+def test_no_name_is_cut_off_however_long() -> None:
+    name = " ".join(f"word{at}" for at in range(40)) + " " + "w" * 90
+    for build in (BUILDERS["dots"], BUILDERS["lines"]):
+        drawing = svg(build([Point(series=name, value=50.0, x=at / 2) for at in range(2)]))
+        shown = re.sub(r"\s+", "", "".join(re.findall(r"<tspan[^>]*>([^<]*)</tspan>", drawing)))
+        assert name.replace(" ", "") in shown
+        assert "…" not in drawing
+
+
+def test_a_leaderboard_of_78_rows_keeps_its_rows_apart() -> None:
+    points = [Point(series=f"system {at}", value=float(at), low=at - 2, high=at + 2) for at in range(78)]
+    drawing = svg(dots(WORDS, points, domain=(0, 100)))
+    assert len([text for text in texts(drawing) if text.startswith("system ")]) == 78
+    height = re.search(r'height="(\d+)', drawing)
+    assert height is not None
+    assert int(height[1]) >= 78 * 20
+
+
+def test_panels_have_their_titles_and_share_their_axis() -> None:
+    points = [Point(series="s", value=10.0 * at, x=x, panel=f"Panel {at}") for at in range(5) for x in (0.0, 1.0)]
+    drawing = svg(lines(WORDS, points, x_domain=UNIT, domain=(0, 100), panels_beside=3, size=(200, 100)))
+    assert [text for text in texts(drawing) if text.startswith("Panel")] == [f"Panel {at}" for at in range(5)]
+    assert len(titles(drawing)) == 10
+
+
+def test_limits_of_agreement_are_196_standard_deviations_from_the_mean() -> None:
+    points = [Point(series="j", value=value, x=0.5, kind=Kind.DOT) for value in (-10.0, 0.0, 10.0)]
+    names = [row["series"] for row in bland_altman(WORDS, points, x_domain=UNIT, colours={}).rows]
+    assert {"mean difference +0.0", "upper limit of agreement +19.6", "lower limit of agreement −19.6"} <= set(
+        names
+    )
+    few = bland_altman(WORDS, points[:1], x_domain=UNIT, colours={})
+    assert [row["series"] for row in few.rows] == ["j", "mean difference −10.0"]
+
+
+def test_a_drawing_of_a_page_names_colours_and_a_file_has_them() -> None:
+    found = dots(WORDS, [Point(series="ash", value=0.5)], domain=UNIT, band=Point(series="people", value=0.7))
+    assert "var(--chart-0)" in svg(found)
+    assert not re.findall(r'(?:fill|stroke)="#', svg(found))
+    for written in (charts.svg_file(found), json.dumps(charts.for_file(found))):
+        assert "var(--" not in written
+        assert charts.LIGHT["chart-0"] in written
+        assert "Why?" in written
+        assert "What." in written
+
+
+def test_colours_of_files_are_those_of_the_light_theme() -> None:
+    sheets = "".join((ROOT / "static/css" / name).read_text() for name in ("site.css", "pages/results.css"))
+    themed = dict(re.findall(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]+),", sheets))
+    assert {name: themed[name] for name in charts.LIGHT} == charts.LIGHT
+
+
+def test_a_series_that_is_called_like_a_colour_is_drawn() -> None:
+    found = dots(WORDS, [Point(series="var(--unknown)", value=0.5)], domain=UNIT)
+    assert "var(--unknown)" in charts.svg_file(found)
+
+
+def test_a_stored_chart_draws_the_same() -> None:
+    found = BUILDERS["lines"]([Point(series="s", value=10.0, x=0.5)])
+    stored = json.loads(json.dumps(drawn(found)))
+    assert {"name", "title", "subtitle", "text", "spec", "svg", "rows"} <= set(stored)
+    assert svg(restored(stored)) == stored["svg"] == svg(found)
+
+
+def test_drawings_of_a_page_have_ids_of_their_own() -> None:
+    first, second = (
+        svg(lines(Words(name=name, title="", subtitle="", value="v"), [], x_domain=UNIT, domain=UNIT))
+        for name in ("one", "two")
+    )
+    assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
+    found = dots(WORDS, [Point(series="=ash", value=0.5, low=0.4, high=0.6, n=7)], domain=UNIT)
+    response: Any = chart_file(rf.get("/"), [None, found], f"c.{ending}", prefix="of-")
+    content = response.getvalue()
+    starts = {
+        "svg": b"<svg",
+        "png": b"\x89PNG",
+        "pdf": b"%PDF",
+        "csv": b"series,value,low,high,n",
+        "vl.json": b"{",
+    }
+    assert content.startswith(starts[ending])
+    assert f"of-c.{ending}" in response["Content-Disposition"]
+    if ending == "csv":
+        assert content.decode().splitlines()[1] == "'=ash,0.5,0.4,0.6,7"
+    if ending == "svg":
+        ElementTree.fromstring(content)  # noqa: S314 - drawn here
+
+
+def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
+    found = dots(WORDS, [Point(series="</script><b>", value=0.51234)], domain=UNIT)
+    template = "{% load charts %}{% chart one '/files/' %}"
+    request = rf.get("/?a=1")
+    for one in (found, drawn(found)):
+        shown = _rendered(template, {"one": one, "request": request})
+        assert 'href="/files/c.vl.json?a=1"' in shown
+        assert "<td>0.512</td>" in shown
+        assert "</script><b>" not in shown
+        assert shown.count("<b>") == 0
+        assert " style=" not in shown
+        spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
+        assert spec is not None
+        assert json.loads(spec[1]) == json.loads(json.dumps(found.spec))
+    assert "<details" not in _rendered(
+        "{% load charts %}{% chart one has_table=False %}", {"one": found, "request": request}
+    )
+
+
+def _rendered(template: str, context: dict[str, Any]) -> str:
+    return Template(template).render(Context(context))
+
+
+@pytest.fixture
+def report(db: None) -> JudgeReport:
+    study = make_labelled_study(summaries=make_summaries(), judges=("ash", "<i>elm", "oak"))
+    return judge_report(coverage_table(CoverageLabel.objects.filter(study=study)))
+
+
+def test_judges_stand_by_name_on_the_axis_the_highest_on_top(report: JudgeReport) -> None:
+    forest = agreement_charts.forest(report, "pearson")
+    assert forest is not None
+    values = {row.name: row.stats["pearson"].value or 0.0 for row in report.rows}
+    rows = [row for row in forest.rows if row["series"] in values]
+    assert [row["series"] for row in rows] == sorted(values, key=lambda name: -values[name])
+    assert [row["value"] for row in rows] == [values[row["series"]] for row in rows]
+    shown = svg(forest)
+    assert "<i>" not in shown
+    assert sum(title.startswith(("ash: ", "oak: ", "&lt;i&gt;elm: ")) for title in titles(shown)) == 3
+
+
+def test_a_judge_keeps_its_colour_however_rows_are_sorted(report: JudgeReport) -> None:
+    def colours(of: JudgeReport) -> dict[str, str]:
+        forest = agreement_charts.forest(of, "linking")
+        assert forest is not None
+        scales = [layer["encoding"].get("color", {}).get("scale") for layer in forest.spec["layer"]]
+        scale = next(scale for scale in scales if scale)
+        return dict(zip(scale["domain"], scale["range"], strict=True))
+
+    known = colours(report)
+    assert len(set(known.values())) == 3
+    assert colours(sorted_by(report, "-judge")) == known
+
+
+def test_an_unknown_measure_draws_nothing(report: JudgeReport) -> None:
+    assert agreement_charts.forest(report, "alpha_of_nothing") is None
+
+
+@pytest.mark.django_db
+def test_the_differences_fill_their_chart(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
+    figures = login(ada).get(reverse("annotation:study-agreement", args=[study.uid])).context["figures"]
+    _scatter, difference = figures.charts_of("")
+    low, high = difference.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    farthest = max(abs(row["value"]) for row in difference.rows)
+    assert -low == high
+    assert farthest < high < 1.6 * max(farthest, 10)
