@@ -350,7 +350,9 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
         )
 
 
-AGREEMENT = register(Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts))
+AGREEMENT = register(
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=2)
+)
 
 
 def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> JudgeReport:

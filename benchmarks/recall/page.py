@@ -188,7 +188,9 @@ def _facts(look: RecallLook) -> object:
     return rows, archived, names
 
 
-RECALL = register(Computation("recall", options=RecallLook, figures=RecallFigures, compute=_figures, facts=_facts))
+RECALL = register(
+    Computation("recall", options=RecallLook, figures=RecallFigures, compute=_figures, facts=_facts, revision=2)
+)
 RECALL_FILES = register(
     Computation("recall-files", options=RecallLook, figures=RecallFiles, compute=_files, facts=_facts)
 )

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db.models import F as Column
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from pydantic import ValidationError
 
 from benchmarks.engine.leases import Lease
 from benchmarks.engine.wakeup import enqueue
@@ -92,7 +93,11 @@ def look_up(computation: Computation[O, F], options: O, *, now: datetime, wait_s
 
 
 def _figures(computation: Computation[O, F], row: Result) -> F | None:
-    return None if row.figures is None else computation.load(zlib.decompress(row.figures))
+    """The figures of a row; None where there are none, or those of a program whose figures looked otherwise."""
+    try:
+        return None if row.figures is None else computation.load(zlib.decompress(row.figures))
+    except ValidationError:
+        return None
 
 
 def _send(uid: uuid.UUID, now: datetime) -> None:

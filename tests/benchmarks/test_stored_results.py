@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -89,6 +90,19 @@ def test_old_figures_are_shown_until_newer_ones_are_there(doubling: Any, world: 
     work(later)
     shown = stored.look_up(doubling, Look(3), now=later, wait_s=0)
     assert (shown.figures, shown.state, shown.result.computed_at) == (Figures(12.0), "fresh", later)
+
+
+@WORKERS
+def test_figures_that_looked_otherwise_in_an_earlier_version_are_computed_anew(
+    doubling: Any, world: World
+) -> None:
+    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    work()
+    Result.objects.update(version="earlier", figures=zlib.compress(b'[{"tripled": 9}]'))
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    assert (shown.figures, shown.state) == (None, "computing")
+    work()
+    assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).figures == Figures(6.0)
 
 
 @WORKERS
