@@ -36,6 +36,17 @@ class Entry(NamedTuple):
         return f"{self.system} · {self.retriever}"
 
 
+COLUMNS = (
+    "pk",
+    "subtopic",
+    "haystack__key",
+    "subtopic__key",
+    "system__summarizer",
+    "system__retriever",
+    "system__document_order",
+)
+
+
 def scored_summaries(
     *, haystacks: QuerySet[Haystack], judge: Judge, score: Score = Score.LABEL
 ) -> tuple[list[Scored], dict[str, Entry]]:
@@ -46,14 +57,17 @@ def scored_summaries(
     summaries = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
     texts = list(summaries.values_list("pk", "subtopic", "text"))
     of = {
-        pk: (subtopic, Entry.of(*names))
-        for pk, subtopic, *names in summaries.values_list(
-            "pk", "subtopic", "system__summarizer", "system__retriever", "system__document_order"
-        )
+        pk: (subtopic, place_of(haystack, key), Entry.of(*names))
+        for pk, subtopic, haystack, key, *names in summaries.values_list(*COLUMNS)
     }
     verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge, score=score)
     found = []
     for pk, lines, scored in scored_texts(texts, verdicts):
-        subtopic, entry = of[pk]
-        found.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value))
-    return found, {str(entry): entry for _subtopic, entry in of.values()}
+        subtopic, place, entry = of[pk]
+        found.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value, place))
+    return found, {str(entry): entry for _subtopic, _place, entry in of.values()}
+
+
+def place_of(haystack: str, subtopic: str) -> str:
+    """What names a subtopic on any site: the keys of its haystack and its own."""
+    return f"{haystack} {subtopic}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.results.study import OfStudy
-from annotation.validation.results import VALIDATION
+from annotation.validation.results import VALIDATION, Results
 from annotation.verification.datasets import NoVersion, dataset_of
 from benchmarks.models import Judge
 from benchmarks.recall.people import Measured, Verified, Version
@@ -65,12 +65,19 @@ def verified_by(study: Study, *, number: int | None = None) -> Verified:
     return Verified(version_of(study, dataset.choice.number), dataset.kept_points, questions)
 
 
-def measured_in(studies: QuerySet[Study], judge: Judge) -> list[Measured]:
-    """The accuracy of a judge in those of the studies that validate it and have answers, as last computed."""
+def stored_results(study: Study) -> Results | None:
+    """The results of a validation study as last computed, None before that."""
+    return look_up(VALIDATION, OfStudy(study.pk, is_public=True), now=timezone.now(), wait_s=0).figures
+
+
+def measured_in(
+    studies: QuerySet[Study], judge: Judge, *, results_of: Callable[[Study], Results | None] = stored_results
+) -> list[Measured]:
+    """The accuracy of a judge in those of the studies that validate it and have answers."""
     rows = studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk")
     found = []
     for study in rows:
-        results = look_up(VALIDATION, OfStudy(study.pk, is_public=True), now=timezone.now(), wait_s=0).figures
+        results = results_of(study)
         if results is not None and results.n_answered:
             found.append(
                 Measured(

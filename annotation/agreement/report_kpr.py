@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from annotation.agreement.recall_source import measured_in, verified_by
 from annotation.agreement.reports import Report, ReportRefused, aligned, with_interval
 from annotation.agreement.scope import find_study
 from annotation.models import Study
+from annotation.validation.results import results_of
 from annotation.verification.datasets import NoVersion
 from benchmarks.io.schemas.plain_labels import split_categories
 from benchmarks.management import judges as judges_argument
@@ -111,7 +113,7 @@ def _measured(judge: Judge) -> list[dict[str, Any]]:
             "n_answered": one.n_answered,
             **stat_json({"accuracy": one.accuracy, "weighted": one.weighted, "people": one.people}),
         }
-        for one in measured_in(Study.objects.all(), judge)
+        for one in measured_in(Study.objects.all(), judge, results_of=partial(results_of, public=True))
     ]
 
 

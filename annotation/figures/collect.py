@@ -171,7 +171,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
     """{summary pk: (position, what is known of it)}."""
     found = (
         Summary.objects.filter(pk__in=labelled)
-        .order_by("pk")
+        .order_by("haystack__key", "subtopic__key", "system__key", "text_sha256", "pk")
         .values_list(
             "pk",
             "uid",

@@ -237,8 +237,8 @@ class LabelTable:
             return replace(table, over_people=True, cluster_unit=f"{table.cluster_unit} and people")
         if unit != SUBTOPICS or not self.summaries:
             return self
-        names = [(info.haystack_pk, info.subtopic) for info in self.summaries]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        names = [(info.haystack, info.subtopic, info.haystack_pk) for info in self.summaries]
+        numbers = {name: number for number, name in enumerate(sorted(set(names)))}
         of_summary = np.array([numbers[name] for name in names], dtype=np.int64)
         kept, clusters = np.unique(of_summary[self.summary_of], return_inverse=True)
         return replace(self, clusters=clusters.astype(np.int64), n_clusters=len(kept), cluster_unit="subtopics")
@@ -308,6 +308,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
         person = people.setdefault(row.annotator, len(people))
         mask = sum(1 << bits.setdefault((row.item, link), len(bits)) for link in set(row.links))
         cells.append((items[row.item], person, code_of[row.label], mask))
+    place = {clusters[name]: number for number, name in enumerate(sorted(clusters))}
     shape = (len(items), len(people))
     codes = np.full(shape, MISSING, dtype=np.int64)
     links = np.zeros(shape, dtype=object)
@@ -322,7 +323,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
         links=links,
         is_single=links.astype(bool),
         versions=np.zeros(shape, dtype=np.int64),
-        clusters=np.array(cluster_of, dtype=np.int64),
+        clusters=np.array([place[number] for number in cluster_of], dtype=np.int64),
         n_clusters=len(clusters),
         cluster_unit="items" if len(clusters) == len(items) else "clusters",
         summary_of=own,

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
 from benchmarks import system_names as systems
-from benchmarks.leaderboard import Entry, scored_summaries
+from benchmarks.leaderboard import Entry, place_of, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.curves import SessionCurve, marks
@@ -206,7 +206,9 @@ def board(view: View, *, studies: QuerySet[Study]) -> Board:
         entry = _entry_of(result.session)
         entries[str(entry)] = entry
         wrote.setdefault(str(entry), []).append(result)
-        texts.append(Scored(str(entry), result.session.assignment.subtopic_id, score, words))
+        subtopic = result.session.assignment.subtopic
+        place = place_of(subtopic.haystack.key, subtopic.key)
+        texts.append(Scored(str(entry), subtopic.pk, score, words, place))
     computed = Leaderboard([*scored, *texts], average=AVERAGES[view.average])
     rows = sorted(computed.rows(), key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry))
     writers = {entry: Writers.of([result.session for result in results]) for entry, results in wrote.items()}

@@ -14,6 +14,7 @@ from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
+from benchmarks.leaderboard import place_of
 from benchmarks.models import Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import DEFAULT, Resampling
@@ -93,7 +94,11 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
 
     Summaries that somebody rated in full count, and of a judge the first answer to each aspect.
     """
-    rows = Summary.objects.filter(label_items__study=study).select_related("subtopic", "system").order_by("pk")
+    rows = (
+        Summary.objects.filter(label_items__study=study)
+        .select_related("haystack", "subtopic", "system")
+        .order_by("pk")
+    )
     summaries = list(rows)
     place = {summary.pk: at for at, summary in enumerate(summaries)}
     names = names_of(study, public=public)
@@ -104,7 +109,7 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
     systems = tuple(_system(summary) for summary in summaries)
     columns = [*(by_person[name] for name in people), *by_judge.values()]
     codes = np.stack(columns, axis=1) if columns else np.zeros((len(summaries), 0, len(ASPECTS)), dtype=np.int64)
-    clusters = tuple(summary.subtopic_id for summary in summaries)
+    clusters = tuple(place_of(summary.haystack.key, summary.subtopic.key) for summary in summaries)
     table = RatingTable(codes, people, judges, systems, clusters)
     items = tuple(
         Item(

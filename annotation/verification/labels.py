@@ -149,7 +149,7 @@ def _items_of(study: Study) -> list[tuple[Any, ...]]:
     """Everything that figures take from the items of a study. One query."""
     return list(
         _ordinary(study)
-        .order_by("key_point__question__dataset", "key_point__question_id", "key_point__number")
+        .order_by("key_point__question__dataset", "key_point__question__key", "key_point__number")
         .values_list(
             "key_point_id",
             "key_point__uid",
@@ -240,13 +240,13 @@ def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
     for task, found in cells.items():
         for at, person, code in found:
             codes[task][at, person] = code
-    numbers: dict[str, int] = {}
     names = [f"question {cluster_of[item]}" if item in cluster_of else f"item {item}" for item in items]
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
     first = codes[Task.GROUNDED] if cells[Task.GROUNDED] else codes[Task.KEY_POINT]
     return PointTable(
         points=(),
         items=tuple(items),
-        questions=np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64),
+        questions=np.array([numbers[name] for name in names], dtype=np.int64),
         categories=("",) * len(items),
         domains=("",) * len(items),
         is_control=(first != MISSING).all(axis=1),

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.intervals import SHARE, Batch, Figure
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Floats, cluster_index, divide
+from benchmarks.scoring.sums import Floats, cluster_index, divide, in_order_of_content
 
 NOT_RANDOM = "the labelled summaries are not known to be a random draw"
 NOT_JUDGED = "the judge saw none of these summaries"
@@ -82,7 +82,7 @@ def _sums(rows: Sequence[Judged], systems: Sequence[str]) -> Floats:
         for row in rows
     ]
     np.add.at(sums, (clusters, np.array([column[row.system] for row in rows])), np.array(values))
-    return sums.reshape(len(sums), -1)
+    return in_order_of_content(sums.reshape(len(sums), -1))
 
 
 def _correction(batch: Batch, block: int, *, is_random: bool) -> Correction:

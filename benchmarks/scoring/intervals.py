@@ -20,7 +20,15 @@ from numpy.typing import ArrayLike
 
 from benchmarks.scoring.draws import DEFAULT, People, Resampling, draws, percentiles
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import BadShape, Floats, divide, mean_of_defined, ratio, sum_by_cluster
+from benchmarks.scoring.sums import (
+    BadShape,
+    Floats,
+    divide,
+    in_order_of_content,
+    mean_of_defined,
+    ratio,
+    sum_by_cluster,
+)
 
 Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
@@ -280,7 +288,7 @@ def figure_of(
 
     Clusters in which nothing counts are drawn and counted as well; leave their rows out where they must not be.
     """
-    sums = sum_by_cluster(rows, None if resampling is None else clusters)
+    sums = in_order_of_content(sum_by_cluster(rows, None if resampling is None else clusters))
     batch = Batch(len(sums), resampling)
     stat = batch.estimate(figure, [batch.add(sums)], n_clusters=len(sums)).stat(n_items=n_items, n_pairs=n_pairs)
     return stat if stat.is_defined and resampling is not None else replace(stat, n_clusters=None)

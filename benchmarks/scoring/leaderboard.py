@@ -25,12 +25,16 @@ NOTHING_COMMON = "no subtopic in common"
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One summary of an entry: its subtopic, its scores, and its mean words per bullet (None without a bullet)."""
+    """One summary of an entry: its subtopic, its scores, and its mean words per bullet (None without a bullet).
+
+    `place` names the subtopic by what it is; draws take subtopics in this order.
+    """
 
     entry: str
     subtopic: int
     score: SummaryScore
     words_per_bullet: float | None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,8 @@ class Leaderboard:
         self._n_without_gold = {
             entry: sum(one.score.n_without_gold for one in rows) for entry, rows in self.of.items()
         }
-        found = sorted({one.subtopic for rows in self.of.values() for one in rows})
-        self._at = {subtopic: at for at, subtopic in enumerate(found)}
+        found = sorted({(one.place, one.subtopic) for rows in self.of.values() for one in rows})
+        self._at = {subtopic: at for at, (_place, subtopic) in enumerate(found)}
         added_up = {entry: self._added_up(rows) for entry, rows in self.of.items()}
         self._sums = {entry: added for entry, (added, _n) in added_up.items()}
         self._n_having = {entry: n for entry, (_added, n) in added_up.items()}
@@ -241,7 +245,7 @@ def sensitivity(
     orders = {order: [one for one in rows if one.subtopic in common] for order, rows in orders.items()}
     board = Leaderboard(
         (
-            Scored(order, one.subtopic, one.score, one.words_per_bullet)
+            Scored(order, one.subtopic, one.score, one.words_per_bullet, one.place)
             for order, rows in orders.items()
             for one in rows
         ),

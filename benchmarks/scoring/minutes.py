@@ -64,6 +64,7 @@ def minutes_worth(
     shared = [at for at, subtopic in enumerate(subtopics) if subtopic in targets and has_any[at]]
     if not shared:
         return None
+    shared.sort(key=lambda at: (targets[subtopics[at]], *np.nan_to_num(values[at], nan=-1.0).tolist()))
     own, of = values[shared], [subtopics[at] for at in shared]
     if not np.isfinite(own).all():
         own = np.array([drawn_through(dict(zip(marks, row, strict=True)), marks) for row in own])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure, Formula
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import BadShape, Bools, Floats, divide
+from benchmarks.scoring.sums import BadShape, Bools, Floats, divide, in_order_of_content
 
 MIN_SYSTEMS = 3
 LEVEL = "all systems are level on one side"
@@ -123,7 +123,7 @@ def rank_stat(figure: Figure, sums: Floats, *, resampling: Resampling | None = D
     if width < MIN_SYSTEMS:
         return Stat.undefined(f"under {MIN_SYSTEMS} systems that both judged", n_items=width, method=figure.method)
     batch = Batch(len(sums), resampling)
-    block = batch.add(sums)
+    block = batch.add(in_order_of_content(sums))
     stat = batch.estimate(figure, [block]).stat(n_items=width)
     if stat.low is None or _share_turned(batch, block, width) <= MOST_TURNED:
         return stat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,11 @@ class BadShape(ValueError):
 
 
 def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
-    """Cluster number of each row, shape (n_rows,), numbered by first appearance; None: each row its own."""
+    """Cluster number of each row, shape (n_rows,), in the order of the keys; None: each row its own.
+
+    What is drawn depends on the order of clusters. It is that of their keys and not of rows, so that the same
+    labels in another order have the same intervals.
+    """
     if clusters is None:
         return np.arange(n_rows, dtype=np.int64)
     if len(clusters) != n_rows:
@@ -29,10 +34,21 @@ def cluster_index(clusters: Sequence[Hashable] | None, n_rows: int) -> Ints:
 @lru_cache(maxsize=16)
 def _numbered(keys: tuple[Hashable, ...]) -> Ints:
     """Remembered, because a page asks for many figures of the same items."""
-    numbers: dict[Hashable, int] = {}
-    index = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    numbers = {key: number for number, key in enumerate(sorted(set(keys), key=_order_of))}
+    index = np.array([numbers[key] for key in keys], dtype=np.int64)
     index.flags.writeable = False
     return index
+
+
+def _order_of(key: Hashable) -> tuple[str, Any]:
+    """Numbers by size, everything else as text."""
+    return ("", key) if isinstance(key, int | np.integer) else ("text", str(key))
+
+
+def in_order_of_content(sums: Floats) -> Floats:
+    """The same rows of sums, sorted by what they hold: for draws of a figure that is compared with no other."""
+    ordered: Floats = sums[np.lexsort(sums.T[::-1])] if sums.size else sums
+    return ordered
 
 
 def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:

@@ -50,7 +50,7 @@ def shuffled(texts: Sequence[Shown], *, seed: int = DEFAULT.seed) -> list[Shown]
     references = {text.item: text.reference for text in texts}
     if len(references) < 2:
         return []
-    items = list(references)
+    items = sorted(references, key=lambda item: tuple(references[item]))
     order = np.random.default_rng(seed).permutation(len(items))
     next_of = {items[order[at]]: items[order[(at + 1) % len(items)]] for at in range(len(items))}
     return [Shown(text.item, text.lines, references[next_of[text.item]], {}) for text in texts]

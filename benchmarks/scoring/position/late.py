@@ -44,9 +44,8 @@ def late_score(
     texts: Sequence[Placed], score: str, *, from_word: int = LATE_FROM, resampling: Resampling = DEFAULT
 ) -> Late:
     """Compare a score on late texts with that on random subsets, drawn without putting texts back."""
-    known = [
-        (value, is_late(one, from_word=from_word)) for one in texts if (value := one.score(score)) is not None
-    ]
+    scored = ((one.score(score), is_late(one, from_word=from_word)) for one in texts)
+    known = sorted((value, late) for value, late in scored if value is not None)  # drawn in this order
     values = np.array([value for value, _late in known], dtype=np.float64)
     late = np.array([late for _value, late in known], dtype=bool)
     n, n_all = int(late.sum()), len(known)
