@@ -54,7 +54,7 @@ def is_caught(fault: Fault, *, folder: Path) -> bool:
     before = path.read_text()
     path.write_text(before.replace(fault.text, fault.instead))
     try:
-        status = _status_of(fault.caught_by, folder=folder)
+        status, _printed = _tested(fault.caught_by, folder=folder)
     finally:
         path.write_text(before)
     if status not in {ALL_PASSED, SOME_FAILED}:
@@ -62,13 +62,14 @@ def is_caught(fault: Fault, *, folder: Path) -> bool:
     return status == SOME_FAILED
 
 
-def _status_of(modules: tuple[str, ...], *, folder: Path) -> int:
+def _tested(modules: tuple[str, ...], *, folder: Path) -> tuple[int, str]:
+    """Run these test modules; gives the status of pytest and what it printed."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "0", *modules]
     environment = {**os.environ, "HYPOTHESIS_PROFILE": "suite", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, timeout=GIVE_UP_S, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=GIVE_UP_S, check=False
     )
-    return done.returncode
+    return done.returncode, done.stdout + done.stderr
 
 
 def _copied(folder: Path) -> None:
@@ -88,8 +89,9 @@ def main(words: list[str]) -> int:
         folder = Path(place)
         _copied(folder)
         modules = dict.fromkeys(module for fault in chosen for module in fault.caught_by)
-        if _status_of(tuple(modules), folder=folder) != ALL_PASSED:
-            raise RuntimeError("the tests fail without any fault")
+        status, printed = _tested(tuple(modules), folder=folder)
+        if status != ALL_PASSED:
+            raise RuntimeError(f"the tests fail without any fault:\n{printed[-4000:]}")
         for fault in chosen:
             began = time.monotonic()
             was_caught = is_caught(fault, folder=folder)
