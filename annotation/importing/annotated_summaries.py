@@ -96,8 +96,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.know({entry.system.key: published.new_system(entry.system) for entry in rows}, kind="")
         said: dict[str, list[Said]] = defaultdict(list)
         for index, entry in enumerate(rows):
-            for name, given in self._take(entry, f"[{index}]"):
-                said[name].append(given)
+            for name, incoming in self._take(entry, f"[{index}]"):
+                said[name].append(incoming)
         for name, predictions in said.items():
             self._predictions(name, predictions)
 
@@ -235,8 +235,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
             new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
             alike = self._fitted_alike(versions, name, haystacks)
-            given = {one.place: one.answer for one in said}
-            judge = published.version_said_by(alike, given, lambda judge: known.get(judge.pk, {}), new=new)
+            incoming = {one.place: one.answer for one in said}
+            judge = published.version_said_by(alike, incoming, lambda judge: known.get(judge.pk, {}), new=new)
             judge = judge or published.of_configuration(versions, new) or self.create(new)
             self.judges[name] = judge
         self.verdicts[name] = {**known.get(judge.pk, {}), **self.verdicts[name]}

@@ -39,9 +39,9 @@ class LabelPlan(Plan[Rows]):
     def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
         """Find or make the study; raises `ImportFailed` when this name is of another one."""
         if self.study is None:
-            found: Study | None = Study.objects.filter(name=name).first()
-            self.is_new = found is None
-            self.study = self.target = self._new_study(name, kind, categories) if found is None else found
+            known: Study | None = Study.objects.filter(name=name).first()
+            self.is_new = known is None
+            self.study = self.target = self._new_study(name, kind, categories) if known is None else known
             self._load_annotators(self.study)
             for name in self.members:
                 self.annotator(name)
@@ -100,7 +100,7 @@ class LabelPlan(Plan[Rows]):
         return self.annotators[label]
 
     def coverage_label(
-        self, name: str, summary: Summary, insight: Insight, given: TopicVerdict, *, raw: Mapping[str, Any]
+        self, name: str, summary: Summary, insight: Insight, incoming: TopicVerdict, *, raw: Mapping[str, Any]
     ) -> CoverageLabel:
         """A label that was imported under a name, as a row, marked where it breaks our rule."""
         return CoverageLabel(
@@ -108,12 +108,12 @@ class LabelPlan(Plan[Rows]):
             annotator=self.annotator(name),
             summary=summary,
             insight=insight,
-            coverage=given.coverage,
-            lines=list(given.lines),
-            is_linked=bool(given.lines),
+            coverage=incoming.coverage,
+            lines=list(incoming.lines),
+            is_linked=bool(incoming.lines),
             is_complete=True,
             is_imported=True,
-            breaks_rule=given.breaks_rule,
+            breaks_rule=incoming.breaks_rule,
             raw=dict(raw),
             made_at=self.now,
         )

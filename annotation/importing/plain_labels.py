@@ -92,8 +92,8 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         place = (row.annotator, summary.pk, insight.pk)
         if self._is_new(self.coverage, place, (row.label, lines), row, "coverage_labels"):
             raw = {"item": row.item, "links": list(row.links)}
-            given = TopicVerdict(insight.key, row.label, lines)
-            made = self.coverage_label(row.annotator, summary, insight, given, raw=raw)
+            incoming = TopicVerdict(insight.key, row.label, lines)
+            made = self.coverage_label(row.annotator, summary, insight, incoming, raw=raw)
             self.create(made, "coverage_labels")
 
     def _is_new(self, known: dict[Any, Answer], place: Any, answer: Answer, row: Label, kind: str) -> bool:
@@ -116,11 +116,11 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         return tuple(lines)
 
 
-def _places(found: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
+def _places(rows: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
     """Where each item is, if all of them are summaries and insights of this site; else nothing."""
-    if task or not set(found.categories) <= set(COVERAGES) or any(label.task for label in found.labels):
+    if task or not set(rows.categories) <= set(COVERAGES) or any(label.task for label in rows.labels):
         return {}
-    items = dict.fromkeys(label.item for label in found.labels)
+    items = dict.fromkeys(label.item for label in rows.labels)
     named = {item: split for item in items if (split := _split(item)) is not None}
     summaries = _summaries({summary for summary, _ in named.values()})
     subtopics = {summary.subtopic_id for summary in summaries.values()}
@@ -167,7 +167,7 @@ def _summaries(names: Iterable[str]) -> dict[str, Summary]:
             subtopic, slash, system = name.partition("/")
             if slash:
                 by_key[name] = (subtopic, system.removeprefix(PREFIX))
-    found: dict[str, Summary] = {}
+    summaries: dict[str, Summary] = {}
     uids = list(by_uid.values())
     rows = [
         row
@@ -175,13 +175,13 @@ def _summaries(names: Iterable[str]) -> dict[str, Summary]:
         for row in Summary.objects.filter(uid__in=uids[start : start + CHUNK])
     ]
     with_uid = {row.uid: row for row in rows}
-    found |= {name: with_uid[uid] for name, uid in by_uid.items() if uid in with_uid}
+    summaries |= {name: with_uid[uid] for name, uid in by_uid.items() if uid in with_uid}
     keys = sorted({subtopic for subtopic, _ in by_key.values()})
     for start in range(0, len(keys), CHUNK):
         chunk = Summary.objects.filter(subtopic__key__in=keys[start : start + CHUNK]).counted()
         with_key = {(row.subtopic.key, row.system.key): row for row in chunk.select_related("subtopic", "system")}
-        found |= {name: with_key[key] for name, key in by_key.items() if key in with_key}
-    return found
+        summaries |= {name: with_key[key] for name, key in by_key.items() if key in with_key}
+    return summaries
 
 
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> PlainLabels:

@@ -163,8 +163,8 @@ class SessionsPlan(LabelPlan[Sessions]):
     def _find_subtopics(self, rows: Sessions) -> None:
         """Every subtopic that was written on, by the key of its haystack and its own."""
         wanted = {(row.haystack, row.subtopic) for row in rows.rows}
-        found = Subtopic.objects.filter(haystack__key__in={key for key, _subtopic in wanted})
-        for subtopic in found.select_related("haystack"):
+        written_on = Subtopic.objects.filter(haystack__key__in={key for key, _subtopic in wanted})
+        for subtopic in written_on.select_related("haystack"):
             self.subtopics[subtopic.haystack.key, subtopic.key] = subtopic
             version = rows.versions.get(subtopic.haystack.key)
             if version and version != subtopic.haystack.content_sha256:

@@ -24,26 +24,26 @@ INSIGHT_FIELDS = ("number", "name", "gold_documents")
 def incomplete(topic: TopicFile) -> Haystack | None:
     """The haystack without documents that annotated summaries named by this file."""
     key = topic.source_name.removeprefix("topic_")
-    found: Haystack | None = Haystack.objects.filter(key=key, n_documents=0).first() if key else None
-    return found
+    known: Haystack | None = Haystack.objects.filter(key=key, n_documents=0).first() if key else None
+    return known
 
 
-def complete_subtopics(found: Mapping[str, Subtopic], topic: TopicFile) -> list[Subtopic]:
+def complete_subtopics(known: Mapping[str, Subtopic], topic: TopicFile) -> list[Subtopic]:
     """Number and word the subtopics as the file does; what it lacks comes after."""
-    given = {subtopic.key: subtopic for subtopic in topic.subtopics}
+    incoming = {subtopic.key: subtopic for subtopic in topic.subtopics}
     last = max((subtopic.number for subtopic in topic.subtopics), default=0)
-    others = sorted((row for key, row in found.items() if key not in given), key=lambda row: row.number)
+    others = sorted((row for key, row in known.items() if key not in incoming), key=lambda row: row.number)
     for number, row in enumerate(others, last + 1):
         row.number = number
-    for key in found.keys() & given.keys():
-        row, one = found[key], given[key]
+    for key in known.keys() & incoming.keys():
+        row, one = known[key], incoming[key]
         row.number, row.name, row.description, row.query = one.number, one.name, one.description, one.query
-    return list(found.values())
+    return list(known.values())
 
 
-def complete_insight(row: Insight, number: int, given: TopicInsight) -> Insight:
+def complete_insight(row: Insight, number: int, incoming: TopicInsight) -> Insight:
     """Give an insight its number, name and gold documents."""
-    row.number, row.name, row.gold_documents = number, given.name, list(given.gold_documents)
+    row.number, row.name, row.gold_documents = number, incoming.name, list(incoming.gold_documents)
     return row
 
 
@@ -58,10 +58,10 @@ def make_room(haystack: Haystack, topic: TopicFile, displaced: Sequence[Summary]
         Summary.objects.filter(pk__in=pks).update(origin=Summary.Origin.ANNOTATED)
 
 
-def kept(haystack: Haystack, given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+def kept(haystack: Haystack, incoming: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """What a haystack of somebody else is called already, and a warning where a file would call it otherwise."""
-    before = {name: getattr(haystack, name) for name in given}
-    for name in sorted(name for name in given if given[name] != before[name]):
+    before = {name: getattr(haystack, name) for name in incoming}
+    for name in sorted(name for name in incoming if incoming[name] != before[name]):
         expected = "what whoever imported the haystack gave it"
         message = "Only they or an admin can change it."
         problems.warning("kept", "", name, expected=expected, got=Got("something else"), message=message)

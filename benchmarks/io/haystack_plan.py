@@ -79,41 +79,41 @@ class HaystackPlan(Plan[TopicFile]):
 
     def _plan_haystack(self) -> Haystack:
         topic = self.topic
-        given: dict[str, Any] = {"title": without_emphasis(topic.title), "domain": topic.domain}
+        incoming: dict[str, Any] = {"title": without_emphasis(topic.title), "domain": topic.domain}
         if self.dataset:
-            given["dataset"] = self.dataset
-        found: Haystack | None = Haystack.objects.filter(key=topic.key).first() or completing.incomplete(topic)
-        self.is_new = found is None
-        self.completes = found is not None and not found.n_documents
+            incoming["dataset"] = self.dataset
+        known: Haystack | None = Haystack.objects.filter(key=topic.key).first() or completing.incomplete(topic)
+        self.is_new = known is None
+        self.completes = known is not None and not known.n_documents
         # The first file gave the haystack its name; the same content under another name changes nothing.
-        name = topic.source_name if found is None else found.metadata.get("source_name", topic.source_name)
-        given["metadata"] = {**topic.metadata, "source_name": name, **published.source_title(topic.title)}
-        if found is None or self.completes:
-            given |= {
+        name = topic.source_name if known is None else known.metadata.get("source_name", topic.source_name)
+        incoming["metadata"] = {**topic.metadata, "source_name": name, **published.source_title(topic.title)}
+        if known is None or self.completes:
+            incoming |= {
                 "key": topic.key,
                 "dataset": self.dataset,
                 "n_documents": len(topic.documents),
                 "n_words": sum(document.n_words for document in topic.documents),
                 "content_sha256": published.content_hash(topic),
             }
-        if found is None:
-            row = Haystack(created_by=self.request.actor, created_at=self.now, **given)
+        if known is None:
+            row = Haystack(created_by=self.request.actor, created_at=self.now, **incoming)
             self.create(row, "haystacks")
             return row
-        if not self.completes and not may_change(self.request.actor, found):
-            given = completing.kept(found, given, self.problems)
-        self.change(found, given, "haystacks")
-        return found
+        if not self.completes and not may_change(self.request.actor, known):
+            incoming = completing.kept(known, incoming, self.problems)
+        self.change(known, incoming, "haystacks")
+        return known
 
     def _plan_documents(self) -> None:
-        given = self.topic.documents
+        incoming = self.topic.documents
         if self.is_new or self.completes:
-            for document in given:
+            for document in incoming:
                 self.create(published.new_document(self.haystack, document), "documents")
             return
         known = self.haystack.documents.only("haystack", "key", "text").order_by("number")
-        if self.same_documents("", list(known), given, key="document_id", text="document_text"):
-            self.unchanged["documents"] += len(given)
+        if self.same_documents("", list(known), incoming, key="document_id", text="document_text"):
+            self.unchanged["documents"] += len(incoming)
 
     def _plan_subtopics(self) -> dict[str, Subtopic]:
         known = {} if self.is_new else {row.key: row for row in self.haystack.subtopics.all()}
@@ -121,16 +121,16 @@ class HaystackPlan(Plan[TopicFile]):
             for row in completing.complete_subtopics(known, self.topic):
                 self.alter(row, completing.SUBTOPIC_FIELDS, "subtopics")
         numbers = {row.number for row in known.values()}
-        for given in self.topic.subtopics:
-            if given.key not in known:
-                number = given.number if given.number not in numbers else max(numbers) + 1
+        for incoming in self.topic.subtopics:
+            if incoming.key not in known:
+                number = incoming.number if incoming.number not in numbers else max(numbers) + 1
                 numbers.add(number)
-                row = published.new_subtopic(self.haystack, number, given)
-                known[given.key] = self.create(row, "subtopics")
+                row = published.new_subtopic(self.haystack, number, incoming)
+                known[incoming.key] = self.create(row, "subtopics")
                 continue
-            row = known[given.key]
-            pairs = {"query": (row.query, given.query), "subtopic": (row.description, given.description)}
-            if self.same(_place(given), **pairs) and not self.completes:
+            row = known[incoming.key]
+            pairs = {"query": (row.query, incoming.query), "subtopic": (row.description, incoming.description)}
+            if self.same(_place(incoming), **pairs) and not self.completes:
                 self.unchanged["subtopics"] += 1
         return known
 
@@ -140,20 +140,20 @@ class HaystackPlan(Plan[TopicFile]):
         for row in stored:
             old.setdefault(row.subtopic_id, {})[row.key] = row
         insights: dict[str, Insight] = {}
-        for given in self.topic.subtopics:
-            owner = subtopics[given.key]
-            insights |= self._insights_of(owner, given, old.get(owner.pk, {}) if owner.pk else None)
+        for incoming in self.topic.subtopics:
+            owner = subtopics[incoming.key]
+            insights |= self._insights_of(owner, incoming, old.get(owner.pk, {}) if owner.pk else None)
         return insights
 
     def _insights_of(
-        self, owner: Subtopic, given: TopicSubtopic, old: dict[str, Insight] | None
+        self, owner: Subtopic, incoming: TopicSubtopic, old: dict[str, Insight] | None
     ) -> dict[str, Insight]:
         """Add those of a new subtopic, complete those without gold documents; others are the same as before."""
-        where = f"{_place(given)}.insights"
-        if old is not None and not self._has_insights(where, given, old):
+        where = f"{_place(incoming)}.insights"
+        if old is not None and not self._has_insights(where, incoming, old):
             return {}
         insights = {}
-        for number, insight in enumerate(given.insights, 1):
+        for number, insight in enumerate(incoming.insights, 1):
             row = (old or {}).get(insight.key)
             if row is None:
                 row = self.create(published.new_insight(owner, number, insight), "insights")
@@ -169,9 +169,9 @@ class HaystackPlan(Plan[TopicFile]):
             insights[insight.key] = row
         return insights
 
-    def _has_insights(self, where: str, given: TopicSubtopic, old: Mapping[str, Insight]) -> bool:
+    def _has_insights(self, where: str, incoming: TopicSubtopic, old: Mapping[str, Insight]) -> bool:
         """Whether a subtopic has the insights of before; one that is completed may have further ones."""
-        keys = {insight.key for insight in given.insights}
+        keys = {insight.key for insight in incoming.insights}
         gone = sorted(old.keys() - keys)
         if gone or (keys != old.keys() and not self.completes):
             before = f"also {', '.join(gone)}" if gone else f"{len(old)} insights"
@@ -203,9 +203,9 @@ class HaystackPlan(Plan[TopicFile]):
     def _plan_summaries(self, subtopics: Mapping[str, Subtopic]) -> list[tuple[TopicSummary, Summary]]:
         old, beside = self._known_summaries()
         kept = []
-        for subtopic, given in self.topic.summaries():
-            owner, system = subtopics[subtopic.key], self.systems[given.system_key]
-            digest = published.sha256_of(given.text)
+        for subtopic, incoming in self.topic.summaries():
+            owner, system = subtopics[subtopic.key], self.systems[incoming.system_key]
+            digest = published.sha256_of(incoming.text)
             row = old.pop((owner.pk, system.pk), None)
             if row is not None and self.completes and row.text_sha256 != digest:
                 self.displaced.append(row)
@@ -215,13 +215,13 @@ class HaystackPlan(Plan[TopicFile]):
                 row.origin = Summary.Origin.IMPORTED
                 self.alter(row, ("origin",), "summaries")
             elif row is None:
-                row = self.create(published.new_summary(owner, system, given.text, now=self.now), "summaries")
+                row = self.create(published.new_summary(owner, system, incoming.text, now=self.now), "summaries")
             elif row.text_sha256 == digest:
                 self.unchanged["summaries"] += 1
             else:
-                self.differs(f"{_place(subtopic)}.summaries", given.system_key, Got("other lines"))
+                self.differs(f"{_place(subtopic)}.summaries", incoming.system_key, Got("other lines"))
                 continue
-            kept.append((given, row))
+            kept.append((incoming, row))
         if self.completes:
             self.displaced += old.values()
         return kept
@@ -238,7 +238,7 @@ class HaystackPlan(Plan[TopicFile]):
         }
         return old, beside
 
-    def _plan_judge(self, given: published.Answers) -> tuple[Judge, published.Answers]:
+    def _plan_judge(self, incoming: published.Answers) -> tuple[Judge, published.Answers]:
         """The version of the imported judge that says what the file says, with what it has said here.
 
         Where every version contradicts the file it is the one of such files, or the newest.
@@ -255,7 +255,7 @@ class HaystackPlan(Plan[TopicFile]):
             return new, {}
         said = published.answers_of(versions, [] if self.is_new else [self.haystack])
         judge = (
-            published.version_said_by(versions, given, lambda judge: said.get(judge.pk, {}), new=new)
+            published.version_said_by(versions, incoming, lambda judge: said.get(judge.pk, {}), new=new)
             or published.of_configuration(versions, new)
             or versions[0]
         )
@@ -265,9 +265,9 @@ class HaystackPlan(Plan[TopicFile]):
         self, summaries: Sequence[tuple[TopicSummary, Summary]], insights: Mapping[str, Insight]
     ) -> None:
         verdicts = [
-            (given, summary, insights[verdict.insight_key], verdict)
-            for given, summary in summaries
-            for verdict in given.verdicts
+            (incoming, summary, insights[verdict.insight_key], verdict)
+            for incoming, summary in summaries
+            for verdict in incoming.verdicts
             if verdict.insight_key in insights  # else its subtopic was refused already
         ]
         stored = {
@@ -276,9 +276,9 @@ class HaystackPlan(Plan[TopicFile]):
             if summary.pk and insight.pk
         }
         judge, known = self._plan_judge(stored)
-        for given, summary, insight, verdict in verdicts:
+        for incoming, summary, insight, verdict in verdicts:
             place, answer = published.place_of(summary, insight), (verdict.coverage, verdict.lines)
-            where = f"eval_summaries.{given.system_key}"
+            where = f"eval_summaries.{incoming.system_key}"
             if self.is_new_answer(known, place, answer, kind="verdicts", where=where, name=insight.key):
                 if judge.pk is None and not self.created["verdicts"]:
                     self.create(judge)

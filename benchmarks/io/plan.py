@@ -212,13 +212,13 @@ class DatasetPlan(Plan[Sequence[Any]]):
         self.know(self.systems_of(rows))
         for start in range(0, len(rows), self.CHUNK):
             some = rows[start : start + self.CHUNK]
-            there = self.there([row.key for row in some])
+            stored = self.stored([row.key for row in some])
             for row in some:
                 if row.key in self.keys:
                     expected = "one that no other file has"
                     self.problems.error("duplicate_key", row.where, "key", expected=expected, got=row.key)
-                elif row.key in there:
-                    self.add_to(there[row.key], row)
+                elif row.key in stored:
+                    self.add_to(stored[row.key], row)
                 else:
                     self.add_new(row)
                 self.keys.add(row.key)
@@ -228,15 +228,15 @@ class DatasetPlan(Plan[Sequence[Any]]):
         """Whoever wrote the texts of these rows, not stored, by key."""
 
     @abstractmethod
-    def there(self, keys: Sequence[str]) -> Mapping[str, Any]:
+    def stored(self, keys: Sequence[str]) -> Mapping[str, Any]:
         """The rows of the dataset with these ids, with all their parts; a fixed number of queries."""
 
     @abstractmethod
-    def add_new(self, given: Any) -> None:
+    def add_new(self, incoming: Any) -> None:
         """Add a row with all its parts."""
 
     @abstractmethod
-    def add_to(self, row: Any, given: Any) -> None:
+    def add_to(self, row: Any, incoming: Any) -> None:
         """Add the parts that are new, and refuse what would change a text."""
 
     def results(self) -> list[Result]:

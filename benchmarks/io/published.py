@@ -69,40 +69,40 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def new_document(haystack: Haystack, given: TopicDocument) -> Document:
+def new_document(haystack: Haystack, incoming: TopicDocument) -> Document:
     """A document as a row."""
     return Document(
         haystack=haystack,
-        number=given.number,
-        key=given.key,
-        title=given.title,
-        text=given.text,
-        n_words=given.n_words,
-        metadata=dict(given.metadata),
+        number=incoming.number,
+        key=incoming.key,
+        title=incoming.title,
+        text=incoming.text,
+        n_words=incoming.n_words,
+        metadata=dict(incoming.metadata),
     )
 
 
-def new_subtopic(haystack: Haystack, number: int, given: TopicSubtopic) -> Subtopic:
+def new_subtopic(haystack: Haystack, number: int, incoming: TopicSubtopic) -> Subtopic:
     """A subtopic as a row."""
     return Subtopic(
         haystack=haystack,
         number=number,
-        key=given.key,
-        name=given.name,
-        description=given.description,
-        query=given.query,
+        key=incoming.key,
+        name=incoming.name,
+        description=incoming.description,
+        query=incoming.query,
     )
 
 
-def new_insight(subtopic: Subtopic, number: int, given: TopicInsight) -> Insight:
+def new_insight(subtopic: Subtopic, number: int, incoming: TopicInsight) -> Insight:
     """A reference fact as a row."""
     return Insight(
         subtopic=subtopic,
         number=number,
-        key=given.key,
-        name=given.name,
-        text=given.text,
-        gold_documents=list(given.gold_documents),
+        key=incoming.key,
+        name=incoming.name,
+        text=incoming.text,
+        gold_documents=list(incoming.gold_documents),
     )
 
 
@@ -120,21 +120,21 @@ def new_summary(subtopic: Subtopic, system: System, text: str, *, now: datetime,
 
 
 def new_verdict(
-    judge: Judge, summary: Summary, insight: Insight, given: TopicVerdict, *, now: datetime
+    judge: Judge, summary: Summary, insight: Insight, incoming: TopicVerdict, *, now: datetime
 ) -> Verdict:
     """A published judgment as a row, kept as it was published and marked where it breaks our rule."""
     return Verdict(
         judge=judge,
         summary=summary,
         insight=insight,
-        coverage=given.coverage,
-        lines=list(given.lines),
-        is_linked=bool(given.lines),
+        coverage=incoming.coverage,
+        lines=list(incoming.lines),
+        is_linked=bool(incoming.lines),
         is_imported=True,
-        p_partial=given.probabilities.partial if given.probabilities else None,
-        p_full=given.probabilities.full if given.probabilities else None,
-        breaks_rule=given.breaks_rule,
-        raw=dict(given.raw),
+        p_partial=incoming.probabilities.partial if incoming.probabilities else None,
+        p_full=incoming.probabilities.full if incoming.probabilities else None,
+        breaks_rule=incoming.breaks_rule,
+        raw=dict(incoming.raw),
         created_at=now,
     )
 
@@ -183,7 +183,7 @@ def new_judge(
 
 def version_said_by(
     versions: Iterable[Judge],
-    given: Mapping[Any, object],
+    incoming: Mapping[Any, object],
     known: Callable[[Judge], Mapping[Any, object]],
     *,
     new: Judge,
@@ -196,19 +196,21 @@ def version_said_by(
 
     Args:
         versions: of the judge.
-        given: what the file says, by place.
+        incoming: what the file says, by place.
         known: what a version has said, by place.
         new: the next version, should none of these be it.
     """
-    found: list[tuple[int, bool, int, Judge]] = []
+    candidates: list[tuple[int, bool, int, Judge]] = []
     for judge in versions:
         said = known(judge)
-        n_equal = sum(place in said for place in given)
-        contradicts = any(place in said and said[place] != answer for place, answer in given.items())
+        n_equal = sum(place in said for place in incoming)
+        contradicts = any(place in said and said[place] != answer for place, answer in incoming.items())
         may_add = judge.kind == Judge.Kind.IMPORTED
-        if not contradicts and (may_add or n_equal == len(given)):
-            found.append((n_equal, may_add and judge.config_sha256 == new.config_sha256, judge.version, judge))
-    return max(found, key=lambda one: one[:3])[3] if found else None
+        if not contradicts and (may_add or n_equal == len(incoming)):
+            candidates.append(
+                (n_equal, may_add and judge.config_sha256 == new.config_sha256, judge.version, judge)
+            )
+    return max(candidates, key=lambda one: one[:3])[3] if candidates else None
 
 
 def of_configuration(versions: Iterable[Judge], new: Judge) -> Judge | None:

@@ -29,7 +29,7 @@ class QuestionPlan(DatasetPlan):
     DEFAULT = DEFAULT_DATASET
     CHUNK = CHUNK
 
-    def there(self, keys: Sequence[str]) -> dict[str, Question]:
+    def stored(self, keys: Sequence[str]) -> dict[str, Question]:
         """Questions with their documents, key points, passages and responses."""
         found = Question.objects.filter(dataset=self.dataset, key__in=keys)
         return {row.key: row for row in found.prefetch_related(*PARTS)}
@@ -43,16 +43,16 @@ class QuestionPlan(DatasetPlan):
             for name, (condition, model) in named.items()
         }
 
-    def add_new(self, given: QuestionText) -> None:
+    def add_new(self, incoming: QuestionText) -> None:
         """The question with its parts."""
         row = Question(
             dataset=self.dataset,
-            key=given.key,
-            text=given.text,
-            category=given.category,
-            domain=given.domain,
-            language=given.language,
-            n_words=sum(document.n_words for document in given.documents),
+            key=incoming.key,
+            text=incoming.text,
+            category=incoming.category,
+            domain=incoming.domain,
+            language=incoming.language,
+            n_words=sum(document.n_words for document in incoming.documents),
             created_by=self.request.actor,
             created_at=self.now,
         )
@@ -69,11 +69,11 @@ class QuestionPlan(DatasetPlan):
                 ),
                 "documents",
             )
-            for document in given.documents
+            for document in incoming.documents
         }
-        for point in given.key_points:
+        for point in incoming.key_points:
             self._add_point(row, point, documents, number=point.number)
-        for response in given.responses:
+        for response in incoming.responses:
             self._add_response(row, response)
 
     def _add_point(
@@ -94,50 +94,54 @@ class QuestionPlan(DatasetPlan):
             )
             self.create(passage, "spans")
 
-    def _add_response(self, row: Question, given: ResponseText) -> None:
+    def _add_response(self, row: Question, incoming: ResponseText) -> None:
         response = Response(
             question=row,
-            system=self.systems[given.system],
-            text=given.text,
-            text_sha256=sha256_of(given.text),
-            n_words=len(given.text.split()),
+            system=self.systems[incoming.system],
+            text=incoming.text,
+            text_sha256=sha256_of(incoming.text),
+            n_words=len(incoming.text.split()),
             created_at=self.now,
         )
         self.create(response, "responses")
 
-    def add_to(self, row: Question, given: QuestionText) -> None:
+    def add_to(self, row: Question, incoming: QuestionText) -> None:
         """Add key points, responses and scores; correct category, domain and language where the file has them."""
-        there = text_of(row)
-        is_same = self.same(given.where, question=(there.text, given.text))
-        if not self.same_documents(given.where, there.documents, given.documents) or not is_same:
+        stored = text_of(row)
+        is_same = self.same(incoming.where, question=(stored.text, incoming.text))
+        if not self.same_documents(incoming.where, stored.documents, incoming.documents) or not is_same:
             return
         wanted = {
-            "category": given.category or row.category,
-            "domain": given.domain or row.domain,
-            "language": given.language,
+            "category": incoming.category or row.category,
+            "domain": incoming.domain or row.domain,
+            "language": incoming.language,
         }
         self.change(row, wanted, "questions")
         documents = {document.number: document for document in row.documents.all()}
-        for document in given.documents:
+        for document in incoming.documents:
             known = documents[document.number]
             self.change(known, {"title": document.title or known.title}, "documents")
-        self._merge_points(row, given, there, documents)
-        answers = {response.system: response.text for response in there.responses}
-        for position, response in enumerate(given.responses):
-            where = joined(given.where, f"responses[{position}]")
+        self._merge_points(row, incoming, stored, documents)
+        answers = {response.system: response.text for response in stored.responses}
+        for position, response in enumerate(incoming.responses):
+            where = joined(incoming.where, f"responses[{position}]")
             if response.system not in answers:
                 self._add_response(row, response)
             elif self.same(where, text=(answers[response.system], response.text)):
                 self.unchanged["responses"] += 1
 
     def _merge_points(
-        self, row: Question, given: QuestionText, there: QuestionText, documents: Mapping[int, QuestionDocument]
+        self,
+        row: Question,
+        incoming: QuestionText,
+        stored: QuestionText,
+        documents: Mapping[int, QuestionDocument],
     ) -> None:
-        known = {point.key: point for point in there.key_points}
+        known = {point.key: point for point in stored.key_points}
         rows = {point.key: point for point in row.key_points.all()}
-        number = max((point.number for point in there.key_points), default=0)
-        for position, point in enumerate(given.key_points):
-            before, where = known.get(point.key), joined(given.where, f"key_points[{position}]")
+        number = max((point.number for point in stored.key_points), default=0)
+        for position, point in enumerate(incoming.key_points):
+            before, where = known.get(point.key), joined(incoming.where, f"key_points[{position}]")
             if before is None:
                 number += 1
                 self._add_point(row, point, documents, number=number)

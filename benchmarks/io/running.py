@@ -130,10 +130,10 @@ def _import_batch(
     problems, parsed = Problems(), []
     for file in files:
         say(file, report.dry_run)
-        found = Problems(file=file.name)
+        of_file = Problems(file=file.name)
         with suppress(ImportFailed):
-            parsed.append((file.name, entry.parse(file, found, request.options)))
-        problems.extend(found)
+            parsed.append((file.name, entry.parse(file, of_file, request.options)))
+        problems.extend(of_file)
     with suppress(ImportFailed):
         problems.raise_errors()
         report.add(applied(entry, parsed, request=request, problems=problems, dry_run=report.dry_run))

@@ -32,7 +32,7 @@ class SourcePlan(DatasetPlan):
     DEFAULT = DEFAULT_DATASET
     CHUNK = CHUNK
 
-    def there(self, keys: Sequence[str]) -> dict[str, Haystack]:
+    def stored(self, keys: Sequence[str]) -> dict[str, Haystack]:
         """Sources with their documents, references and summaries."""
         by_key = {key_of(self.dataset, key): key for key in keys}
         rows = Haystack.objects.filter(key__in=by_key).prefetch_related(*PARTS)
@@ -50,15 +50,15 @@ class SourcePlan(DatasetPlan):
             for one in row.summaries
         }
 
-    def add_new(self, given: SourceText) -> None:
+    def add_new(self, incoming: SourceText) -> None:
         """The source with its reference and summaries."""
-        topic = given.topic
+        topic = incoming.topic
         row = Haystack(
             key=key_of(self.dataset, topic.key),
             title=topic.title,
             dataset=self.dataset,
             domain=topic.domain,
-            language=given.language,
+            language=incoming.language,
             n_documents=len(topic.documents),
             n_words=sum(document.n_words for document in topic.documents),
             content_sha256=published.content_hash(topic),
@@ -70,49 +70,51 @@ class SourcePlan(DatasetPlan):
         for document in topic.documents:
             self.create(published.new_document(row, document), "documents")
         subtopic = self.create(published.new_subtopic(row, 1, topic.subtopics[0]))
-        for number, insight in enumerate(given.reference, 1):
+        for number, insight in enumerate(incoming.reference, 1):
             self.create(published.new_insight(subtopic, number, insight), "sentences")
-        for summary in given.summaries:
+        for summary in incoming.summaries:
             self._add_summary(subtopic, summary)
 
-    def _add_summary(self, subtopic: Subtopic, given: SourceSummary) -> None:
+    def _add_summary(self, subtopic: Subtopic, incoming: SourceSummary) -> None:
         row = published.new_summary(
             subtopic,
-            self.systems[system_key(given)],
-            given.text,
+            self.systems[system_key(incoming)],
+            incoming.text,
             now=self.now,
-            visible_words=given.visible_words,
-            scores=dict(given.scores),
+            visible_words=incoming.visible_words,
+            scores=dict(incoming.scores),
         )
         self.create(row, "summaries")
 
-    def add_to(self, row: Haystack, given: SourceText) -> None:
+    def add_to(self, row: Haystack, incoming: SourceText) -> None:
         """Add summaries and scores; correct title, language and, where the file has one, the domain."""
         if not row.is_source:
-            self.differs(given.where, "key", "a haystack")
+            self.differs(incoming.where, "key", "a haystack")
             return
-        there, topic = source_of(row), given.topic
-        facts = [[insight.text for insight in source.reference] for source in (there, given)]
-        is_same = self.same(given.where, query=(there.query, given.query), reference=(facts[0], facts[1]))
-        if not self.same_documents(given.where, there.topic.documents, topic.documents) or not is_same:
+        stored, topic = source_of(row), incoming.topic
+        facts = [[insight.text for insight in source.reference] for source in (stored, incoming)]
+        is_same = self.same(incoming.where, query=(stored.query, incoming.query), reference=(facts[0], facts[1]))
+        if not self.same_documents(incoming.where, stored.topic.documents, topic.documents) or not is_same:
             return
         self.unchanged["documents"] += len(topic.documents)
-        self.unchanged["sentences"] += len(given.reference)
-        wanted = {"title": topic.title, "domain": topic.domain or row.domain, "language": given.language}
+        self.unchanged["sentences"] += len(incoming.reference)
+        wanted = {"title": topic.title, "domain": topic.domain or row.domain, "language": incoming.language}
         self.change(row, wanted, "sources")
-        self._merge_summaries(row.subtopics.all()[0], given)
+        self._merge_summaries(row.subtopics.all()[0], incoming)
 
     def _merge_summaries(self, subtopic: Any, source: SourceText) -> None:
-        there = {row.system_id: row for row in subtopic.texts}
-        for position, given in enumerate(source.summaries):
-            known = there.get(self.systems[system_key(given)].pk)
+        stored = {row.system_id: row for row in subtopic.texts}
+        for position, incoming in enumerate(source.summaries):
+            known = stored.get(self.systems[system_key(incoming)].pk)
             if known is None:
-                self._add_summary(subtopic, given)
+                self._add_summary(subtopic, incoming)
                 continue
-            seen = known.visible_words if given.visible_words is None else given.visible_words
+            seen = known.visible_words if incoming.visible_words is None else incoming.visible_words
             where = joined(source.where, f"summaries[{position}]")
-            if self.same(where, text=(known.text.strip(), given.text), visible_words=(known.visible_words, seen)):
-                self.change(known, {"scores": known.scores | given.scores}, "summaries")
+            if self.same(
+                where, text=(known.text.strip(), incoming.text), visible_words=(known.visible_words, seen)
+            ):
+                self.change(known, {"scores": known.scores | incoming.scores}, "summaries")
 
 
 SOURCES = Format(

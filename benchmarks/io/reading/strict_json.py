@@ -114,15 +114,15 @@ class _Hooks:
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """An object; a field that is given again is replaced."""
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
             seen: set[str] = set()
             for name, _ in pairs:
                 if name in seen:
-                    found[name] = TWICE
+                    fields[name] = TWICE
                     self.n += 1
                 seen.add(name)
-        return found
+        return fields
 
 
 def find_flaws(value: Any) -> Iterator[tuple[str, Flaw]]:

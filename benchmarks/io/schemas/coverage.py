@@ -63,13 +63,13 @@ def lines_of(value: Any) -> tuple[int, ...] | None:
             tuple(sorted({int(part) for part in re.findall(r"\d+", text)})) if _NUMBERS.fullmatch(text) else None
         )
     if isinstance(value, list):
-        found: set[int] = set()
+        numbers: set[int] = set()
         for part in value:
             lines = None if isinstance(part, list) else lines_of(part)
             if lines is None:
                 return None
-            found.update(lines)
-        return tuple(sorted(found))
+            numbers.update(lines)
+        return tuple(sorted(numbers))
     return None
 
 

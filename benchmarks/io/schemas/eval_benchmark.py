@@ -217,7 +217,7 @@ def _entry_json(entry: BenchmarkEntry) -> dict[str, Any]:
             for insight in entry.insights
         ],
         **({"annotation": _labels_json(entry.human)} if not entry.people else {}),
-        **{PERSON + name: _labels_json(given) for name, given in entry.people.items()},
+        **{PERSON + name: _labels_json(labels) for name, labels in entry.people.items()},
         **{PREDICTIONS + name: _predictions_json(verdicts) for name, verdicts in entry.predictions.items()},
         **({FITTED: sorted(entry.fitted)} if entry.fitted else {}),
     }

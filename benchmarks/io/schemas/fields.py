@@ -132,15 +132,15 @@ def checked_as(schema: TypeAdapter[Any], tp: Any, value: Any, where: str, proble
 def report_invalid(schema: Any, error: ValidationError, where: str, problems: Problems) -> None:
     """Say what a schema expected, with the row and the field; once for each place."""
     said = set()
-    for found in error.errors(include_url=False):
-        steps, expected = _resolved(schema, found["loc"])
+    for detail in error.errors(include_url=False):
+        steps, expected = _resolved(schema, detail["loc"])
         if steps in said:
             continue
         said.add(steps)
         name = steps[-1] if steps and isinstance(steps[-1], str) else ""
-        kind, got = _worded(found["type"], found["input"])
-        if found["type"] == "string_too_long" and "characters" not in expected:
-            expected = f"at most {found['ctx']['max_length']:,} characters"
+        kind, got = _worded(detail["type"], detail["input"])
+        if detail["type"] == "string_too_long" and "characters" not in expected:
+            expected = f"at most {detail['ctx']['max_length']:,} characters"
         path = _path(steps[:-1] if name else steps)
         problems.error(kind, joined(where, path), str(name), expected=expected, got=got)
 

@@ -189,33 +189,33 @@ def _links(value: Any) -> tuple[int | str, ...] | None:
         parts: list[Any] = [part for part in re.split(r"[;,\s]+", value.strip().strip("[]")) if part]
     else:
         parts = list(value)
-    found: list[int | str] = []
+    values: list[int | str] = []
     for part in parts:
         if isinstance(part, bool) or not isinstance(part, int | str):
             return None
         if isinstance(part, str) and (len(part) > LINK_LENGTH or "\x00" in part):
             return None
         is_line = isinstance(part, str) and part.isdecimal() and len(part) <= LINE_DIGITS
-        found.append(int(part) if is_line else part)
-    return tuple(dict.fromkeys(found))
+        values.append(int(part) if is_line else part)
+    return tuple(dict.fromkeys(values))
 
 
 def _found_categories(labels: Sequence[Label], problems: Problems) -> tuple[str, ...]:
-    found = sorted({label.label for label in labels})
-    if set(found) <= set(COVERAGES):
+    values = sorted({label.label for label in labels})
+    if set(values) <= set(COVERAGES):
         return COVERAGES
-    if len(found) > MAX_CATEGORIES:
-        got = Got(f"{len(found)} different ones")
+    if len(values) > MAX_CATEGORIES:
+        got = Got(f"{len(values)} different ones")
         problems.error("too_many_labels", "", "label", expected=f"at most {MAX_CATEGORIES} categories", got=got)
         problems.raise_errors()
-    if all(re.fullmatch(r"[-+]?\d+(\.\d+)?", label) for label in found):
-        found.sort(key=float)
+    if all(re.fullmatch(r"[-+]?\d+(\.\d+)?", label) for label in values):
+        values.sort(key=float)
     problems.warning(
         "categories_from_file",
         "",
         "label",
         expected="the categories that the task allows",
         got=Got("none named"),
-        message=f"Those of the file are used: {', '.join(found)}. An unused category is missing.",
+        message=f"Those of the file are used: {', '.join(values)}. An unused category is missing.",
     )
-    return tuple(found)
+    return tuple(values)

@@ -48,19 +48,19 @@ def locate(
 def _other_spaces(quote: str, texts: Mapping[int, str]) -> Place | None:
     pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
     for number, text in texts.items():
-        if found := pattern.search(text):
-            return _place(quote, number, text, found.start(), found.end())
+        if match := pattern.search(text):
+            return _place(quote, number, text, match.start(), match.end())
     return None
 
 
 def _nearly(quote: str, texts: Mapping[int, str]) -> Place | None:
     best: Place | None = None
     for number, text in texts.items():
-        found = fuzz.partial_ratio_alignment(quote, text, score_cutoff=100 * LEAST_RATIO)
-        if found is None or found.dest_start >= found.dest_end:
+        alignment = fuzz.partial_ratio_alignment(quote, text, score_cutoff=100 * LEAST_RATIO)
+        if alignment is None or alignment.dest_start >= alignment.dest_end:
             continue
-        inside = text[found.dest_start : found.dest_end]
-        start = found.dest_end - len(inside.lstrip())
+        inside = text[alignment.dest_start : alignment.dest_end]
+        start = alignment.dest_end - len(inside.lstrip())
         place = _place(quote, number, text, start, start + len(inside.strip()))
         if place.ratio >= LEAST_RATIO and (best is None or place.ratio > best.ratio):
             best = place

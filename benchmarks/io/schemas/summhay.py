@@ -52,15 +52,15 @@ def parse(
 
 
 def _read(stream: BinaryIO, draft: Draft) -> bool:
-    given: set[str] = set()
+    names: set[str] = set()
     try:
         for key, position, value in read_object(stream, lists=LISTS):
             if position is None:
-                if key in given:
+                if key in names:
                     draft.problems.error(
                         "duplicate_field", "", key, expected="each field once", got=Got("it twice")
                     )
-                given.add(key)
+                names.add(key)
                 draft.fields[key] = value
                 continue
             draft.n_read[key] += 1

@@ -95,7 +95,7 @@ def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> 
 
 
 def _verdicts(haystack: Haystack) -> dict[int, list[TopicVerdict]]:
-    found: dict[int, list[TopicVerdict]] = defaultdict(list)
+    verdicts: dict[int, list[TopicVerdict]] = defaultdict(list)
     rows = (
         Verdict.objects.valid()
         .filter(summary__haystack=haystack, judge__name=PUBLISHED_JUDGE, repeat=0)
@@ -106,9 +106,9 @@ def _verdicts(haystack: Haystack) -> dict[int, list[TopicVerdict]]:
     for row in rows:
         if (row.summary_id, row.insight_id) not in seen:  # of several versions the newest speaks
             seen.add((row.summary_id, row.insight_id))
-            found[row.summary_id].append(
+            verdicts[row.summary_id].append(
                 TopicVerdict(
                     row.insight.key, row.coverage, tuple(row.lines), raw=row.raw, probabilities=row.probabilities
                 )
             )
-    return found
+    return verdicts
