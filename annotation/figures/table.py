@@ -236,12 +236,26 @@ class LabelTable:
             table = self.clustered(SUBTOPICS)
             return replace(table, over_people=True, cluster_unit=f"{table.cluster_unit} and people")
         if unit != SUBTOPICS or not self.summaries:
-            return self
+            return self.in_order_of_content()
         names = [(info.haystack, info.subtopic, info.haystack_pk) for info in self.summaries]
         numbers = {name: number for number, name in enumerate(sorted(set(names)))}
         of_summary = np.array([numbers[name] for name in names], dtype=np.int64)
         kept, clusters = np.unique(of_summary[self.summary_of], return_inverse=True)
-        return replace(self, clusters=clusters.astype(np.int64), n_clusters=len(kept), cluster_unit="subtopics")
+        table = replace(self, clusters=clusters.astype(np.int64), n_clusters=len(kept), cluster_unit="subtopics")
+        return table.in_order_of_content()
+
+    def in_order_of_content(self) -> LabelTable:
+        """The same with clusters numbered by what people say in them, of equal ones as they are.
+
+        Intervals draw clusters in this order, so that the same labels have the same, whatever they came from.
+        """
+        people = self.codes[:, : self.n_people]
+        counts = np.stack([(people == code).sum(axis=1) for code in range(len(self.categories))], axis=1)
+        bits = [sum(mask.bit_count() for mask in row) for row in self.links[:, : self.n_people].tolist()]
+        sums = np.zeros((self.n_clusters, counts.shape[1] + 2), dtype=np.int64)
+        np.add.at(sums, self.clusters, np.column_stack([counts, (counts**2).sum(axis=1), bits]))
+        place = np.argsort(np.lexsort((np.arange(self.n_clusters), *sums.T[::-1])))
+        return replace(self, clusters=place[self.clusters].astype(np.int64))
 
     def filtered(self, filters: Filters) -> LabelTable:
         """The items and people that the filters leave."""
@@ -315,7 +329,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
     for item, person, code, mask in cells:
         codes[item, person], links[item, person] = code, mask
     own = np.full(len(items), -1, dtype=np.int64)
-    return LabelTable(
+    table = LabelTable(
         categories=tuple(categories),
         people=tuple(Rater(name, name, name) for name in people),
         judges=(),
@@ -332,6 +346,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
         items=tuple(items),
         n_invalid=(),
     )
+    return table.in_order_of_content()
 
 
 def _is_kept(info: SummaryInfo, filters: Filters) -> bool:

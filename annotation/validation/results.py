@@ -60,7 +60,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
-    """Why points were not entailed, of one annotator or system: answers by reason, "" for those without one."""
+    """Why points were not entailed, of one annotator or system: answers by reason, "" for none."""
 
     of: str
     name: str
@@ -163,7 +163,10 @@ VALIDATION = register(Computation("validation", options=OfStudy, figures=Results
 
 
 def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
-    return tuple(ReasonRow(of, name, counts) for (of, name), counts in sorted(found.items()))
+    return tuple(
+        ReasonRow(of, name, {reason: counts[reason] for reason in REASONS})
+        for (of, name), counts in sorted(found.items())
+    )
 
 
 def headline(study: Study) -> Headline:

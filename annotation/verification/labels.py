@@ -86,7 +86,7 @@ class PointTable:
             items=self.items,
             n_invalid=(),
         )
-        return table.only(table.rated) if only_rated else table
+        return (table.only(table.rated) if only_rated else table).in_order_of_content()
 
     def only(self, mask: Bools) -> PointTable:
         """The key points for which `mask`, shape (n,), is true."""
