@@ -38,17 +38,19 @@ ROWS_PER_PAGE = 20
 SETS_PER_PAGE = 20
 
 
-def _look(request: HttpRequest, uid: uuid.UUID | None) -> Look:
+def _look(request: HttpRequest, uid: uuid.UUID | None) -> tuple[Look, Source]:
     """The labels of one study, or of one data set, that a researcher may see: those of several are never mixed."""
     studies, look = readable(request.user), look_of(request.GET)
     if uid is not None:
         study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
-        return replace(look, study=study.pk)
+        look = replace(look, study=study.pk)
+        return look, Source(CoverageLabel.objects.filter(study=study), study, look.task)
     pks = tuple(studies.order_by("pk").values_list("pk", flat=True))
     look = replace(look, studies=pks, dataset=request.GET.get("dataset", "")[:LONGEST])
-    if not look.dataset or not Source.of(look).labels.exists():
+    source = Source.of(look)
+    if not look.dataset or not source.labels.exists():
         raise Http404
-    return look
+    return look, source
 
 
 def _expose(request: HttpRequest, pks: tuple[int, ...]) -> None:
@@ -71,8 +73,7 @@ def agreement(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpRes
     """People first, judges below, on the same items; without a study or a data set, what there is to compare."""
     if uid is None and not request.GET.get("dataset"):
         return _choose(request)
-    look, view = _look(request, uid), view_of(request.GET)
-    source = Source.of(look)
+    (look, source), view = _look(request, uid), view_of(request.GET)
     if source.study is not None and judges_points(source.study):
         return redirect("annotation:verification-agreement", uid=source.study.uid)
     shown = look_up(AGREEMENT, look, now=timezone.now())
@@ -183,8 +184,8 @@ def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
     """The rows behind a figure, most disputed first."""
-    look = _look(request, uid)
-    source, table = Source.of(look), chosen_table(look)
+    look, source = _look(request, uid)
+    table = chosen_table(look)
     chosen = rows.RowFilter(
         against=request.GET.get("between") or rows.PEOPLE,
         human=request.GET.get("human", ""),
@@ -215,8 +216,9 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
 @require_safe
 def agreement_file(request: HttpRequest, name: str, uid: uuid.UUID | None = None) -> HttpResponseBase:
     """A table as CSV, all figures as JSON, or a file of a chart; people under their pseudonyms."""
-    look, view = replace(_look(request, uid), is_public=True), view_of(request.GET)
-    shown, study = look_up(AGREEMENT, look, now=timezone.now(), wait_s=FILE_WAIT_S), Source.of(look).study
+    (look, source), view = _look(request, uid), view_of(request.GET)
+    look, study = replace(look, is_public=True), source.study
+    shown = look_up(AGREEMENT, look, now=timezone.now(), wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     figures = shown.figures.shown(view.shown)

@@ -6,32 +6,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from benchmarks.web.chart_files import FORMATS
-from benchmarks.web.charts import Chart, drawn
-from benchmarks.web.memory import remembered
+from benchmarks.web.charts import Chart
+from benchmarks.web.drawings import PAGE, drawing_of
 
 register = template.Library()
 
 
 @register.inclusion_tag("benchmarks/_chart.html", takes_context=True)
-def chart(
-    context: Mapping[str, Any], shown: Chart | Mapping[str, Any], files: str = "", *, has_table: bool = True
-) -> dict[str, Any]:
-    """Show a chart, or what `drawn` made of one.
+def chart(context: Mapping[str, Any], chart: Chart, files: str = "", *, has_table: bool = True) -> dict[str, Any]:
+    """Show a chart.
 
     `files` is the address that names of its files follow, empty where there are none. Without `has_table` the page
     has a table of the same figures.
     """
-    values = remembered("chart", shown, lambda: drawn(shown)) if isinstance(shown, Chart) else shown
+    drawing = drawing_of(chart, PAGE, now=timezone.now())
     query = context["request"].GET.urlencode()
-    rows = [[_cell(row.get(key)) for key in values["columns"]] for row in values["rows"]]
-    links = [(label, f"{files}{values['name']}.{ending}?{query}") for ending, label in FORMATS.items()]
+    rows = [[_cell(row.get(key)) for key in chart.columns] for row in chart.rows]
+    links = [(label, f"{files}{chart.name}.{ending}?{query}") for ending, label in FORMATS.items()]
     return {
-        "chart": values,
+        "chart": chart,
+        "shown": drawing,
+        "request": context["request"],
         # Parsed and written again as XML: names in it are text, never markup.
-        "svg": SafeString(values["svg"]),
+        "svg": SafeString(drawing.figures.content.decode()) if drawing.figures else "",
         "links": links if files else [],
         "rows": rows if has_table else [],
     }

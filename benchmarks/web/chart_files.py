@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
 
+from benchmarks.results.stored import FILE_WAIT_S
+from benchmarks.results.views import waiting_file
 from benchmarks.web import charts
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, csv_download, json_download
+from benchmarks.web.drawings import drawing_of
 
-DRAWN = {
-    "svg": ("image/svg+xml", charts.svg_file),
-    "png": ("image/png", charts.png),
-    "pdf": ("application/pdf", charts.pdf),
-}
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 FORMATS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "csv": "CSV", "vl.json": "Vega-Lite"}
 """The ends of the names of files, and what they are called."""
 
@@ -34,5 +34,8 @@ def chart_file(
         return csv_download(request, list(chart.columns), rows, name=name, about=about)
     if ending == "vl.json":
         return json_download(charts.for_file(chart), name=name, about=about, indent=1)
-    content_type, draw = DRAWN[ending]
-    return as_file(HttpResponse(draw(chart), content_type=content_type), name=name, about=about)
+    drawing = drawing_of(chart, ending, now=timezone.now(), wait_s=FILE_WAIT_S)
+    if drawing.figures is None:
+        return waiting_file(request, drawing, name=name)
+    response = HttpResponse(drawing.figures.content, content_type=TYPES[ending])
+    return as_file(response, name=name, about=about)

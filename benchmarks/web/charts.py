@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -121,16 +121,6 @@ class Chart:
 def colour_of(place: int) -> str:
     """The colour of a series by its place; after the last the first comes again."""
     return SERIES_COLOURS[place % len(SERIES_COLOURS)]
-
-
-def drawn(chart: Chart) -> dict[str, Any]:
-    """A chart as a dict that JSON can hold, with its drawing for pages in `svg`."""
-    return asdict(chart) | {"svg": svg(chart)}
-
-
-def restored(values: Mapping[str, Any]) -> Chart:
-    """The chart that `drawn` made a dict of."""
-    return Chart(**{name: value for name, value in values.items() if name != "svg"})
 
 
 def svg(chart: Chart) -> str:

@@ -26,6 +26,7 @@ function fitted(spec, width, spare) {
 }
 
 async function replace(chart) {
+  if (!chart.querySelector(".chart-box svg")) return; // not drawn yet; the page is shown anew once it is
   const { default: vegaEmbed } = await import(chart.dataset.vega);
   const box = chart.querySelector(".chart-box");
   const spec = JSON.parse(chart.querySelector("script[type='application/json']").textContent);

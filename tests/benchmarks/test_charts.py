@@ -27,7 +27,8 @@ from benchmarks.web.chart_files import FORMATS, chart_file
 from benchmarks.web.chart_lines import bland_altman, lines
 from benchmarks.web.chart_marks import bars, dots
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, drawn, restored, svg
+from benchmarks.web.charts import Chart, svg
+from benchmarks.web.drawings import DRAWING, PAGE, DrawingLook
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +78,7 @@ def test_what_is_undefined_is_said_and_not_drawn() -> None:
     drawing = svg(dots(WORDS, points, domain=UNIT))
     assert titles(drawing) == ["elm: 0.0"]
     assert "one rater only" in texts(drawing)
-    assert "ash: one rater only" in drawn(dots(WORDS, points, domain=UNIT))["text"]
+    assert "ash: one rater only" in dots(WORDS, points, domain=UNIT).text
 
 
 def test_a_line_has_a_gap_where_a_value_is_missing() -> None:
@@ -163,10 +164,10 @@ def test_a_series_that_is_called_like_a_colour_is_drawn() -> None:
 
 
 def test_a_stored_chart_draws_the_same() -> None:
-    found = BUILDERS["lines"]([Point(series="s", value=10.0, x=0.5)])
-    stored = json.loads(json.dumps(drawn(found)))
-    assert {"name", "title", "subtitle", "text", "spec", "svg", "rows"} <= set(stored)
-    assert svg(restored(stored)) == stored["svg"] == svg(found)
+    found = DrawingLook(BUILDERS["lines"]([Point(series="s", value=10.0, x=0.5)]), PAGE)
+    stored = DRAWING.options_from(json.loads(json.dumps(DRAWING.plain(found))))
+    assert DRAWING.compute(stored) == DRAWING.compute(found)
+    assert DRAWING.compute(stored).content.decode() == svg(found.chart)
 
 
 def test_drawings_of_a_page_have_ids_of_their_own() -> None:
@@ -177,6 +178,7 @@ def test_drawings_of_a_page_have_ids_of_their_own() -> None:
     assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("ending", FORMATS)
 def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
     found = dots(WORDS, [Point(series="=ash", value=0.5, low=0.4, high=0.6, n=7)], domain=UNIT)
@@ -197,20 +199,20 @@ def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
         ElementTree.fromstring(content)  # noqa: S314 - drawn here
 
 
+@pytest.mark.django_db
 def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     found = dots(WORDS, [Point(series="</script><b>", value=0.51234)], domain=UNIT)
     template = "{% load charts %}{% chart one '/files/' %}"
     request = rf.get("/?a=1")
-    for one in (found, drawn(found)):
-        shown = _rendered(template, {"one": one, "request": request})
-        assert 'href="/files/c.vl.json?a=1"' in shown
-        assert "<td>0.512</td>" in shown
-        assert "</script><b>" not in shown
-        assert shown.count("<b>") == 0
-        assert " style=" not in shown
-        spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
-        assert spec is not None
-        assert json.loads(spec[1]) == json.loads(json.dumps(found.spec))
+    shown = _rendered(template, {"one": found, "request": request})
+    assert 'href="/files/c.vl.json?a=1"' in shown
+    assert "<td>0.512</td>" in shown
+    assert "</script><b>" not in shown
+    assert shown.count("<b>") == 0
+    assert " style=" not in shown
+    spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
+    assert spec is not None
+    assert json.loads(spec[1]) == json.loads(json.dumps(found.spec))
     assert "<details" not in _rendered(
         "{% load charts %}{% chart one has_table=False %}", {"one": found, "request": request}
     )
