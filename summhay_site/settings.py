@@ -215,6 +215,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ALWAYS_EAGER = False
+RESULTS_AT_ONCE = env.flag("RESULTS_AT_ONCE", default=False)  # figures in the request, for where no worker runs
 CELERY_TASK_PUBLISH_RETRY = False  # `benchmarks.engine.wakeup` tries again, beside the requests
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = "UTC"

@@ -15,6 +15,7 @@ from summhay_site.settings import LOGGING, STORAGES
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = env.flag("TEST_CELERY_EAGER", default=True)
 CELERY_TASK_EAGER_PROPAGATES = True
+RESULTS_AT_ONCE = True
 LOGGING["root"]["level"] = "WARNING"
 STATIC_ROOT = None
 _folder = tempfile.TemporaryDirectory(prefix="summhay-tests-")

@@ -102,7 +102,7 @@ def _figures(computation: Computation[O, F], row: Result) -> F | None:
 
 def _send(uid: uuid.UUID, now: datetime) -> None:
     """Ask a worker for a result; where there are no workers, as in tests, it is computed here."""
-    if settings.CELERY_TASK_ALWAYS_EAGER:
+    if settings.RESULTS_AT_ONCE:
         compute(uid=uid, clock=lambda: now)
     else:
         enqueue(TASK, str(uid))
@@ -152,7 +152,7 @@ def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> 
     row = _noted(computation, options, now=now)
     if not row.is_fresh and not row.has_failed:
         _send(row.uid, now)
-        if settings.CELERY_TASK_ALWAYS_EAGER:
+        if settings.RESULTS_AT_ONCE:
             row.refresh_from_db()
     return row
 
@@ -219,7 +219,7 @@ def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
         changes = {"failed": row.wanted, "reason": _reason(error)}
         if not isinstance(error, CannotCompute):
             logger.exception("The result %s could not be computed.", row)
-            if settings.CELERY_TASK_ALWAYS_EAGER:
+            if settings.RESULTS_AT_ONCE:
                 raise
     rows.update(claimed_at=None, claimed_by="", **changes)
     return True

@@ -18,7 +18,7 @@ from benchmarks.results.computation import CannotCompute, Computation
 from tests.makers import NOW
 
 pytestmark = pytest.mark.django_db
-WORKERS = override_settings(CELERY_TASK_ALWAYS_EAGER=False)
+WORKERS = override_settings(RESULTS_AT_ONCE=False)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from summhay_site.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+RESULTS_AT_ONCE = os.environ.get("STORY_HAS_WORKERS") is None
+"""Only where a story starts workers of its own do figures wait for them."""

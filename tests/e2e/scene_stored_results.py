@@ -1,0 +1,59 @@
+"""What the story of stored results finds, and what happens in it: labels of two people, one of which is changed.
+
+Run as a program against the site's own database, with the verb to play.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import django
+
+
+def prepare() -> dict[str, str]:
+    """Two people who always agree on six summaries."""
+    from django.contrib.auth import get_user_model
+
+    from tests.annotation.labelled import make_labelled_study, make_summaries
+
+    ada: Any = get_user_model().objects.get(username="ada")
+    study = make_labelled_study(
+        summaries=make_summaries(n=6, dataset="stored"),
+        people=("nora", "nils"),
+        judges=(),
+        researcher=ada,
+        name="Stored",
+        noise=0.0,
+    )
+    return {"study": str(study.uid)}
+
+
+def change() -> dict[str, int]:
+    """One of them calls everything partly covered in what follows the labels of before."""
+    from annotation.models import CoverageLabel, Study
+
+    study = Study.objects.get(name="Stored")
+    labels = CoverageLabel.objects.filter(study=study, annotator__label="nora", is_current=True).order_by("pk")[:5]
+    for label in labels:
+        CoverageLabel.objects.filter(pk=label.pk).update(is_current=False)
+        label.pk, label.uid = None, None
+        label.coverage = "none" if label.coverage != "none" else "full"
+        label.lines = [] if label.coverage == "none" else [2]
+        label.is_linked = bool(label.lines)
+        label.save(force_insert=True)
+    return {"n": len(labels)}
+
+
+def sweep() -> dict[str, int]:
+    """What beat does every minute."""
+    from benchmarks.tasks import compute_results
+
+    compute_results()
+    return {}
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps({"prepare": prepare, "change": change, "sweep": sweep}[sys.argv[1]]()))

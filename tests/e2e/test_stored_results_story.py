@@ -1,0 +1,119 @@
+"""A label is changed: the page shows the figures of before, marked so, then the new ones, all without loading.
+
+Here a real worker computes them, as on a site; while it is stopped the page says so and stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import ROOT, SECONDS, Site, copied, log_in
+from tests.e2e.test_session_looks import serious
+
+pytestmark = pytest.mark.browser
+WAITING, OLD, UNATTENDED = (
+    "They are being computed",
+    "what they are made of has changed",
+    "no worker has taken them",
+)
+QUICK_S = 3.0
+"""Most of what a page may take on a machine that does other work; a budget of the bench is stricter."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory, bare: object, site: Site) -> Iterator[Site]:
+    """A site whose figures are computed by workers, with labels of two people on 30 items."""
+    made = copied(site.folder, tmp_path_factory)
+    made.env |= {"STORY_HAS_WORKERS": "1"}
+    del made.env["CELERY_BROKER_URL"]  # files in its data folder, so that its programs share them
+    made.scene = made.play("prepare", scene="scene_stored_results")
+    made.start()
+    yield made
+    made.kill()
+
+
+class Figures:
+    """The worker of figures of a site, a process that can be stopped."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        args = [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "summhay_site",
+            "worker",
+            "-P",
+            "solo",
+            "-Q",
+            "summhay-figures",
+        ]
+        with (self.site.folder / "figures.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                args, cwd=ROOT, env=self.site.env, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def stop(self) -> None:
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture
+def figures(lab: Site) -> Iterator[Figures]:
+    worker = Figures(lab)
+    yield worker
+    worker.stop()
+
+
+@pytest.fixture
+def ada(browser: Browser, lab: Site) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    log_in(page, "ada")
+    yield page
+    context.close()
+
+
+def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Figures, ada: Page) -> None:
+    address = f"/studies/{lab.scene['study']}/agreement/"
+    ada.goto(address)
+    state = ada.locator("#figures .result-state").first
+    expect(state).to_contain_text(WAITING)
+    assert serious(ada) == []
+    figures.start()
+    card = ada.locator(".card").filter(has=ada.get_by_role("heading", name="Agreement (%)", exact=True))
+    value = card.locator(".figure-value > span").first
+    expect(value).to_have_text("100.0", timeout=60_000)
+    expect(state).to_contain_text("Computed")
+
+    figures.stop()
+    lab.play("change", scene="scene_stored_results")
+    started = time.monotonic()
+    ada.goto(address)
+    assert time.monotonic() - started < QUICK_S
+    expect(state).to_contain_text(OLD)
+    expect(value).to_have_text("100.0")
+    lab.rows("UPDATE benchmarks_result SET asked_at = datetime(asked_at, '-1 minute') WHERE name = 'agreement'")
+    expect(state).to_contain_text(UNATTENDED)
+
+    ada.evaluate("window.isTheSame = true")
+    figures.start()
+    lab.play("sweep", scene="scene_stored_results")  # beat would
+    expect(value).not_to_have_text("100.0", timeout=60_000)
+    expect(state).to_contain_text("Computed")
+    assert ada.evaluate("window.isTheSame")
