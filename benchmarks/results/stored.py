@@ -20,6 +20,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db.models import F as Column
 from django.db.models import Q, QuerySet
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
@@ -72,6 +73,15 @@ class Shown(Generic[F]):
     def is_waiting(self) -> bool:
         """Whether newer figures are to come."""
         return self.state in {"computing", "unattended"}
+
+    @property
+    def age(self) -> str:
+        """How long ago the figures were computed, in words; empty before the first."""
+        at = self.result.computed_at
+        if at is None:
+            return ""
+        is_new = self.now - at < timedelta(minutes=1)
+        return _("just now") if is_new else _("%(time)s ago") % {"time": timesince(at, self.now)}
 
     @property
     def version(self) -> str:
