@@ -250,7 +250,7 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     client = login(ada)
     address = f"/studies/{study.uid}/results/"
     client.get(address)
-    with django_assert_max_num_queries(25) as before:
+    with django_assert_max_num_queries(26) as before:
         client.get(address)
     n_before = len(before)  # the log is emptied by the next request
     for subtopic in study.writing_plan.subtopics.filter(number=2):

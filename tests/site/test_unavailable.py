@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import OperationalError, connection, connections
 from django.test import Client
 from django.urls import reverse
 
-from summhay_site import authentication
 from tests.annotation.writer import start_session
 from tests.conftest import NOW
 
@@ -90,7 +90,7 @@ def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
     if where == "the page":
         monkeypatch.setattr("summhay_site.home.views.redirect", _fail("unable to open database file"))
     else:
-        monkeypatch.setattr(authentication.LIVE_SESSION, "first", _fail("unable to open database file"))
+        monkeypatch.setattr(SessionStore, "_get_session_from_db", _fail("unable to open database file"))
     _is_a_503(client.get("/"), "cannot be reached")
     _is_a_503(client.get("/", headers=JSON), '"code": "unavailable"')
     monkeypatch.undo()
@@ -102,7 +102,7 @@ def test_a_save_whose_log_in_cannot_be_read_is_told_to_try_again(
 ) -> None:
     client, session = login(ben), start_session(ben)
     client.raise_request_exception = False
-    monkeypatch.setattr(authentication.LIVE_SESSION, "first", _fail("database is locked"))
+    monkeypatch.setattr(SessionStore, "_get_session_from_db", _fail("database is locked"))
     address = reverse("annotation:session-draft", args=[session.uid])
     answer = client.post(address, "{}", content_type="application/json", headers=JSON)
     _is_a_503(answer, '"code": "unavailable"')
