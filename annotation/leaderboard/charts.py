@@ -144,7 +144,7 @@ def board_chart(found: Board, names: Mapping[str, str], judge: str) -> Chart | N
     ]
     colours = {names[setting]: colour_of(at) for at, setting in enumerate(found.settings)}
     words = Words(
-        name="joint",
+        name="board-chart",
         title=_("Do people beat the models?"),
         subtitle=_("Joint score by the documents shown; lines are 95 %% intervals of the best of a system. "
                    "%(people)sJudge: %(judge)s.") % {"judge": judge, "people": _band(found.people, names)},

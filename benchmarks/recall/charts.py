@@ -45,7 +45,7 @@ def _domains(table: CrossTable, found: Compared) -> Chart:
         for system, cells in table.rows
     ]
     words = Words(
-        name="domain",
+        name="by-domain",
         title=_("In which domains do systems cover more?"),
         subtitle=_with_intervals(found),
         value=_("key point recall in %"),

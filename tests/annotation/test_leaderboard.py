@@ -256,7 +256,7 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert [row["series"] for row in chart.rows] == ["people", "heron", "wren", "jay"]
     assert chart.rows[0]["value"] == 100 * line.row.stats["joint"].value
     assert "Band: people (oracle), sessions: 2, writers: 2." in chart.subtitle
-    assert client.get(f"{PAGE}charts/joint.svg")["Content-Type"] == "image/svg+xml"
+    assert client.get(f"{PAGE}charts/board-chart.svg")["Content-Type"] == "image/svg+xml"
     assert client.get(f"{PAGE}charts/other.svg").status_code == 404
     early = client.get(f"{PAGE}?minute=10").context["board"].people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value

@@ -139,7 +139,7 @@ def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
     assert (systems["n_questions"], systems["all"], systems["domain"]) == ({"owl": 0}, [], [])
     client = login(ada)
     assert "Choose fewer systems" in flat(client.get(RECALL).text)
-    assert client.get(RECALL + "files/domain.svg").status_code == 404
+    assert client.get(RECALL + "files/by-domain.svg").status_code == 404
     assert "Choose fewer systems" not in flat(client.get(RECALL + "?questions=all").text)
 
 
