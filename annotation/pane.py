@@ -24,9 +24,9 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language, get_language_info
 
-from benchmarks.data_folder import data_folder
-from benchmarks.highlighting import Mark, segments
+from benchmarks.engine.data_folder import data_folder
 from benchmarks.models import Document, Haystack
+from benchmarks.web.highlighting import Mark, segments
 
 KEPT = timedelta(days=14)
 VERSION = 3

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from benchmarks.corpora import views as corpora
 from benchmarks.io import pages as imports
+from benchmarks.judging import run_views as runs
+from benchmarks.judging import views as judges
+from benchmarks.questions import views as questions
 from benchmarks.results import views as results
-from benchmarks.views import corpora, judges, questions, retrieval, runs, summarizers
+from benchmarks.systems import retriever_views as retrieval
+from benchmarks.systems import summarizer_views as summarizers
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [

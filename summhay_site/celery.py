@@ -10,7 +10,7 @@ from celery import Celery
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from benchmarks.data_folder import data_folder
+from benchmarks.engine.data_folder import data_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 

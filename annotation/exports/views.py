@@ -23,10 +23,10 @@ from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
 from annotation.studies.scope import study_of
-from benchmarks import question_sets
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
+from benchmarks.questions import sets as question_sets
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page

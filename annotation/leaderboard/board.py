@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
 from benchmarks import system_names as systems
-from benchmarks.leaderboard import Entry, place_of, scored_summaries
+from benchmarks.leaderboard.board import Entry, place_of, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.curves import SessionCurve, marks

@@ -9,10 +9,10 @@ from typing import Any
 
 from annotation.leaderboard.board import facts_of_scores
 from annotation.leaderboard.positions import SCORES, PositionLook, Scope
+from benchmarks.leaderboard.positions import content_lines, references_of
+from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Summary
-from benchmarks.positions import content_lines, references_of
 from benchmarks.results.computation import Computation, register
-from benchmarks.scores import scores_of
 from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat, stat_json

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.leaderboard.board import View
 from annotation.leaderboard.positions import Scope
 from annotation.models import Study
-from benchmarks.browse import judges_of
+from benchmarks.corpora.queries import judges_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Score
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annotation.leaderboard.board import AVERAGES, Look, View, facts_of_scores
-from benchmarks.leaderboard import ORDERS, scored_summaries
+from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.stat import Stat

@@ -18,10 +18,10 @@ from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
 from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow
 from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, Row, as_json
 from annotation.models import Study
-from benchmarks.leaderboard import ORDERS
+from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.board import ORDERS
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
 from benchmarks.web.chart_files import chart_file

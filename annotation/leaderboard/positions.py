@@ -14,11 +14,11 @@ from django.utils import timezone
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE, facts_of_scores
 from annotation.models import Exclusion, Snapshot, Study
-from benchmarks.leaderboard import Entry
+from benchmarks.leaderboard.board import Entry
+from benchmarks.leaderboard.positions import Wanted, compute, keys_of, missing, placements, shown_orders
+from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Judge, Summary, System
-from benchmarks.positions import Wanted, compute, keys_of, missing, placements, shown_orders
 from benchmarks.results.computation import Computation, register
-from benchmarks.scores import scores_of
 from benchmarks.scoring.position.curves import Comparison, Curve
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions

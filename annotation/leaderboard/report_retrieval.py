@@ -9,10 +9,10 @@ from typing import Any
 
 from annotation.agreement.reports import Report, ReportRefused, aligned, with_interval
 from benchmarks.management import haystacks as haystacks_argument
-from benchmarks.retrieval_quality import Line, quality_lines
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import FIGURES
 from benchmarks.scoring.stat import stat_json
+from benchmarks.systems.retriever_quality import Line, quality_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from annotation.leaderboard.board import AVERAGES, View, board
 from annotation.leaderboard.orders import FIGURES, rows_by_order
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
-from benchmarks.leaderboard import ORDERS
+from benchmarks.leaderboard.board import ORDERS
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
 from benchmarks.scoring.summhay import Score

@@ -15,11 +15,11 @@ from annotation.leaderboard.board import COMPARED, LEADERBOARD, PEOPLE, Board, L
 from annotation.leaderboard.charts import board_chart
 from annotation.leaderboard.forms import TITLES, ViewForm
 from annotation.models import Study
+from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Insight
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.retrieval_words import names_of
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import download, json_download

@@ -17,10 +17,10 @@ from annotation.rating.aspects import name_of
 from annotation.rating.results import FIGURE_COLUMNS, RATING, as_json, figure_rows
 from annotation.results.study import OfStudy, figures_file, waiting_for_study
 from annotation.studies.scope import study_of
+from benchmarks.judging.run_views import RUN
 from benchmarks.models import JudgeRun, Summary
 from benchmarks.results.stored import look_up
 from benchmarks.scoring.likert import MEAN, MEASURES
-from benchmarks.views.runs import RUN
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 

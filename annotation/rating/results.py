@@ -14,7 +14,7 @@ from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
-from benchmarks.leaderboard import place_of
+from benchmarks.leaderboard.board import place_of
 from benchmarks.models import Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import DEFAULT, Resampling

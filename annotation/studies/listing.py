@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from annotation import kinds
 from annotation.models import LabelItem, Study, WritingPlan
-from benchmarks import question_sets
 from benchmarks.models import Haystack
+from benchmarks.questions import sets as question_sets
 from benchmarks.web.tables import Choice, Column, Search, Table
 
 

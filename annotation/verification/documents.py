@@ -14,8 +14,8 @@ from typing import Any
 from django.utils.translation import get_language
 
 from annotation.pane import Pane, compress, joined, kept, rendered_document
-from benchmarks.highlighting import Mark
 from benchmarks.models import Question, QuestionDocument, Span
+from benchmarks.web.highlighting import Mark
 
 VERSION = 1
 """Part of the name of what is kept: raise it when the markup changes."""

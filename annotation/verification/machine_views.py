@@ -14,8 +14,8 @@ from annotation.figures.run_scopes import RunStudies
 from annotation.labelling import machines
 from annotation.models import Study
 from annotation.verification.research_views import verification_study
+from benchmarks.judging.run_views import RUN
 from benchmarks.models import JudgeRun, KeyPoint
-from benchmarks.views.runs import RUN
 from benchmarks.web.pages import HtmxHttpRequest
 from benchmarks.web.permissions import requires
 

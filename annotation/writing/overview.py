@@ -18,7 +18,7 @@ from annotation.templatetags.work import duration, money
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
-from benchmarks.retrieval_words import names_of
+from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.web.tables import Column as SortColumn
 
 STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)

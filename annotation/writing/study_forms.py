@@ -16,8 +16,8 @@ from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
+from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
-from benchmarks.retrieval_words import names_of
 
 PRESETS = [
     (

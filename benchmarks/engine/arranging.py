@@ -10,8 +10,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchmarks.engine.summarizing import NotPossible, Source, bullets_of
+from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
-from benchmarks.positions import references_of
 from benchmarks.scoring.position.rouge import rouge
 from benchmarks.summarizers.arrangements import AT, Arrangement, drawn_others, in_turn
 

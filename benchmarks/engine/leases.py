@@ -19,7 +19,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from benchmarks.data_folder import data_folder
+from benchmarks.engine.data_folder import data_folder
 
 KEPT_S = 24 * 3600
 _held: dict[int, tuple[str, IO[bytes]]] = {}

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from benchmarks.data_folder import data_folder
+from benchmarks.engine.data_folder import data_folder
 from benchmarks.engine.leases import Lease
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import judging
 from benchmarks.engine.scopes import Scope
-from benchmarks.judge_forms import RunOptionsForm
 from benchmarks.judges.registry import lexical_config
+from benchmarks.judging.forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
 
 

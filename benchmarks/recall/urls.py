@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from benchmarks.views import extraction, recall
+from benchmarks.recall import extraction_views as extraction
+from benchmarks.recall import views as recall
 
 urlpatterns: list[URLPattern] = [
     path("questions/recall/", recall.recall, name="recall"),

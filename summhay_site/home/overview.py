@@ -14,8 +14,8 @@ from django.utils.timezone import localdate
 from annotation.kinds import Waiting, kind_named
 from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.studies.pace import SHOWN_DAYS, Pace, paces
-from benchmarks import question_sets
 from benchmarks.models import Haystack, JudgeRun
+from benchmarks.questions import sets as question_sets
 from summhay_site.accounts.models import User
 from summhay_site.home import attention
 

@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db.backends.sqlite3 import base
 
-from benchmarks.data_folder import data_folder
+from benchmarks.engine.data_folder import data_folder
 
 try:
     import fcntl

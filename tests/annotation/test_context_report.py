@@ -15,8 +15,8 @@ from annotation.leaderboard import positions
 from annotation.leaderboard.positions import Scope, missing_of, texts_in
 from annotation.models import Exclusion, Session, Study
 from annotation.writing import scoring
+from benchmarks.leaderboard.positions import compute, placements, shown_orders
 from benchmarks.models import Draft, Haystack, Judge, RetrieverRanking, Subtopic, Summary, System, TextPosition
-from benchmarks.positions import compute, placements, shown_orders
 from tests.conftest import make_user
 from tests.makers import (
     fill_missing,

@@ -19,7 +19,7 @@ from annotation.writing.scoring import score_snapshots
 from benchmarks.engine import judging
 from benchmarks.io.schemas import summhay
 from benchmarks.io.schemas.topics import TopicFile
-from benchmarks.leaderboard import scored_summaries
+from benchmarks.leaderboard.board import scored_summaries
 from benchmarks.models import AuditEvent, Haystack, Subtopic, Summary, System
 from tests.makers import (
     annotator_of,

@@ -21,9 +21,9 @@ from annotation.leaderboard.files import escaped
 from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging
+from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
 from benchmarks.results.stored import forget_all
-from benchmarks.scores import scores_of
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
 from tests.makers import (

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Exposure
-from benchmarks.corpora import obstacles
+from benchmarks.corpora.archiving import obstacles
 from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study

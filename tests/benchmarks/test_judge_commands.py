@@ -12,11 +12,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import CoverageLabel
-from benchmarks import fitting
 from benchmarks.engine import judging
 from benchmarks.engine.tasks import coverage
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical import LexicalConfig
+from benchmarks.judging import fitting
 from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
 from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.linking import Compared

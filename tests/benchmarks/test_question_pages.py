@@ -14,9 +14,9 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.highlighting import Mark, segments
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
+from benchmarks.web.highlighting import Mark, segments
 from summhay_site.demo.material import read
 from tests.makers import flat
 from tests.taking_in import import_questions

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.literal import pattern_of
+from benchmarks.corpora.literal import pattern_of
 from benchmarks.scoring.text import lines_from_text
 from tests.e2e.conftest import begin
 

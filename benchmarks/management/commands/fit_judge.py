@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks import fitting
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
+from benchmarks.judging import fitting
 from benchmarks.scoring.comparison import Comparison
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.expected import ExpectedFigures

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchmarks.data_folder import data_folder
+from benchmarks.engine.data_folder import data_folder
 from summhay_site.demo import player
 
 READY_SECONDS = 30

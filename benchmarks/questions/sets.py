@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.db.models import Count, Q
 
 from benchmarks import audit
-from benchmarks.corpora import InUse, Obstacle, counted, dependants
+from benchmarks.corpora.archiving import InUse, Obstacle, counted, dependants
 from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
 from benchmarks.owning import may_change_all
 

@@ -13,10 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.browse_questions import choices
 from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
+from benchmarks.judging.run_views import RUN, estimated, start_run
 from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint, System
+from benchmarks.questions.queries import choices
 from benchmarks.recall import checking, people, reading
 from benchmarks.recall import page as recall_page
 from benchmarks.recall.charts import caption_of
@@ -24,7 +25,6 @@ from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import RECALL, RECALL_FILES, RecallLook, figure_cells
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.views.runs import RUN, estimated, start_run
 from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment

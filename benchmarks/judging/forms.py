@@ -13,7 +13,7 @@ from benchmarks.engine import judging, juries, scopes
 from benchmarks.engine.scopes import Scope
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import TASKS, ModelConfig
-from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField, addresses
+from benchmarks.judging.model_forms import ModelForm, ModelOptionsForm, PromptField, addresses
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System
 from benchmarks.scoring.summhay import Score
 from benchmarks.system_names import setting_name

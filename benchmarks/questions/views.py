@@ -15,12 +15,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import question_sets
-from benchmarks.browse_questions import choices, question_page
-from benchmarks.corpora import InUse
+from benchmarks.corpora.archiving import InUse
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Question
+from benchmarks.questions import sets as question_sets
+from benchmarks.questions.queries import choices, question_page
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, wanted

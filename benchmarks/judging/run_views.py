@@ -17,12 +17,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import answers
 from benchmarks.engine import budgets, judging, juries, overview, runs, scopes, sending
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.judge_forms import BudgetForm, PublishedCostForm, RunForm, TryForm
 from benchmarks.judges.registry import description_of
+from benchmarks.judging import answers
+from benchmarks.judging.forms import BudgetForm, PublishedCostForm, RunForm, TryForm
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary
 from benchmarks.owning import may_add, may_change
 from benchmarks.web.exposure import saw_insights

@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine import costs, judging, overview
-from benchmarks.judge_forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
 from benchmarks.judges.jury import WrongJury
+from benchmarks.judging.forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
+from benchmarks.judging.model_views import edit_model
+from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.owning import NotYours
 from benchmarks.scoring.summhay import Score
-from benchmarks.views.models import edit_model
-from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 

@@ -14,9 +14,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine import judging, overview, summarizing
+from benchmarks.judging.model_views import edit_model
+from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, Summarizer
 from benchmarks.owning import may_add
-from benchmarks.summarizer_forms import (
+from benchmarks.systems.summarizer_forms import (
     METHOD_NAMES,
     RespondForm,
     SourcesForm,
@@ -24,8 +26,6 @@ from benchmarks.summarizer_forms import (
     SummarizerForm,
     source_datasets,
 )
-from benchmarks.views.models import edit_model
-from benchmarks.views.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.model_forms import addresses
+from benchmarks.judging.model_forms import addresses
 from benchmarks.models import Haystack
 from benchmarks.retrieval.base import Retriever, Served
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make

@@ -18,9 +18,9 @@ from benchmarks.engine import retrieving
 from benchmarks.models import Haystack, Retrieval
 from benchmarks.owning import may_change
 from benchmarks.retrieval.registry import WrongSettings, make
-from benchmarks.retrieval_forms import RetrieverForm
-from benchmarks.retrieval_quality import Line, quality_lines
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.systems.retriever_forms import RetrieverForm
+from benchmarks.systems.retriever_quality import Line, quality_lines
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
 from benchmarks.web.tables import Column, Table

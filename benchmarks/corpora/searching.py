@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from benchmarks.literal import pattern_of
+from benchmarks.corpora.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
 
 KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")

@@ -10,12 +10,12 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Substr
 
-from benchmarks.leaderboard import scored_summaries
-from benchmarks.literal import pattern_of
+from benchmarks.corpora.literal import pattern_of
+from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.board import scored_summaries
+from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.results.computation import Computation, register
-from benchmarks.retrieval_words import names_of
-from benchmarks.scores import scores_of
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet

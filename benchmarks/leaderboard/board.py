@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from benchmarks.leaderboard.scores import coverage_verdicts, scored_texts
 from benchmarks.models import Haystack, Judge, Summary
-from benchmarks.scores import coverage_verdicts, scored_texts
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.text import words_per_bullet

@@ -14,14 +14,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import browse, corpora
+from benchmarks.corpora import archiving as corpora
+from benchmarks.corpora import queries as browse
+from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.corpora.searching import KINDS, search
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.owning import may_change
 from benchmarks.results.stored import look_up
-from benchmarks.retrieval_words import names_of
-from benchmarks.searching import KINDS, search
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment

@@ -8,14 +8,14 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks import question_sets
+from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.summarizing import IMPORTED, NotPossible, Shown, Source, check_name
 from benchmarks.judges.questions import BadConfiguration
-from benchmarks.model_forms import ModelForm, ModelOptionsForm, PromptField
+from benchmarks.judging.model_forms import ModelForm, ModelOptionsForm, PromptField
 from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
-from benchmarks.retrieval_words import names_of
+from benchmarks.questions import sets as question_sets
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.summarizers.arrangements import (
     ALL,

@@ -9,7 +9,7 @@ from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import named_points
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
 from benchmarks.recall.forms import ExtractionForm
-from benchmarks.views.recall import VIEW
+from benchmarks.recall.views import VIEW
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 

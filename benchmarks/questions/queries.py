@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from benchmarks.highlighting import Mark, Segment, segments
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.querysets import QuestionQuerySet
+from benchmarks.web.highlighting import Mark, Segment, segments
 
 
 @dataclass(frozen=True, slots=True)

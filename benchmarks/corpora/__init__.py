@@ -1,0 +1,1 @@
+"""Pages of corpora: what they hold, searching them, archiving and deleting them."""

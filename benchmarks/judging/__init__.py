@@ -1,0 +1,1 @@
+"""Pages of judges and of the runs of models: settings, costs, progress and answers."""

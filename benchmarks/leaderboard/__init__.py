@@ -1,0 +1,1 @@
+"""Scores and positions of systems, from stored verdicts."""

@@ -1,0 +1,1 @@
+"""Pages of questions with key points and of the sets they come in."""

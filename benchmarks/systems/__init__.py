@@ -1,0 +1,1 @@
+"""Pages of what is measured: summarizers and retrievers."""

@@ -1,1 +1,0 @@
-"""Views of corpora, judges and figures."""
