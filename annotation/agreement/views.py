@@ -25,9 +25,9 @@ from annotation.models import CoverageLabel, Study
 from annotation.results.headlines import judges_points
 from annotation.studies import lifecycle
 from benchmarks.models import Haystack
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.exposure import saw_insights

@@ -16,11 +16,11 @@ from annotation.leaderboard.experiments import EXPERIMENTS, Experiment, Experime
 from annotation.leaderboard.forms import SCORE_TITLES, ExperimentForm
 from annotation.leaderboard.positions import PositionLook
 from annotation.models import Study
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.arrangements import ALL, ENDS, FILLED, POSITION, Arrangement
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_download
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -20,11 +20,11 @@ from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRo
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.leaderboard.board import ORDERS
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.late import Late
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_download
 from benchmarks.web.pages import HtmxHttpRequest, page

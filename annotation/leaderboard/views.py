@@ -18,10 +18,10 @@ from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Insight
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

@@ -28,11 +28,11 @@ from annotation.verification.labels import has_point_labels
 from annotation.verification.machines import threshold_of
 from annotation.verification.research_page import ALL, CONTROL, KEY_POINTS, Look, titles
 from benchmarks.models import Judge
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file
 from benchmarks.scoring.autods import RATES
 from benchmarks.scoring.retention import Task
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

@@ -31,9 +31,9 @@ from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page

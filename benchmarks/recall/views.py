@@ -23,9 +23,9 @@ from benchmarks.recall import page as recall_page
 from benchmarks.recall.charts import caption_of
 from benchmarks.recall.forms import CheckForm, ResponseRunForm
 from benchmarks.recall.page import RECALL, RECALL_FILES, RecallLook, figure_cells
+from benchmarks.results.chart_files import chart_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.chart_files import chart_file
 from benchmarks.web.downloads import csv_download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires

@@ -9,9 +9,9 @@ from django import template
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from benchmarks.web.chart_files import FORMATS
+from benchmarks.results.chart_files import FORMATS
+from benchmarks.results.drawings import PAGE, drawing_of
 from benchmarks.web.charts import Chart
-from benchmarks.web.drawings import PAGE, drawing_of
 
 register = template.Library()
 

@@ -21,14 +21,14 @@ from annotation.figures.collect import coverage_table
 from annotation.figures.judges import JudgeReport, judge_report
 from annotation.figures.present import sorted_by
 from annotation.models import CoverageLabel
+from benchmarks.results.chart_files import FORMATS, chart_file
+from benchmarks.results.drawings import DRAWING, PAGE, DrawingLook
 from benchmarks.scoring.stat import Stat
 from benchmarks.web import charts
-from benchmarks.web.chart_files import FORMATS, chart_file
 from benchmarks.web.chart_lines import bland_altman, lines
 from benchmarks.web.chart_marks import bars, dots
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import Chart, svg
-from benchmarks.web.drawings import DRAWING, PAGE, DrawingLook
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 ROOT = Path(__file__).resolve().parents[2]

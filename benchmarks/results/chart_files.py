@@ -8,12 +8,12 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
+from benchmarks.results.drawings import drawing_of
 from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.results.views import waiting_file
 from benchmarks.web import charts
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, csv_download, json_download
-from benchmarks.web.drawings import drawing_of
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 FORMATS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "csv": "CSV", "vl.json": "Vega-Lite"}
